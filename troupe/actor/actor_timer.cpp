@@ -1,0 +1,49 @@
+#include "troupe/actor/actor_timer.hpp"
+
+#include "troupe/actor/system_core.hpp"
+
+namespace troupe {
+
+ActorTimer::ActorTimer(Cell& cell, std::unique_ptr<TimerMessage> message, std::uint64_t id, Duration period) noexcept
+    : cell_(IntrusivePtr<Cell>::share(&cell)), message_(std::move(message)), id_(id), period_(period) {}
+
+void ActorTimer::begin(TimePoint due) {
+  due_ = due;
+  cell_->core().wheel().start(IntrusivePtr<Timer>::share(this), due);
+}
+
+void ActorTimer::cancel() noexcept {
+  cancelled_.store(true, std::memory_order_release);
+  cell_->core().wheel().cancel(*this);
+}
+
+void ActorTimer::fire() noexcept {
+  if (cancelled_.load(std::memory_order_acquire)) return;
+  if (!waits_.exchange(true, std::memory_order_acq_rel)) {
+    retain();
+    cell_->post(*this);
+  }
+  if (period_.count() == 0) return;
+  // Beats keep to the grid of the first one; those that time has passed by already are left out.
+  const TimePoint now = cell_->core().now();
+  due_ += period_;
+  if (due_ <= now) due_ += period_ * ((now - due_) / period_ + 1);
+  begin(due_);
+}
+
+void ActorTimer::run(Cell& cell) noexcept {
+  waits_.store(false, std::memory_order_release);
+  if (!cancelled_.load(std::memory_order_acquire)) {
+    try {
+      cell.accept(*message_->make());
+    } catch (...) {  // no memory, or the message's copy constructor threw
+      cell.fail(current_exception_as_error());
+    }
+    if (period_.count() == 0) cell.timer_ended(*this);
+  }
+  release();
+}
+
+void ActorTimer::drop(Cell&, const Error&) noexcept { release(); }
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+#include "troupe/actor/ask.hpp"
+
+#include "troupe/actor/system_core.hpp"
+
+namespace troupe {
+
+AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept
+    : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope) {}
+
+// Either it was never sent, or its coroutine is being destroyed at this very await (on its home's turn).
+AskBase::~AskBase() {
+  if (!pending_) return;  // moved from
+  give_up_watching();
+  if (waits_) pending_->abandon();
+  if (envelope_) pending_->release();  // the mailbox's share, never handed over
+}
+
+bool AskBase::refuses_to_start() noexcept {
+  Error refusal(ErrorKind::cancelled);
+  if (!target_)
+    refusal = Error(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
+  else if (timeout_ && timeout_->count() <= 0)
+    refusal = Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer");
+  else if (!stop_token_.stop_requested())
+    return false;
+  pending_->fail_with(refusal);
+  return true;
+}
+
+void AskBase::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
+  pending_->wait_in(home, waiter);
+  send();
+}
+
+void AskBase::start_and_wait_in_thread() noexcept {
+  if (Cell::current_cell()) {
+    pending_->fail_with(Error(ErrorKind::invalid_argument,
+                              "get() inside a handler would hold up its dispatcher: co_await the ask instead"));
+    return;
+  }
+  SystemCore& core = target_->core();
+  send();
+  if (!pending_->wait_in_thread(core))
+    pending_->fail_with(Error(ErrorKind::internal, "virtual time stands still: nothing is left that could answer"));
+  resumed();
+}
+
+void AskBase::send() noexcept {
+  waits_ = true;
+  if (timeout_) {
+    SystemCore& core = target_->core();
+    timer_ = IntrusivePtr<Timeout>::adopt(new Timeout(pending_, *timeout_));
+    core.wheel().start(timer_, core.now() + *timeout_);
+  }
+  if (stop_token_.stop_possible())
+    on_stop_ = std::make_unique<std::stop_callback<OnStop>>(std::move(stop_token_), OnStop{pending_.get()});
+  if (Result<void> sent = target_->send(*envelope_, true); !sent) {
+    pending_->fail_with(sent.error());
+    return;
+  }
+  envelope_ = nullptr;
+}
+
+void AskBase::resumed() noexcept {
+  waits_ = false;
+  give_up_watching();
+}
+
+void AskBase::give_up_watching() noexcept {
+  on_stop_.reset();  // waits for the callback if it runs right now
+  if (timer_) target_->core().wheel().cancel(*std::exchange(timer_, nullptr));
+}
+
+}  // namespace troupe

@@ -1,0 +1,107 @@
+// A question on its way to its answer. `ref.ask<Get>()` makes one; nothing is sent until it is awaited or `get` is called.
+//
+//   Result<int> a = co_await counter.ask<Get>();                       // in a Task
+//   Result<int> b = counter.ask<Get>().within(50ms).get();             // in a plain thread
+//   Result<int> c = co_await counter.ask<Get>().cancel_on(token);      // ends in `cancelled` on request_stop()
+//
+// It ends exactly once: in the reply, the error the handler returned or threw, `stopped`, `restarted`, `mailbox_full`,
+// `timeout` or `cancelled`. An ask given up before its handler began is never begun; one whose asker is gone is not
+// answered, and its reply is dropped.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "troupe/actor/cell.hpp"
+#include "troupe/actor/pending.hpp"
+#include "troupe/actor/task.hpp"
+
+namespace troupe {
+
+/// The part of an ask that does not depend on the reply's type: sending, giving up, and being woken.
+class AskBase {
+ public:
+  AskBase(AskBase&& other) noexcept = default;
+  AskBase& operator=(AskBase&&) = delete;
+  ~AskBase();
+
+ protected:
+  AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept;
+
+  /// True when there is nothing to wait for: the outcome is an error already, and nothing was sent.
+  bool refuses_to_start() noexcept;
+  void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
+  void start_and_wait_in_thread() noexcept;
+  void resumed() noexcept;
+
+  std::optional<Duration> timeout_;
+  std::stop_token stop_token_;
+
+ private:
+  struct OnStop {
+    Pending* pending;
+    void operator()() const noexcept { pending->fail_with(Error(ErrorKind::cancelled)); }
+  };
+
+  void send() noexcept;
+  void give_up_watching() noexcept;
+
+  IntrusivePtr<Cell> target_;
+  IntrusivePtr<Pending> pending_;
+  EnvelopeBase* envelope_;  // ours until it is sent
+  IntrusivePtr<Timeout> timer_;
+  std::unique_ptr<std::stop_callback<OnStop>> on_stop_;
+  bool waits_ = false;  // sent, and its end has not reached us
+};
+
+template <class R>
+class [[nodiscard("an ask is sent when it is awaited or when get() is called")]] Ask : public AskBase {
+ public:
+  using troupe_awaitable = void;
+
+  /// `E` is an envelope: the message and the place for its reply in one.
+  template <class E>
+  Ask(IntrusivePtr<Cell> target, E* envelope) noexcept
+      : AskBase(std::move(target), IntrusivePtr<Pending>::share(envelope), envelope), outcome_(envelope) {}
+  Ask(Ask&&) noexcept = default;
+
+  /// Ends in `timeout` if no answer came within `limit`; a limit of zero or less ends at once, and nothing is sent.
+  Ask&& within(Duration limit) && noexcept {
+    timeout_ = limit;
+    return std::move(*this);
+  }
+  /// Ends in `cancelled` when a stop is requested.
+  Ask&& cancel_on(std::stop_token token) && noexcept {
+    stop_token_ = std::move(token);
+    return std::move(*this);
+  }
+
+  /// Sends, and waits in this thread. Not inside a handler, where it would hold up the dispatcher: there it ends in
+  /// `invalid_argument` at once.
+  Result<R> get() && {
+    if (!refuses_to_start()) start_and_wait_in_thread();
+    return outcome_->take();
+  }
+
+  bool await_ready() noexcept { return refuses_to_start(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
+    start_in(waiter.promise().home(), waiter);
+  }
+  Result<R> await_resume() {
+    resumed();
+    return outcome_->take();
+  }
+
+  /// As a task, for `when_all` and `when_any`.
+  operator Task<Result<R>>() && { return as_task(std::move(*this)); }
+
+ private:
+  static Task<Result<R>> as_task(Ask ask) { co_return co_await std::move(ask); }
+
+  Outcome<R>* outcome_;  // owned by `pending_`
+};
+
+}  // namespace troupe

@@ -1,0 +1,211 @@
+// The cell's turns: what runs when, and what becomes of handlers. Starting, failing and stopping: lifecycle.cpp.
+#include "troupe/actor/cell.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+#include "troupe/actor/actor_timer.hpp"
+#include "troupe/actor/cell_extras.hpp"
+#include "troupe/actor/system_core.hpp"
+
+namespace troupe {
+
+thread_local Cell* Cell::current_cell_ = nullptr;
+
+std::coroutine_handle<> EnvelopeBase::completed() noexcept {
+  cell_->handler_ended(*this);
+  return std::noop_coroutine();
+}
+
+std::string type_name(const std::type_info& type) {
+  int status = 0;
+  char* readable = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = readable ? readable : type.name();
+  std::free(readable);
+  return name;
+}
+
+namespace {
+
+bool is_default(const Supervision& supervision) noexcept {
+  const Supervision defaults;
+  return !supervision.decide && supervision.scope == defaults.scope &&
+         supervision.max_restarts == defaults.max_restarts && supervision.window == defaults.window &&
+         supervision.backoff.initial == defaults.backoff.initial;
+}
+
+}  // namespace
+
+Cell::Cell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& options, std::uint64_t id)
+    : core_(core),
+      dispatcher_(options.dispatcher ? *options.dispatcher : core.default_dispatcher()),
+      id_(id),
+      name_(options.name.empty() ? "$" + std::to_string(id) : options.name),
+      supervision_(is_default(options.supervision) ? core.default_supervision()
+                                                   : std::make_shared<const Supervision>(options.supervision)),
+      mailbox_(options.mailbox_capacity, options.overflow),
+      max_handlers_(options.max_handlers),
+      parent_(std::move(parent)) {
+  core_.retain();
+}
+
+Cell::~Cell() { core_.release(); }
+
+Cell::Extras& Cell::extras() {
+  if (!extras_) extras_ = std::make_unique<Extras>();
+  return *extras_;
+}
+
+std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name_; }
+
+Result<void> Cell::send(EnvelopeBase& envelope, bool is_ask) noexcept {
+  Node* dropped = nullptr;
+  const Mailbox::Push outcome = mailbox_.push_message(envelope, is_ask, dropped);
+  if (dropped) dropped->drop(*this, Error(ErrorKind::mailbox_full, path() + " dropped its oldest message"));
+  switch (outcome) {
+    case Mailbox::Push::schedule: dispatcher_.schedule(*this, Scheduling::ready); return {};
+    case Mailbox::Push::taken: return {};
+    case Mailbox::Push::full: return troupe::fail(ErrorKind::mailbox_full, "the mailbox of " + path() + " is full");
+    case Mailbox::Push::closed: return troupe::fail(ErrorKind::stopped, path() + " has stopped");
+  }
+  return {};
+}
+
+void Cell::post(Node& node) noexcept {
+  switch (mailbox_.push_control(node)) {
+    case Mailbox::Push::schedule: dispatcher_.schedule(*this, Scheduling::ready); break;
+    case Mailbox::Push::closed: node.drop(*this, Error(ErrorKind::stopped)); break;
+    default: break;
+  }
+}
+
+void Cell::raise(Signal signal) noexcept {
+  if (mailbox_.raise(signal)) dispatcher_.schedule(*this, Scheduling::ready);
+}
+
+bool Cell::takes_messages() const noexcept {
+  return phase_ == Phase::running && running_count_.load(std::memory_order_relaxed) < max_handlers_;
+}
+
+void Cell::run() noexcept {
+  Cell* const outer = std::exchange(current_cell_, this);
+  for (int left = dispatcher_.messages_per_turn(); left > 0 && phase_ != Phase::stopped; --left) {
+    if (const std::uint64_t signals = mailbox_.take_signals()) {
+      handle(signals);
+      settle();
+    }
+    if (phase_ == Phase::fresh) start_instance();
+    Node* node = mailbox_.pop_control();
+    if (!node && takes_messages()) node = front_.empty() ? mailbox_.pop_message() : front_.pop_front();
+    if (!node) break;
+    node->run(*this);
+    settle();
+  }
+  const bool idle = front_.empty() && mailbox_.size() == 0 && !running_;
+  if (draining_ && idle && phase_ == Phase::running) begin_stop(stop_reason_);
+  current_cell_ = outer;
+
+  if (phase_ == Phase::stopped) {
+    core_.remove(*this, last_words());
+    mailbox_.retire();
+    release();  // the system's own share; this may be the last
+    return;
+  }
+  const bool front_waits = takes_messages() && !front_.empty();
+  if (front_waits || mailbox_.finish_turn(!takes_messages())) dispatcher_.schedule(*this, Scheduling::yields);
+}
+
+// Handlers that ended while user code ran reply first; then a failure, if there was one, is decided.
+void Cell::settle() noexcept {
+  current_ = nullptr;
+  while (Node* ended = ended_.pop_front()) static_cast<EnvelopeBase*>(ended)->finished(*this);
+  while (failure_ && phase_ == Phase::running) {
+    const Error error = *std::exchange(failure_, nullptr);
+    decide(error);
+  }
+}
+
+void Cell::accept(EnvelopeBase& envelope) noexcept {
+  if (phase_ == Phase::running)
+    envelope.run(*this);
+  else
+    front_.push_back(envelope);
+}
+
+void Cell::handler_waits(EnvelopeBase& envelope) noexcept {
+  envelope.previous_running_ = nullptr;
+  envelope.next_running_ = running_;
+  if (running_) running_->previous_running_ = &envelope;
+  running_ = &envelope;
+  running_count_.store(running_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void Cell::handler_ended(EnvelopeBase& envelope) noexcept { ended_.push_back(envelope); }
+
+void Cell::handler_gone(EnvelopeBase& envelope) noexcept {
+  if (envelope.previous_running_)
+    envelope.previous_running_->next_running_ = envelope.next_running_;
+  else
+    running_ = envelope.next_running_;
+  if (envelope.next_running_) envelope.next_running_->previous_running_ = envelope.previous_running_;
+  running_count_.store(running_count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+void Cell::cut_handlers(const Error& error) noexcept {
+  while (!ended_.empty()) ended_.pop_front();  // they are in `running_`, too
+  while (running_) running_->cut(*this, error);
+}
+
+Result<void> Cell::stash(EnvelopeBase& envelope) noexcept {
+  Extras& mine = extras();
+  if (mine.stash_size >= kMaxStashedMessages)
+    return troupe::fail(ErrorKind::mailbox_full, "the stash of " + path() + " is full");
+  ++mine.stash_size;
+  mine.stash.push_back(envelope);
+  return {};
+}
+
+void Cell::unstash_all() noexcept {
+  if (!extras_) return;
+  front_.prepend(extras_->stash);
+  extras_->stash_size = 0;
+}
+
+Result<std::uint64_t> Cell::start_timer(std::unique_ptr<TimerMessage> message, Duration first, Duration period) {
+  Extras& mine = extras();
+  if (mine.timers.size() >= kMaxTimersPerActor)
+    return troupe::fail(ErrorKind::out_of_memory, path() + " has as many timers as an actor may have");
+  const std::uint64_t timer_id = ++mine.last_timer_id;
+  auto timer = IntrusivePtr<ActorTimer>::adopt(new ActorTimer(*this, std::move(message), timer_id, period));
+  mine.timers.push_back(timer);
+  timer->begin(core_.now() + first);
+  return timer_id;
+}
+
+bool Cell::cancel_timer(std::uint64_t timer_id) noexcept {
+  if (!extras_) return false;
+  const auto timer = std::ranges::find(extras_->timers, timer_id, [](const auto& one) { return one->id(); });
+  if (timer == extras_->timers.end()) return false;
+  (*timer)->cancel();
+  extras_->timers.erase(timer);
+  return true;
+}
+
+void Cell::timer_ended(ActorTimer& timer) noexcept {
+  std::erase_if(extras().timers, [&](const auto& one) { return one.get() == &timer; });
+}
+
+void Cell::cancel_timers() noexcept {
+  if (!extras_) return;
+  for (auto& timer : extras_->timers) timer->cancel();
+  extras_->timers.clear();
+}
+
+void Cell::log(LogLevel level, std::string_view message) const noexcept { core_.log(level, path(), message); }
+
+void Cell::report_unheard(const EnvelopeBase& envelope, const Error& error) const noexcept {
+  log(LogLevel::warning, "a " + envelope.message_type() + " that nobody waits for ended in " + error.to_string());
+}
+
+}  // namespace troupe

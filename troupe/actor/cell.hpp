@@ -1,0 +1,189 @@
+// The cell: what an actor is to the system. It owns the mailbox, the place in the tree and the instance, and it can
+// replace the instance behind its stable address: that is what "restart" means. All of the cell's private state is
+// touched on its turns only, and its dispatcher runs one turn at a time; what others may touch says so.
+//
+// Not for users: they hold a `Ref`, and an actor sees its cell through `Context`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "troupe/actor/dispatcher.hpp"
+#include "troupe/actor/envelope_base.hpp"
+#include "troupe/actor/mailbox.hpp"
+#include "troupe/actor/supervision.hpp"
+#include "troupe/actor/watch.hpp"
+#include "troupe/core/intrusive.hpp"
+#include "troupe/core/log.hpp"
+#include "troupe/core/result.hpp"
+
+namespace troupe {
+
+class ActorTimer;
+class BackoffTimer;
+class SystemCore;
+
+/// How many handlers of one actor may be waiting at a `co_await` at a time, unless `SpawnOptions` says otherwise.
+inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
+
+inline constexpr std::size_t kMaxNameLength = 128;
+
+struct SpawnOptions {
+  std::string name = {};                 // letters, digits and -_.$ ; empty: a number is given
+  Supervision supervision = {};          // how this actor is supervised
+  std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;
+  Overflow overflow = Overflow::refuse;
+  std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler runs to its end before the next message
+  Dispatcher* dispatcher = nullptr;      // null: the system's pool. Owned by the system, see `System::pinned_thread`
+};
+
+/// `invalid_argument` for options that cannot be.
+Result<void> check(const SpawnOptions& options);
+
+class Cell : public RefCounted, public Runnable {
+ public:
+  Cell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& options, std::uint64_t id);
+
+  // ---- any thread ----
+
+  /// Queues a message. On an error nothing was queued and the caller still owns the envelope.
+  Result<void> send(EnvelopeBase& envelope, bool is_ask) noexcept;
+  /// Queues a control node; drops it when the actor has stopped. Never refused.
+  void post(Node& node) noexcept;
+  void raise(Signal signal) noexcept;
+  void post_directive(Directive directive, const Error& error);
+  /// How it ended; once it has left the tree.
+  Terminated last_words() const;
+  bool stopped() const noexcept { return mailbox_.closed(); }
+  /// Messages queued and handlers under way.
+  std::uint32_t load() const noexcept { return mailbox_.size() + running_count_.load(std::memory_order_relaxed); }
+  std::uint32_t queued() const noexcept { return mailbox_.size(); }
+  std::uint32_t handlers_under_way() const noexcept { return running_count_.load(std::memory_order_relaxed); }
+  std::string path() const;
+  std::string_view name() const noexcept { return name_; }
+  std::uint64_t id() const noexcept override { return id_; }
+  SystemCore& core() const noexcept { return core_; }
+  virtual const std::type_info& actor_type() const noexcept = 0;
+
+  void run() noexcept override;
+
+  // ---- this cell's turn ----
+
+  /// The actor's instance: an `A*` for an actor of type `A`.
+  void* instance() const noexcept { return instance_; }
+  /// Runs a message that did not come through the message lane (a timer, a watch), or keeps it until the actor runs.
+  void accept(EnvelopeBase& envelope) noexcept;
+  void handler_waits(EnvelopeBase& envelope) noexcept;  // its coroutine has begun
+  void handler_ended(EnvelopeBase& envelope) noexcept;  // its coroutine has ended; `finished` is called soon
+  void handler_gone(EnvelopeBase& envelope) noexcept;   // its coroutine is destroyed
+  /// The actor has failed: its supervision decides when the current message is done.
+  void fail(Error error) noexcept;
+  /// A child could not handle `error`, and this actor is to fail with it.
+  void child_escalates(Cell& child, const Error& error) noexcept;
+  /// The group's directive, or the parent's after an escalation, reaches this actor.
+  void obey(Directive directive, const Error& error) noexcept;
+
+  Result<void> stash(EnvelopeBase& envelope) noexcept;
+  void unstash_all() noexcept;
+  /// The message whose handler runs right now, up to its first wait.
+  EnvelopeBase* current() const noexcept { return current_; }
+  void set_current(EnvelopeBase& envelope) noexcept { current_ = &envelope; }
+
+  Result<std::uint64_t> start_timer(std::unique_ptr<TimerMessage> message, Duration first, Duration period);
+  bool cancel_timer(std::uint64_t timer_id) noexcept;
+  void timer_ended(ActorTimer& timer) noexcept;
+  void backoff_over(const BackoffTimer& timer) noexcept;
+
+  void watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope);
+  void unwatch(const Cell& watched) noexcept;
+  bool watch_ended(const Cell& watched) noexcept;  // true when it was being watched
+
+  void log(LogLevel level, std::string_view message) const noexcept;
+  /// A tell failed and nobody waits for its error: it goes to the log.
+  void report_unheard(const EnvelopeBase& envelope, const Error& error) const noexcept;
+
+  /// The cell whose turn this thread is running, or null.
+  static Cell* current_cell() noexcept { return current_cell_; }
+
+ protected:
+  ~Cell() override;
+
+  // What only the actor's type knows. `construct`, `started` and `restarted` may throw.
+  virtual void construct() = 0;
+  virtual void destroy() noexcept = 0;
+  virtual void started() = 0;
+  virtual void restarted(const Error& error) = 0;
+  virtual void restarting(const Error& error) = 0;
+  virtual void stopping() = 0;
+
+  void* instance_ = nullptr;
+
+ private:
+  friend class SystemCore;
+
+  enum class Phase : std::uint8_t {
+    fresh,       // spawned, never constructed
+    running,
+    suspended,   // failed; waits for a back-off or for the parent's decision
+    restarting,  // waits for its children to stop
+    stopping,    // closed; waits for its children to stop
+    stopped,
+  };
+
+  /// Most actors never need any of this, so they do not pay for it.
+  struct Extras;
+
+  Extras& extras();
+  bool takes_messages() const noexcept;
+  void run_one(Node& node) noexcept;
+  void settle() noexcept;  // after user code ran: ended handlers, then a failure
+  void handle(std::uint64_t signals) noexcept;
+
+  void start_instance() noexcept;
+  void decide(const Error& error) noexcept;
+  void begin_restart(const Error& error) noexcept;
+  void continue_restart() noexcept;
+  void end_restart() noexcept;
+  void begin_stop(StopReason reason) noexcept;
+  void continue_stop() noexcept;
+  void cut_handlers(const Error& error) noexcept;
+  void drop_queued(const Error& error) noexcept;
+  void cancel_timers() noexcept;
+  template <class Hook>
+  void run_hook(const char* what, Hook hook) noexcept;
+
+  static thread_local Cell* current_cell_;
+
+  SystemCore& core_;
+  Dispatcher& dispatcher_;
+  const std::uint64_t id_;
+  const std::string name_;
+  const std::shared_ptr<const Supervision> supervision_;  // shared: most actors have the default
+
+  Mailbox mailbox_;
+  Phase phase_ = Phase::fresh;
+  bool draining_ = false;
+  StopReason stop_reason_ = StopReason::requested;
+  const std::uint32_t max_handlers_;
+  std::atomic<std::uint32_t> running_count_{0};  // written on the turn, read by anybody
+  EnvelopeBase* running_ = nullptr;              // handlers that wait at a co_await
+  EnvelopeBase* current_ = nullptr;              // the message whose handler runs right now
+  NodeList ended_;                               // handlers whose coroutine has ended
+  NodeList front_;                               // unstashed messages, ahead of the mailbox
+  std::unique_ptr<Error> failure_;               // a failure that is yet to be decided
+  std::unique_ptr<Extras> extras_;
+
+  // The place in the tree; guarded by the tree's mutex in SystemCore.
+  const IntrusivePtr<Cell> parent_;
+  Cell* first_child_ = nullptr;
+  Cell* previous_sibling_ = nullptr;
+  Cell* next_sibling_ = nullptr;
+  Cell* next_in_bucket_ = nullptr;
+  WatchList watchers_;
+  bool takes_children_ = true;
+  bool in_tree_ = false;
+};
+
+}  // namespace troupe

@@ -1,0 +1,43 @@
+// What only some actors need: timers, a stash, watches, a history of restarts. Made on first use, so that an idle actor
+// stays small.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "troupe/actor/actor_timer.hpp"
+#include "troupe/actor/cell.hpp"
+
+namespace troupe {
+
+/// One more `stash` ends in `mailbox_full`.
+inline constexpr std::uint32_t kMaxStashedMessages = 4096;
+
+/// Ends a back-off: posts itself to the cell when its time has come.
+class BackoffTimer final : public Timer, public Node {
+ public:
+  explicit BackoffTimer(Cell& cell) noexcept : cell_(IntrusivePtr<Cell>::share(&cell)) {}
+  void fire() noexcept override;
+  void run(Cell& cell) noexcept override;
+  void drop(Cell& cell, const Error& why) noexcept override;
+
+ private:
+  const IntrusivePtr<Cell> cell_;
+};
+
+struct Cell::Extras {
+  std::vector<IntrusivePtr<ActorTimer>> timers;
+  std::uint64_t last_timer_id = 0;
+
+  NodeList stash;
+  std::uint32_t stash_size = 0;
+
+  std::vector<IntrusivePtr<Cell>> watching;
+
+  RestartBudget budget;
+  Error recovering_from{ErrorKind::internal};      // the failure that a restart or stop is about
+  IntrusivePtr<BackoffTimer> backoff;              // set while it waits
+  std::vector<IntrusivePtr<Cell>> escalated;       // children that wait for this actor's directive
+};
+
+}  // namespace troupe

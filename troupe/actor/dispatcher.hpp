@@ -1,0 +1,64 @@
+// The seam between actors and threads. A dispatcher runs turns: it is told that an actor has something to do and
+// calls `run` on a thread of its choice, once per `schedule`. It knows nothing of mailboxes, and actors know nothing
+// of threads. Models: Pool (pool.hpp; also the pinned thread), AsioDispatcher (asio.hpp), Deterministic
+// (deterministic.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace troupe {
+
+/// Something with turns to run: an actor's cell. Scheduled at most once at a time, and alive until it has run.
+class Runnable {
+ public:
+  virtual void run() noexcept = 0;
+  /// Names it in reports without keeping it alive.
+  virtual std::uint64_t id() const noexcept = 0;
+
+ protected:
+  ~Runnable() = default;
+
+ private:
+  friend class ReadyQueue;
+  Runnable* next_ready_ = nullptr;
+};
+
+/// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
+enum class Scheduling : std::uint8_t { ready, yields };
+
+class Dispatcher {
+ public:
+  Dispatcher() = default;
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+  virtual ~Dispatcher() = default;
+
+  /// Runs `runnable` once, soon, and never two turns of it at a time. Any thread; never blocks, never fails.
+  virtual void schedule(Runnable& runnable, Scheduling why) noexcept = 0;
+
+  /// How many messages one turn may handle before it lets others go first.
+  int messages_per_turn() const noexcept { return messages_per_turn_; }
+
+  /// Looks after the threads; called about every millisecond by the timekeeper while `busy`. A turn that has lasted
+  /// for `kBlockedAfter` or longer is reported to `blocked`, once.
+  class Watcher {
+   public:
+    virtual void blocked(std::uint64_t runnable_id, std::int64_t ms) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+  virtual void look_after(Watcher&) {}
+  virtual bool busy() const noexcept { return false; }
+
+  /// Called once, after the last turn has run and before the dispatcher is destroyed.
+  virtual void join() noexcept {}
+
+ protected:
+  explicit Dispatcher(int messages_per_turn) noexcept : messages_per_turn_(messages_per_turn) {}
+
+ private:
+  int messages_per_turn_ = 64;
+};
+
+}  // namespace troupe

@@ -1,0 +1,44 @@
+#include "troupe/actor/event_stream.hpp"
+
+#include <algorithm>
+
+#include "troupe/actor/cell.hpp"
+
+namespace troupe {
+
+void EventStream::subscribe(std::type_index type, IntrusivePtr<Cell> cell, Deliver deliver) {
+  const std::lock_guard lock(mutex_);
+  const auto same = [&](const Subscriber& one) { return one.type == type && one.cell == cell; };
+  if (cell->stopped() || std::ranges::any_of(subscribers_, same)) return;
+  subscribers_.push_back({type, std::move(cell), deliver});
+  count_.store(subscribers_.size(), std::memory_order_release);
+}
+
+void EventStream::unsubscribe(std::type_index type, const Cell& cell) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(subscribers_, [&](const Subscriber& one) { return one.type == type && one.cell.get() == &cell; });
+  count_.store(subscribers_.size(), std::memory_order_release);
+}
+
+void EventStream::remove(const Cell& cell) noexcept {
+  std::vector<Subscriber> removed;  // their cells are let go outside the lock
+  const std::lock_guard lock(mutex_);
+  std::erase_if(subscribers_, [&](Subscriber& one) {
+    if (one.cell.get() != &cell) return false;
+    removed.push_back(std::move(one));
+    return true;
+  });
+  count_.store(subscribers_.size(), std::memory_order_release);
+}
+
+void EventStream::publish(std::type_index type, const void* event) {
+  std::vector<Subscriber> concerned;
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::copy_if(subscribers_, std::back_inserter(concerned),
+                         [&](const Subscriber& one) { return one.type == type; });
+  }
+  for (const Subscriber& one : concerned) one.deliver(*one.cell, event);
+}
+
+}  // namespace troupe

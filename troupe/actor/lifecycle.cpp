@@ -1,0 +1,269 @@
+// The cell's life: start, failure, restart, stop. Everything here happens on the cell's turn.
+#include "troupe/actor/cell.hpp"
+#include "troupe/actor/cell_extras.hpp"
+#include "troupe/actor/system_core.hpp"
+
+namespace troupe {
+namespace {
+
+/// A directive on its way to a cell.
+class Order final : public Node {
+ public:
+  Order(Directive directive, Error error) : directive_(directive), error_(std::move(error)) {}
+  void run(Cell& cell) noexcept override {
+    cell.obey(directive_, error_);
+    delete this;
+  }
+  void drop(Cell&, const Error&) noexcept override { delete this; }
+
+ private:
+  const Directive directive_;
+  const Error error_;
+};
+
+/// A child's failure on its way to the parent.
+class Escalation final : public Node {
+ public:
+  Escalation(Cell& child, Error error) : child_(IntrusivePtr<Cell>::share(&child)), error_(std::move(error)) {}
+  void run(Cell& cell) noexcept override {
+    cell.child_escalates(*child_, error_);
+    delete this;
+  }
+  void drop(Cell&, const Error&) noexcept override { delete this; }  // the parent stops, and its children with it
+
+ private:
+  const IntrusivePtr<Cell> child_;
+  const Error error_;
+};
+
+constexpr bool has(std::uint64_t signals, Signal signal) noexcept {
+  return signals & static_cast<std::uint64_t>(signal);
+}
+
+}  // namespace
+
+void Cell::handle(std::uint64_t signals) noexcept {
+  const bool by_parent = has(signals, Signal::by_parent);
+  if (has(signals, Signal::drain) || has(signals, Signal::stop)) {
+    StopReason reason = by_parent ? StopReason::parent_stopped : StopReason::requested;
+    if (core_.shutting_down()) reason = StopReason::shutdown;
+    if (has(signals, Signal::stop)) {
+      draining_ = false;
+      begin_stop(reason);
+    } else if (phase_ < Phase::stopping && !draining_) {
+      draining_ = true;
+      stop_reason_ = reason;
+    }
+  }
+  if (has(signals, Signal::child_gone)) {
+    continue_restart();
+    continue_stop();
+  }
+}
+
+template <class Hook>
+void Cell::run_hook(const char* what, Hook hook) noexcept {
+  try {
+    hook();
+  } catch (...) {
+    log(LogLevel::error, std::string(what) + " threw: " + current_exception_as_error().to_string());
+  }
+}
+
+void Cell::start_instance() noexcept {
+  phase_ = Phase::running;
+  try {
+    construct();
+    started();
+  } catch (...) {
+    fail(current_exception_as_error());
+  }
+  settle();
+}
+
+void Cell::fail(Error error) noexcept {
+  if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
+}
+
+void Cell::decide(const Error& error) noexcept {
+  Directive directive = Directive::restart;
+  try {
+    if (supervision_->decide) directive = supervision_->decide(error);
+  } catch (...) {
+    log(LogLevel::error, "its supervision threw: " + current_exception_as_error().to_string());
+    directive = Directive::stop;
+  }
+  if (directive == Directive::resume && !instance_) directive = Directive::restart;  // there is nothing to resume
+  Extras& mine = extras();
+  mine.recovering_from = error;
+  if (directive == Directive::restart && !mine.budget.spend(*supervision_, core_.now())) {
+    mine.recovering_from = Error(error.kind(), "more than " + std::to_string(supervision_->max_restarts) +
+                                                   " restarts per window; the last failure: " +
+                                                   std::string(error.message()));
+    directive = Directive::stop;
+  }
+  if (!parent_ && directive != Directive::stop) directive = Directive::resume;  // the roots of the tree never restart
+  const auto escalated = std::exchange(mine.escalated, {});
+  switch (directive) {
+    case Directive::resume:
+      for (const auto& child : escalated) child->post_directive(Directive::resume, error);
+      break;
+    case Directive::restart:
+      log(LogLevel::warning, "restarts: " + error.to_string());
+      if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::restart, error);
+      begin_restart(error);
+      break;
+    case Directive::stop:
+      log(LogLevel::warning, "is stopped: " + mine.recovering_from.to_string());
+      if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::stop, error);
+      begin_stop(StopReason::failed);
+      break;
+    case Directive::escalate:
+      phase_ = Phase::suspended;
+      parent_->post(*new Escalation(*this, error));
+      break;
+  }
+}
+
+void Cell::post_directive(Directive directive, const Error& error) { post(*new Order(directive, error)); }
+
+void Cell::child_escalates(Cell& child, const Error& error) noexcept {
+  if (!parent_) {  // nobody above decides
+    core_.log(LogLevel::error, child.path(), "escalated to the top and is stopped: " + error.to_string());
+    child.post_directive(Directive::stop, error);
+    return;
+  }
+  extras().escalated.push_back(IntrusivePtr<Cell>::share(&child));
+  fail(error);
+}
+
+void Cell::obey(Directive directive, const Error& error) noexcept {
+  if (phase_ >= Phase::stopping) return;
+  switch (directive) {
+    case Directive::resume:
+      if (phase_ == Phase::suspended && !extras().backoff) phase_ = Phase::running;
+      break;
+    case Directive::restart:
+      if (phase_ == Phase::running || (phase_ == Phase::suspended && !extras().backoff)) {
+        extras().recovering_from = error;
+        begin_restart(error);
+      }
+      break;
+    case Directive::stop:
+      extras().recovering_from = error;
+      begin_stop(StopReason::failed);
+      break;
+    case Directive::escalate: break;
+  }
+}
+
+void Cell::begin_restart(const Error& error) noexcept {
+  phase_ = Phase::restarting;
+  failure_ = nullptr;
+  cut_handlers(Error(ErrorKind::restarted, path() + " was restarted: " + std::string(error.message())));
+  if (instance_) run_hook("restarting()", [&] { restarting(error); });
+  cancel_timers();
+  core_.stop_children(*this, Signal::stop);
+  continue_restart();
+}
+
+void Cell::continue_restart() noexcept {
+  if (phase_ != Phase::restarting || core_.has_children(*this)) return;
+  core_.reopen_children(*this);
+  destroy();
+  Extras& mine = extras();
+  const Duration delay = supervision_->backoff.delay(mine.budget.in_a_row(), core_.random());
+  if (delay.count() == 0) return end_restart();
+  phase_ = Phase::suspended;
+  mine.backoff = IntrusivePtr<BackoffTimer>::adopt(new BackoffTimer(*this));
+  core_.wheel().start(mine.backoff, core_.now() + delay);
+}
+
+void Cell::end_restart() noexcept {
+  Extras& mine = extras();
+  mine.backoff = nullptr;
+  phase_ = Phase::running;
+  core_.count_restart();
+  try {
+    construct();
+    restarted(mine.recovering_from);
+    unstash_all();
+  } catch (...) {
+    fail(current_exception_as_error());  // decided anew by whoever called us, until the restart limit is reached
+  }
+}
+
+void Cell::begin_stop(StopReason reason) noexcept {
+  if (phase_ >= Phase::stopping) {  // it drains its children; now they are to stop at once
+    core_.stop_children(*this, Signal::stop);
+    return;
+  }
+  phase_ = Phase::stopping;
+  stop_reason_ = reason;
+  failure_ = nullptr;
+  const Error why(ErrorKind::stopped, path() + " has stopped");
+  cancel_timers();
+  cut_handlers(why);
+  if (extras_) {
+    if (extras_->backoff) core_.wheel().cancel(*std::exchange(extras_->backoff, nullptr));
+    for (const auto& watched : std::exchange(extras_->watching, {})) core_.unwatch(*this, *watched);
+    extras_->escalated.clear();
+  }
+  mailbox_.close();
+  drop_queued(why);
+  core_.stop_children(*this, draining_ ? Signal::drain : Signal::stop);
+  continue_stop();
+}
+
+void Cell::drop_queued(const Error& error) noexcept {
+  unstash_all();
+  while (Node* node = front_.pop_front()) node->drop(*this, error);
+  while (Node* node = mailbox_.pop_leftover()) node->drop(*this, error);
+}
+
+void Cell::continue_stop() noexcept {
+  if (phase_ != Phase::stopping || core_.has_children(*this)) return;
+  if (instance_) {
+    run_hook("stopping()", [&] { stopping(); });
+    destroy();
+  }
+  phase_ = Phase::stopped;
+}
+
+Terminated Cell::last_words() const {
+  const bool failed = stop_reason_ == StopReason::failed;
+  return {path(), id_, stop_reason_, failed ? std::optional(extras_->recovering_from) : std::nullopt};
+}
+
+void Cell::watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope) {
+  auto& watching = extras().watching;
+  if (std::ranges::find(watching, watched) != watching.end()) return;
+  watching.push_back(watched);
+  core_.watch(std::make_unique<Watch>(IntrusivePtr<Cell>::share(this), std::move(watched), make_envelope));
+}
+
+void Cell::unwatch(const Cell& watched) noexcept {
+  if (watch_ended(watched)) core_.unwatch(*this, watched);
+}
+
+bool Cell::watch_ended(const Cell& watched) noexcept {
+  return extras_ && std::erase_if(extras_->watching, [&](const auto& one) { return one.get() == &watched; }) > 0;
+}
+
+void BackoffTimer::fire() noexcept {
+  retain();
+  cell_->post(*this);
+}
+
+void BackoffTimer::run(Cell& cell) noexcept {
+  cell.backoff_over(*this);
+  release();
+}
+
+void BackoffTimer::drop(Cell&, const Error&) noexcept { release(); }
+
+void Cell::backoff_over(const BackoffTimer& timer) noexcept {
+  if (phase_ == Phase::suspended && extras().backoff.get() == &timer) end_restart();
+}
+
+}  // namespace troupe

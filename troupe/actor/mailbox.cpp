@@ -1,0 +1,184 @@
+#include "troupe/actor/mailbox.hpp"
+
+#include <sched.h>
+
+namespace troupe {
+
+void NodeList::push_back(Node& node) noexcept {
+  node.next_ = nullptr;
+  (tail_ ? tail_->next_ : head_) = &node;
+  tail_ = &node;
+}
+
+Node* NodeList::pop_front() noexcept {
+  Node* node = head_;
+  if (node) {
+    head_ = node->next_;
+    if (!head_) tail_ = nullptr;
+  }
+  return node;
+}
+
+void NodeList::prepend(NodeList& other) noexcept {
+  if (other.empty()) return;
+  other.tail_->next_ = head_;
+  if (!tail_) tail_ = other.tail_;
+  head_ = other.head_;
+  other.head_ = other.tail_ = nullptr;
+}
+
+void Lane::refill() noexcept {
+  // Acquire: everything the producers of these nodes wrote is visible from here on.
+  Node* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+  while (newest) {
+    Node* older = newest->next_;
+    newest->next_ = ready_;
+    ready_ = newest;
+    newest = older;
+  }
+}
+
+Mailbox::Push Mailbox::push_message(Node& node, bool is_ask, Node*& dropped) noexcept {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (word & kClosed) return Push::closed;
+    if (messages(word) >= capacity_ || (word & kAsksWaitOutside)) {
+      Push outcome = Push::full;
+      if (overflow_ == Overflow::drop_oldest) outcome = replace_oldest(node, dropped);
+      if (overflow_ == Overflow::suspend_asker && is_ask) outcome = wait_outside(node);
+      if (outcome != Push::schedule) return outcome;  // here `schedule` means: there is room after all, try again
+      word = word_.load(std::memory_order_relaxed);
+      continue;
+    }
+    // Acquire-release: taking the schedule over from the last turn must see what that turn wrote.
+    if (word_.compare_exchange_weak(word, (word + kOneMessage) | kScheduled, std::memory_order_acq_rel,
+                                    std::memory_order_relaxed))
+      break;
+  }
+  messages_.push(node);
+  return word & kScheduled ? Push::taken : Push::schedule;
+}
+
+Mailbox::Push Mailbox::push_control(Node& node) noexcept {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (word & kClosed) return Push::closed;
+  } while (!word_.compare_exchange_weak(word, (word + kOneControl) | kScheduled, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  control_.push(node);
+  return word & kScheduled ? Push::taken : Push::schedule;
+}
+
+bool Mailbox::raise(Signal signal) noexcept {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    if (word & kRetired) return false;
+  } while (!word_.compare_exchange_weak(word, word | static_cast<std::uint64_t>(signal) | kScheduled,
+                                        std::memory_order_acq_rel, std::memory_order_relaxed));
+  return !(word & kScheduled);
+}
+
+std::uint64_t Mailbox::take_signals() noexcept {
+  if (!(word_.load(std::memory_order_acquire) & kSignals)) return 0;
+  return word_.fetch_and(~kSignals, std::memory_order_acq_rel) & kSignals;
+}
+
+Node* Mailbox::pop_control() noexcept {
+  Node* node = control_.pop();
+  if (node) word_.fetch_sub(kOneControl, std::memory_order_relaxed);
+  return node;
+}
+
+Node* Mailbox::pop_message() noexcept {
+  if (overflow_ == Overflow::drop_oldest) {
+    lock();
+    Node* node = messages_.pop();
+    if (node) word_.fetch_sub(kOneMessage, std::memory_order_relaxed);
+    unlock();
+    return node;
+  }
+  Node* node = messages_.pop();
+  if (node && (word_.fetch_sub(kOneMessage, std::memory_order_relaxed) & kAsksWaitOutside)) admit_one();
+  return node;
+}
+
+bool Mailbox::finish_turn(bool ignore_messages) noexcept {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  do {
+    const bool more = (word & kSignals) || controls(word) > 0 || (messages(word) > 0 && !ignore_messages);
+    if (more) return true;
+    // Release: the next turn, on whatever thread, sees what this one wrote.
+  } while (!word_.compare_exchange_weak(word, word & ~kScheduled, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  return false;
+}
+
+Node* Mailbox::pop_leftover() noexcept {
+  for (;;) {
+    if (Node* node = pop_control()) return node;
+    if (Node* node = pop_message()) return node;
+    const std::uint64_t word = word_.load(std::memory_order_acquire);
+    if (messages(word) == 0 && controls(word) == 0 && !(word & kAsksWaitOutside)) return nullptr;
+    // Either a producer has counted its node in and is about to push it, or asks still wait outside.
+    if (messages(word) == 0 && (word & kAsksWaitOutside))
+      admit_one();
+    else
+      sched_yield();
+  }
+}
+
+// Nothing is counted in or out: the new node takes the place of the oldest one.
+Mailbox::Push Mailbox::replace_oldest(Node& node, Node*& dropped) noexcept {
+  lock();
+  dropped = messages_.pop();
+  unlock();
+  // Null: the room is taken by nodes whose producers have not pushed them yet, or was just freed.
+  if (!dropped) {
+    sched_yield();
+    return Push::schedule;
+  }
+  messages_.push(node);
+  return Push::taken;
+}
+
+// The flag is raised while the mailbox is seen full, in the same word: the pop that makes room must see it.
+Mailbox::Push Mailbox::wait_outside(Node& node) noexcept {
+  lock();
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  Push outcome = Push::taken;
+  do {
+    if (word & kClosed) {
+      outcome = Push::closed;
+    } else if (messages(word) < capacity_ && !(word & kAsksWaitOutside)) {
+      outcome = Push::schedule;
+    } else if (outside_count_ >= kMaxSuspendedAsks) {
+      outcome = Push::full;
+    }
+    if (outcome != Push::taken) break;
+  } while (!word_.compare_exchange_weak(word, word | kAsksWaitOutside, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  if (outcome == Push::taken) {
+    outside_.push_back(node);
+    ++outside_count_;
+  }
+  unlock();
+  return outcome;
+}
+
+void Mailbox::admit_one() noexcept {
+  lock();
+  Node* node = outside_.pop_front();
+  if (node) {
+    --outside_count_;
+    word_.fetch_add(kOneMessage, std::memory_order_relaxed);
+    messages_.push(*node);
+  }
+  if (outside_.empty()) word_.fetch_and(~kAsksWaitOutside, std::memory_order_relaxed);
+  unlock();
+}
+
+void Mailbox::lock() noexcept {
+  while (lock_.test_and_set(std::memory_order_acquire)) sched_yield();
+}
+
+}  // namespace troupe

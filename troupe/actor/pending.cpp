@@ -1,0 +1,75 @@
+#include "troupe/actor/pending.hpp"
+
+#include <sched.h>
+
+#include "troupe/actor/cell.hpp"
+#include "troupe/actor/system_core.hpp"
+#include "troupe/core/park.hpp"
+
+namespace troupe {
+
+Pending::~Pending() {
+  if (home_) home_->release();
+}
+
+bool Pending::claim() noexcept {
+  std::uint32_t state = state_.load(std::memory_order_relaxed);
+  while (state < kClaimed)
+    if (state_.compare_exchange_weak(state, kClaimed, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      wake_thread_ = state == kOpenAndAsleep;
+      return true;
+    }
+  return false;
+}
+
+void Pending::settle() noexcept {
+  // Release: whoever sees `kDone` sees the outcome. The caller owns a share, so the word outlives a waiting thread
+  // that sees it at once and goes.
+  state_.store(kDone, std::memory_order_release);
+  if (home_) {
+    retain();
+    home_->post(arrival_);
+  } else if (wake_thread_) {
+    futex_wake_all(state_);
+  }
+}
+
+void Pending::wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
+  home.retain();
+  home_ = &home;
+  waiter_ = waiter;
+}
+
+void Pending::abandon() noexcept {
+  waiter_ = nullptr;
+  (void)claim();  // so that work which has not begun is never begun
+}
+
+bool Pending::wait_in_thread(SystemCore& core) noexcept {
+  const auto done = [this] { return state_.load(std::memory_order_acquire) == kDone; };
+  if (core.is_virtual()) return core.drive_until(done);
+  if (spin_until(done)) return true;
+  std::uint32_t state = kOpen;
+  state_.compare_exchange_strong(state, kOpenAndAsleep, std::memory_order_acq_rel);
+  while (!done()) {
+    if (state_.load(std::memory_order_acquire) == kOpenAndAsleep)
+      futex_wait(state_, kOpenAndAsleep);
+    else
+      sched_yield();  // claimed: the outcome is being stored this very moment
+  }
+  return true;
+}
+
+void Pending::Arrival::run(Cell&) noexcept {
+  const std::coroutine_handle<> waiter = std::exchange(pending_.waiter_, nullptr);
+  if (waiter) waiter.resume();
+  pending_.release();
+}
+
+void Pending::Arrival::drop(Cell&, const Error&) noexcept { pending_.release(); }
+
+void Timeout::fire() noexcept {
+  pending_->fail_with(Error(ErrorKind::timeout, "no answer within " + to_string(after_)));
+}
+
+}  // namespace troupe

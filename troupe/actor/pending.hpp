@@ -1,0 +1,108 @@
+// Something one side waits for and the other side ends: an ask, a sleep, a stop request. It ends exactly once: whoever
+// wins `claim` stores the outcome and calls `settle`; everybody else has lost and does nothing.
+//
+// The waiting side is a coroutine of an actor (its home) or a plain thread. Both sides share the ownership, and the
+// ending side never touches a coroutine frame: it posts to the home's control lane, and the home's turn resumes the
+// frame if it is still there. So a frame may be destroyed at any moment of its home's turn.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+
+#include "troupe/actor/mailbox.hpp"
+#include "troupe/actor/timer.hpp"
+#include "troupe/core/intrusive.hpp"
+#include "troupe/core/result.hpp"
+
+namespace troupe {
+
+class SystemCore;
+
+class Pending : public RefCounted {
+ public:
+  bool ended() const noexcept { return state_.load(std::memory_order_acquire) >= kClaimed; }
+
+  // ---- the ending side: any thread that owns a share ----
+
+  /// True for exactly one caller ever, who must then store the outcome and call `settle`.
+  bool claim() noexcept;
+  /// Publishes the outcome and wakes the waiting side.
+  void settle() noexcept;
+  /// Ends it with an error, unless it has ended.
+  void fail_with(const Error& error) noexcept {
+    if (!claim()) return;
+    store_error(error);
+    settle();
+  }
+
+  // ---- the waiting side ----
+
+  /// A coroutine of `home` waits; call before anybody can end it, on the home's turn.
+  void wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
+  /// The coroutine is about to be destroyed: nobody will be resumed. On the home's turn.
+  void abandon() noexcept;
+  /// A plain thread waits until it has ended. `core` supplies the steps when time is virtual; false when then nothing
+  /// is left that could end it.
+  bool wait_in_thread(SystemCore& core) noexcept;
+
+ protected:
+  Pending() noexcept : arrival_(*this) {}
+  ~Pending() override;
+
+ private:
+  /// What arrives at the home when it has ended.
+  class Arrival final : public Node {
+   public:
+    explicit Arrival(Pending& pending) noexcept : pending_(pending) {}
+    void run(Cell& cell) noexcept override;
+    void drop(Cell& cell, const Error& why) noexcept override;
+
+   private:
+    Pending& pending_;
+  };
+
+  virtual void store_error(const Error& error) noexcept = 0;
+
+  static constexpr std::uint32_t kOpen = 0, kOpenAndAsleep = 1, kClaimed = 2, kDone = 3;
+
+  std::atomic<std::uint32_t> state_{kOpen};
+  bool wake_thread_ = false;           // written by the claimant only
+  Cell* home_ = nullptr;               // owned; null when a thread waits
+  std::coroutine_handle<> waiter_;     // touched on the home's turn only; null when abandoned
+  Arrival arrival_;
+};
+
+/// Ends a `Pending` with `timeout` when it fires.
+class Timeout final : public Timer {
+ public:
+  Timeout(IntrusivePtr<Pending> pending, Duration after) noexcept : pending_(std::move(pending)), after_(after) {}
+  void fire() noexcept override;
+
+ private:
+  const IntrusivePtr<Pending> pending_;
+  const Duration after_;
+};
+
+/// A `Pending` that ends in a `Result<R>`.
+template <class R>
+class Outcome : public Pending {
+ public:
+  /// Ends it with `result`. False when it had ended already; then `result` is dropped.
+  bool complete(Result<R>&& result) noexcept {
+    if (!claim()) return false;
+    result_ = std::move(result);
+    settle();
+    return true;
+  }
+  /// The waiting side takes the result, once, after the end.
+  Result<R> take() { return std::move(result_); }
+
+ protected:
+  void store_error(const Error& error) noexcept override { result_ = Unexpected(error); }
+
+ private:
+  Result<R> result_{std::unexpect, ErrorKind::internal};
+};
+
+}  // namespace troupe

@@ -1,0 +1,167 @@
+// One address in front of many actors of a kind. A router is a value that picks a ref; it is no actor, so a routed message
+// makes no extra hop. Actors that have stopped are passed over; when none is left, asks end in `stopped`.
+//
+//   auto workers = value(spawn_many<Worker>(system, 4, {.name = "worker"}));   // worker-1 ... worker-4
+//   RoundRobin<Worker> router(workers);
+//   auto done = co_await router.ask<Work>(42);
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "troupe/actor/ref.hpp"
+#include "troupe/actor/when.hpp"
+
+namespace troupe {
+
+/// Spawns `count` actors called NAME-1, NAME-2, ... `spawner` is a `System` or a `Context`. On an error those already
+/// made are stopped.
+template <class A, class Spawner, class... Args>
+Result<std::vector<Ref<A>>> spawn_many(Spawner& spawner, int count, const SpawnOptions& options, const Args&... args) {
+  std::vector<Ref<A>> refs;
+  for (int i = 1; i <= count; ++i) {
+    SpawnOptions mine = options;
+    if (!mine.name.empty()) mine.name += "-" + std::to_string(i);
+    Result<Ref<A>> ref = spawner.template spawn<A>(std::move(mine), args...);
+    if (!ref) {
+      for (const Ref<A>& made : refs) made.stop();
+      return fail(std::move(ref).error());
+    }
+    refs.push_back(std::move(*ref));
+  }
+  return refs;
+}
+
+/// `tell` and `ask` for a router that can `pick`.
+template <class Router, class A>
+class Routes {
+ public:
+  template <class M, class... Args>
+  Result<void> tell(Args&&... args) const {
+    return router().pick().template tell<M>(std::forward<Args>(args)...);
+  }
+  template <class M, class... Args>
+  auto ask(Args&&... args) const {
+    return router().pick().template ask<M>(std::forward<Args>(args)...);
+  }
+
+ private:
+  const Router& router() const noexcept { return static_cast<const Router&>(*this); }
+};
+
+/// Each in turn. Copies share the turn.
+template <class A>
+class RoundRobin : public Routes<RoundRobin<A>, A> {
+ public:
+  explicit RoundRobin(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
+
+  Ref<A> pick() const {
+    for (std::size_t tried = 0; tried < refs_.size(); ++tried) {
+      const Ref<A>& ref = refs_[next_->fetch_add(1, std::memory_order_relaxed) % refs_.size()];
+      if (!ref.stopped()) return ref;
+    }
+    return refs_.empty() ? Ref<A>() : refs_.front();
+  }
+
+ private:
+  std::vector<Ref<A>> refs_;
+  std::shared_ptr<std::atomic<std::size_t>> next_ = std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+/// Whoever has the fewest messages queued and handlers under way, read at the moment of picking: nothing to keep in step.
+template <class A>
+class LeastLoaded : public Routes<LeastLoaded<A>, A> {
+ public:
+  explicit LeastLoaded(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
+
+  Ref<A> pick() const {
+    const auto load = [](const Ref<A>& ref) { return ref.stopped() ? UINT64_MAX : std::uint64_t{ref.load()}; };
+    const auto least = std::ranges::min_element(refs_, {}, load);
+    return least == refs_.end() ? Ref<A>() : *least;
+  }
+
+ private:
+  std::vector<Ref<A>> refs_;
+};
+
+/// The same key goes to the same actor; when one stops, only its keys move.
+template <class A>
+class ConsistentHash {
+ public:
+  explicit ConsistentHash(const std::vector<Ref<A>>& refs) {
+    for (const Ref<A>& ref : refs)
+      for (std::uint64_t point = 0; point < kPointsPerActor; ++point)
+        ring_.push_back({mix(std::hash<std::string>{}(ref.path()) + point), ref});
+    std::ranges::sort(ring_, {}, &Point::hash);
+  }
+
+  template <class Key>
+  Ref<A> pick(const Key& key) const {
+    if (ring_.empty()) return {};
+    const std::uint64_t hash = mix(std::hash<Key>{}(key));
+    const auto from = std::ranges::lower_bound(ring_, hash, {}, &Point::hash) - ring_.begin();
+    for (std::size_t tried = 0; tried < ring_.size(); ++tried) {
+      const Ref<A>& ref = ring_[(static_cast<std::size_t>(from) + tried) % ring_.size()].ref;
+      if (!ref.stopped()) return ref;
+    }
+    return ring_.front().ref;
+  }
+  template <class M, class Key, class... Args>
+  Result<void> tell(const Key& key, Args&&... args) const {
+    return pick(key).template tell<M>(std::forward<Args>(args)...);
+  }
+  template <class M, class Key, class... Args>
+  auto ask(const Key& key, Args&&... args) const {
+    return pick(key).template ask<M>(std::forward<Args>(args)...);
+  }
+
+ private:
+  static constexpr std::uint64_t kPointsPerActor = 128;  // evens the shares out to a few per cent
+  struct Point {
+    std::uint64_t hash;
+    Ref<A> ref;
+  };
+  static std::uint64_t mix(std::uint64_t z) noexcept {  // the finisher of splitmix64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
+  std::vector<Point> ring_;
+};
+
+/// Everybody. A message is copied for each.
+template <class A>
+class Broadcast {
+ public:
+  explicit Broadcast(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
+
+  /// How many it was sent to.
+  template <class M>
+  std::size_t tell(const M& message) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(refs_, [&](const Ref<A>& ref) { return ref.template tell<M>(message).has_value(); }));
+  }
+  /// Everybody's result, in the order of the refs.
+  template <class M>
+  Task<std::vector<Result<reply_t<M>>>> ask(M message) const {
+    return ask_each<M>(refs_, std::move(message));
+  }
+
+ private:
+  template <class M>
+  static Task<std::vector<Result<reply_t<M>>>> ask_each(std::vector<Ref<A>> refs, M message) {
+    std::vector<Task<Result<reply_t<M>>>> asks;
+    for (const Ref<A>& ref : refs) asks.push_back(to_task(ref.template ask<M>(message)));
+    co_return co_await when_all(std::move(asks));
+  }
+
+  std::vector<Ref<A>> refs_;
+};
+
+}  // namespace troupe

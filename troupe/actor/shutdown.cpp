@@ -1,0 +1,65 @@
+// Shutdown: drain within a deadline, cut off what is left, report it, and end the threads.
+#include "troupe/actor/system_core.hpp"
+
+namespace troupe {
+namespace {
+
+/// How long, after the deadline, cut-off actors get to be gone; only a handler that does not return takes longer.
+constexpr Duration kCutOffTime = std::chrono::milliseconds(200);
+
+}  // namespace
+
+template <class F>
+void SystemCore::for_each_cell(F&& f) {
+  const std::lock_guard lock(tree_mutex_);
+  for (Cell* cell : buckets_)
+    for (; cell; cell = cell->next_in_bucket_) f(*cell);
+}
+
+bool SystemCore::wait_until_gone(Cell& guardian, TimePoint until) {
+  if (is_virtual()) {
+    drive_until([&] { return !guardian.in_tree_ || now() >= until; });
+    return !guardian.in_tree_;
+  }
+  std::unique_lock lock(tree_mutex_);
+  return gone_.wait_until(lock, until, [&] { return !guardian.in_tree_; });
+}
+
+ShutdownReport SystemCore::shutdown(Duration deadline) {
+  {
+    const std::lock_guard lock(tree_mutex_);
+    shutting_down_.store(true, std::memory_order_release);
+  }
+  const TimePoint until = now() + std::max(deadline, Duration(0));
+  ShutdownReport report;
+  for (const IntrusivePtr<Cell>& branch : {user_, internals_}) {  // tasks of System::run may need the users' actors
+    branch->raise(Signal::drain);
+    if (wait_until_gone(*branch, until)) continue;
+    report.drained = false;
+    for_each_cell([&](Cell& cell) {
+      if (cell.queued() > 0 || cell.handlers_under_way() > 0)
+        report.cut_off.push_back({cell.path(), cell.queued(), cell.handlers_under_way()});
+      cell.raise(Signal::stop);
+    });
+    wait_until_gone(*branch, now() + kCutOffTime);
+  }
+  for_each_cell([&](Cell& cell) {
+    if (!cell.first_child_) report.stuck.push_back(cell.path());  // its parents only wait for it
+  });
+  return report;
+}
+
+void SystemCore::join() noexcept {
+  for (const IntrusivePtr<Cell>& branch : {user_, internals_})
+    while (!wait_until_gone(*branch, now() + std::chrono::seconds(1)))
+      for_each_cell([&](Cell& cell) {
+        if (!cell.first_child_)
+          log(LogLevel::warning, cell.path(), "the system waits for its handler to return");
+      });
+  for (auto& dispatcher : dispatchers_) dispatcher->join();
+  if (timekeeper_) timekeeper_->stop();
+  user_ = nullptr;
+  internals_ = nullptr;
+}
+
+}  // namespace troupe

@@ -1,0 +1,65 @@
+// What happens when an actor fails, that is, when a handler, a hook or the constructor throws. Its supervision, given at
+// `spawn`, maps the error to a directive. (A handler that *returns* an error has not failed: that is a reply.)
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "troupe/core/clock.hpp"
+#include "troupe/core/error.hpp"
+
+namespace troupe {
+
+enum class Directive : std::uint8_t {
+  resume,    // go on with the same instance
+  restart,   // a new instance at the same address; what is queued stays queued
+  stop,      // end the actor; watchers are told the error
+  escalate,  // the parent fails with this error, and its own supervision decides
+};
+
+enum class Scope : std::uint8_t {
+  one_for_one,  // the directive concerns the failed actor only
+  all_for_one,  // and every sibling whose supervision is `all_for_one` too: they share one fate
+};
+
+/// Delay before restart number n (0, 1, 2, ...) in a row: `initial * 2^n`, at most `max`, plus or minus up to `jitter`.
+struct Backoff {
+  Duration initial{0};  // 0: restart at once
+  Duration max = std::chrono::seconds(10);
+  double jitter = 0.2;  // share of the delay, 0 to 1
+
+  /// `random` is uniform in [0, 1).
+  Duration delay(int restarts_in_a_row, double random) const noexcept;
+};
+
+inline constexpr int kDefaultMaxRestarts = 10;
+inline constexpr Duration kDefaultRestartWindow = std::chrono::seconds(10);
+
+struct Supervision {
+  /// Must be callable from any thread. Empty: always `restart`. If it throws, the actor stops.
+  std::function<Directive(const Error&)> decide = {};
+  Scope scope = Scope::one_for_one;
+  /// So many restarts per window; one failure more stops the actor. 0: the first failure stops it.
+  int max_restarts = kDefaultMaxRestarts;
+  Duration window = kDefaultRestartWindow;
+  Backoff backoff = {};
+};
+
+/// `{.supervision = always(Directive::stop)}`
+Supervision always(Directive directive);
+
+/// Counts restarts per window. A window begins with a failure.
+class RestartBudget {
+ public:
+  /// True when one more restart is allowed at `now`, and counts it.
+  bool spend(const Supervision& supervision, TimePoint now) noexcept;
+  /// Restarts of the current window before the one just spent.
+  int in_a_row() const noexcept { return spent_ - 1; }
+
+ private:
+  TimePoint window_began_{};
+  int spent_ = 0;
+};
+
+}  // namespace troupe

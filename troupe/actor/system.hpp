@@ -1,0 +1,117 @@
+// The actor system: a pool of threads, a tree of actors, time. Everything a program needs starts here.
+//
+//   System system;
+//   Ref<Counter> counter = value(system.spawn<Counter>({.name = "counter"}));
+//   int sum = value(counter.ask<Get>().get());
+//
+// Its destructor shuts it down, with `kShutdownAtExit` for what is queued.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "troupe/actor/context.hpp"
+#include "troupe/actor/ref.hpp"
+#include "troupe/actor/spawn.hpp"
+#include "troupe/actor/system_core.hpp"
+#include "troupe/actor/task.hpp"
+
+namespace troupe {
+
+/// How long the destructor of a `System` lets queued work go on.
+inline constexpr Duration kShutdownAtExit = std::chrono::seconds(5);
+
+class System {
+ public:
+  /// Starts a system. `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
+  static Result<System> create(SystemOptions options = {});
+  /// The same, throwing `Exception`.
+  explicit System(SystemOptions options = {}) : System(value(create(std::move(options)))) {}
+  System(System&&) noexcept = default;
+  System& operator=(System&&) = delete;
+  /// Shuts down if that was not done, then waits for handlers that do not return, naming them in the log.
+  ~System();
+
+  /// A top-level actor, `/user/NAME`. Its constructor runs on its dispatcher, soon, from copies of `args` that are kept for
+  /// restarts. `invalid_argument` for options that cannot be and for a name that is taken or cannot be one; `stopped` during
+  /// and after shutdown; `out_of_memory` at `max_actors`.
+  template <class A, class... Args>
+  Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
+    return spawn_under<A>(*core_, core_->user(), std::move(options), std::forward<Args>(args)...);
+  }
+
+  /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or none of type `A`.
+  template <class A>
+  Result<Ref<A>> find(std::string_view path) {
+    IntrusivePtr<Cell> cell = core_->find(path);
+    if (!cell) return fail(ErrorKind::invalid_argument, "there is no actor at " + std::string(path));
+    if (cell->actor_type() != typeid(A))
+      return fail(ErrorKind::invalid_argument, std::string(path) + " is a " + type_name(cell->actor_type()));
+    return Ref<A>(std::move(cell));
+  }
+
+  /// Runs a task to its end and waits for it in this thread. Not inside a handler (`invalid_argument`).
+  template <class T>
+  flat_result_t<T> run(Task<T> task);
+
+  /// A thread of its own for the actors spawned with it, optionally bound to a core. `invalid_argument` for a core this
+  /// process may not use.
+  Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core = {}) {
+    return core_->pinned_thread(std::move(name), core);
+  }
+  /// Takes over a dispatcher of your own; it must run turns until the system is destroyed.
+  Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher) { return core_->adopt(std::move(dispatcher)); }
+
+  EventStream& events() noexcept { return core_->events(); }
+  SystemStats stats() { return core_->stats(); }
+
+  /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents; at the
+  /// deadline cuts off what is left. Returns soon after the deadline at the latest, whatever handlers do.
+  /// `invalid_argument` inside a handler. A second call reports what the first one did.
+  Result<ShutdownReport> shutdown(Duration deadline);
+
+  // ---- virtual time (SystemOptions::deterministic_seed) ----
+
+  /// Runs until no actor has anything to do; returns the number of turns.
+  std::uint64_t run_until_idle();
+  /// Moves time forward and runs everything that becomes due on the way.
+  void advance(Duration by) { core_->advance(by); }
+  /// Identifies the order of turns so far.
+  std::uint64_t fingerprint() const noexcept { return core_->deterministic()->fingerprint(); }
+  TimePoint now() const noexcept { return core_->now(); }
+
+  SystemCore& core() noexcept { return *core_; }
+
+ private:
+  explicit System(IntrusivePtr<SystemCore> core) noexcept : core_(std::move(core)) {}
+
+  IntrusivePtr<SystemCore> core_;
+};
+
+/// The actor behind `System::run`: its one message is the task.
+template <class T>
+class TaskRunner {
+ public:
+  struct Run {
+    Task<T> task;
+    using Reply = typename flat_result_t<T>::value_type;
+  };
+  explicit TaskRunner(Context<TaskRunner> self) : self_(self) {}
+  Task<T> on(Run run) {
+    self_.ref().drain();
+    return std::move(run.task);
+  }
+
+ private:
+  Context<TaskRunner> self_;
+};
+
+template <class T>
+flat_result_t<T> System::run(Task<T> task) {
+  using Runner = TaskRunner<T>;
+  Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(*core_, core_->internals(), SpawnOptions{}));
+  return runner.template ask<typename Runner::Run>(std::move(task)).get();
+}
+
+}  // namespace troupe

@@ -1,0 +1,121 @@
+// What the parts of one actor system share: the tree of actors and its names, the dispatchers, time, the log, the events.
+// Cells keep it alive, so a `Ref` that outlives its `System` is still safe to use: its actor has stopped, that is all.
+//
+// Not for users: they hold a `System`.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "troupe/actor/cell.hpp"
+#include "troupe/actor/deterministic.hpp"
+#include "troupe/actor/event_stream.hpp"
+#include "troupe/actor/pool.hpp"
+#include "troupe/actor/system_options.hpp"
+#include "troupe/actor/timekeeper.hpp"
+#include "troupe/actor/timer.hpp"
+#include "troupe/core/clock.hpp"
+#include "troupe/core/log.hpp"
+
+namespace troupe {
+
+class SystemCore final : public RefCounted, public Dispatcher::Watcher {
+ public:
+  /// `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
+  static Result<IntrusivePtr<SystemCore>> start(SystemOptions options);
+
+  // ---- the tree ----
+
+  /// Gives a fresh cell its name and place and schedules its first turn. `invalid_argument` for a name that is taken or
+  /// cannot be one, `stopped` during shutdown or under a parent that stops, `out_of_memory` at `max_actors`.
+  Result<void> add(Cell& cell);
+  IntrusivePtr<Cell> find(std::string_view path);
+  bool has_children(const Cell& cell);
+  /// Stops (or drains) all children; none can be added until `reopen_children`.
+  void stop_children(Cell& cell, Signal how);
+  void reopen_children(Cell& cell);
+  /// Takes a stopped cell out of the tree; tells its watchers and its parent.
+  void remove(Cell& cell, const Terminated& notice);
+  void obey_siblings(Cell& cell, Directive directive, const Error& error);
+  void watch(std::unique_ptr<Watch> watch);
+  void unwatch(Cell& watcher, const Cell& watched);
+  std::string path_of(std::uint64_t id);
+
+  // ---- time ----
+
+  bool is_virtual() const noexcept { return deterministic_ != nullptr; }
+  TimePoint now() const noexcept { return clock_->now(); }
+  TimerWheel& wheel() noexcept { return *wheel_; }
+  /// Runs steps and moves virtual time until `done`; false when nothing is left to do. Virtual time only.
+  bool drive_until(const std::function<bool()>& done);
+  Deterministic* deterministic() noexcept { return deterministic_; }
+  /// Moves virtual time forward, running everything that becomes due on the way.
+  void advance(Duration by);
+
+  // ---- the rest ----
+
+  Dispatcher& default_dispatcher() noexcept { return *default_dispatcher_; }
+  Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core);
+  Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher);
+  EventStream& events() noexcept { return events_; }
+  const std::shared_ptr<const Supervision>& default_supervision() const noexcept { return default_supervision_; }
+  IntrusivePtr<Cell> user() const noexcept { return user_; }
+  IntrusivePtr<Cell> internals() const noexcept { return internals_; }
+  std::uint64_t next_id() noexcept { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  double random() noexcept;  // uniform in [0, 1)
+  void log(LogLevel level, std::string_view source, std::string_view message) const noexcept;
+  void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept;
+  SystemStats stats() noexcept;
+  void count_restart() noexcept { restarts_.fetch_add(1, std::memory_order_relaxed); }
+  bool shutting_down() const noexcept { return shutting_down_.load(std::memory_order_acquire); }
+
+  ShutdownReport shutdown(Duration deadline);
+  /// Ends the threads. After `shutdown`; waits for handlers that do not return, and says which.
+  void join() noexcept;
+
+  void blocked(std::uint64_t runnable_id, std::int64_t ms) override;
+
+ private:
+  explicit SystemCore(SystemOptions options);
+  ~SystemCore() override;
+
+  std::size_t bucket_of(const Cell* parent, std::string_view name) const noexcept;
+  Cell* find_child(const Cell* parent, std::string_view name) const noexcept;
+  void grow_buckets();
+  bool wait_until_gone(Cell& guardian, TimePoint until);
+  template <class F>
+  void for_each_cell(F&& f);
+
+  const SystemOptions options_;
+  const LogSink log_;
+  std::shared_ptr<const Supervision> default_supervision_;
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<TimerWheel> wheel_;
+  std::unique_ptr<Timekeeper> timekeeper_;  // null when time is virtual
+  EventStream events_;
+  std::atomic<std::uint64_t> last_id_{0};
+  std::atomic<std::uint64_t> random_state_;
+  std::atomic<std::uint64_t> restarts_{0};
+  std::atomic<std::uint64_t> dead_letters_{0};
+  std::atomic<bool> shutting_down_{false};
+
+  std::mutex dispatchers_mutex_;
+  std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
+  Dispatcher* default_dispatcher_ = nullptr;
+  Deterministic* deterministic_ = nullptr;  // the same object, when time is virtual
+
+  // The tree's mutex guards every cell's place in the tree, the names and the watches.
+  mutable std::mutex tree_mutex_;
+  std::vector<Cell*> buckets_;  // by parent and name
+  std::size_t actors_ = 0;
+  std::condition_variable gone_;
+  IntrusivePtr<Cell> user_;       // "/user"
+  IntrusivePtr<Cell> internals_;  // "/system"
+};
+
+}  // namespace troupe

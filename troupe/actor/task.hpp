@@ -1,0 +1,219 @@
+// `Task<T>`: a coroutine that computes a `T`. Lazy: it runs when somebody awaits it, and control moves between
+// coroutines without growing the stack (symmetric transfer). A task always belongs to one actor, its home, and runs only
+// on that actor's turns; so it needs no locks, and destroying it cuts it off at the await where it stands.
+//
+//   Task<Result<int>> sum(Ref<Counter> a, Ref<Counter> b) {
+//     const int x = CO_TRY(co_await a.ask<Get>());   // the value, or end with the error
+//     const int y = CO_TRY(co_await b.ask<Get>());
+//     co_return x + y;
+//   }
+//
+// A task waits only for what Troupe can cut off: tasks, asks, `sleep_for`, `stop_requested`, `when_all`, `when_any`.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "troupe/core/assert.hpp"
+#include "troupe/core/result.hpp"
+
+namespace troupe {
+
+class Cell;
+template <class T>
+class Task;
+
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<Task<T>> = true;
+
+/// Told when a task that nobody awaits directly has ended: a handler's root, or one of several under `when_all`.
+class Completion {
+ public:
+  /// Says which coroutine goes on. The task's frame is suspended and may be destroyed after this returns.
+  virtual std::coroutine_handle<> completed() noexcept = 0;
+
+ protected:
+  ~Completion() = default;
+};
+
+/// What a task may wait for declares `using troupe_awaitable = void;`.
+template <class A>
+concept Awaitable = requires { typename std::remove_cvref_t<A>::troupe_awaitable; };
+
+class PromiseBase {
+ public:
+  std::suspend_always initial_suspend() noexcept { return {}; }
+
+  struct FinalAwaiter {
+    bool await_ready() noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) noexcept {
+      return ended.promise().next();
+    }
+    void await_resume() noexcept {}
+  };
+  FinalAwaiter final_suspend() noexcept { return {}; }
+
+  template <class A>
+  A&& await_transform(A&& awaitable) noexcept {
+    static_assert(Awaitable<A>,
+                  "a Task can only wait for what Troupe can cut off: a Task, an Ask, sleep_for, stop_requested, "
+                  "when_all or when_any");
+    return std::forward<A>(awaitable);
+  }
+
+  /// Who runs when this task has ended.
+  std::coroutine_handle<> next() noexcept { return completion_ ? completion_->completed() : continuation_; }
+
+  Cell& home() const noexcept {
+    TROUPE_ASSERT(home_ != nullptr, "a running task has a home");
+    return *home_;
+  }
+
+ private:
+  template <class T>
+  friend class Task;
+
+  std::coroutine_handle<> continuation_ = std::noop_coroutine();
+  Completion* completion_ = nullptr;
+  Cell* home_ = nullptr;
+};
+
+/// Where a task keeps how it ended.
+template <class T>
+class TaskPromise : public PromiseBase {
+ public:
+  using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+  Task<T> get_return_object() noexcept;
+  void unhandled_exception() noexcept { outcome_.template emplace<2>(std::current_exception()); }
+
+  template <class U>
+    requires std::is_constructible_v<Value, U&&>
+  void return_value(U&& value) {
+    outcome_.template emplace<1>(std::forward<U>(value));
+  }
+
+  bool ended() const noexcept { return outcome_.index() != 0; }
+  T take() {
+    if (outcome_.index() == 2) std::rethrow_exception(std::get<2>(std::move(outcome_)));
+    TROUPE_ASSERT(outcome_.index() == 1, "only an ended task has a value");
+    if constexpr (!std::is_void_v<T>) return std::get<1>(std::move(outcome_));
+  }
+
+ protected:
+  std::variant<std::monostate, Value, std::exception_ptr> outcome_;
+};
+
+/// `void` returns by `return_void`, everything else by `return_value`; a promise may not have both.
+class VoidTaskPromise : public PromiseBase {
+ public:
+  Task<void> get_return_object() noexcept;
+  void unhandled_exception() noexcept { exception_ = std::current_exception(); }
+  void return_void() noexcept { ended_ = true; }
+  bool ended() const noexcept { return ended_ || exception_; }
+  void take() {
+    if (exception_) std::rethrow_exception(std::move(exception_));
+  }
+
+ private:
+  bool ended_ = false;
+  std::exception_ptr exception_;
+};
+
+template <class T>
+class [[nodiscard("a task does nothing until it is awaited")]] Task {
+ public:
+  using promise_type = std::conditional_t<std::is_void_v<T>, VoidTaskPromise, TaskPromise<T>>;
+  using troupe_awaitable = void;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  explicit Task(Handle handle) noexcept : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+  class Awaiter {
+   public:
+    explicit Awaiter(Handle handle) noexcept : handle_(handle) {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    Handle await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
+      handle_.promise().continuation_ = waiter;
+      handle_.promise().home_ = &waiter.promise().home();
+      return handle_;
+    }
+    T await_resume() { return handle_.promise().take(); }
+
+   private:
+    Handle handle_;
+  };
+  Awaiter operator co_await() && noexcept { return Awaiter(handle_); }
+
+  /// Runs it as a coroutine of `home` until its first wait; `completion` is told when it has ended. On the home's turn.
+  void start(Cell& home, Completion& completion) {
+    handle_.promise().home_ = &home;
+    handle_.promise().completion_ = &completion;
+    handle_.resume();
+  }
+  bool ended() const noexcept { return handle_.promise().ended(); }
+  /// The value of an ended task, or its exception.
+  T take() { return handle_.promise().take(); }
+
+ private:
+  Handle handle_;
+};
+
+template <class T>
+Task<T> TaskPromise<T>::get_return_object() noexcept {
+  return Task<T>(Task<T>::Handle::from_promise(*this));
+}
+inline Task<void> VoidTaskPromise::get_return_object() noexcept {
+  return Task<void>(Task<void>::Handle::from_promise(*this));
+}
+
+/// The awaitable behind `CO_TRY`: a good result is unwrapped, a bad one ends the enclosing task with its error.
+template <class T>
+class OrReturn {
+ public:
+  using troupe_awaitable = void;
+
+  explicit OrReturn(Result<T> result) noexcept : result_(std::move(result)) {}
+  bool await_ready() const noexcept { return result_.has_value(); }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> task) noexcept {
+    static_assert(requires { task.promise().return_value(Unexpected(result_.error())); },
+                  "CO_TRY stands in a coroutine that returns Task<Result<...>>");
+    // The task stands suspended here for good; whoever owns it destroys it, as if it had returned.
+    task.promise().return_value(Unexpected(std::move(result_).error()));
+    return task.promise().next();
+  }
+  T await_resume() {
+    if constexpr (!std::is_void_v<T>) return std::move(*result_);
+  }
+
+ private:
+  Result<T> result_;
+};
+
+template <class T>
+OrReturn<T> or_return(Result<T> result) noexcept {
+  return OrReturn<T>(std::move(result));
+}
+
+}  // namespace troupe
+
+/// In a `Task<Result<...>>`: the value of a `Result`, or end the task with its error.
+/// (A statement expression, as in `TROUPE_TRY`, crashes g++ 12 inside a coroutine.)
+#define CO_TRY(...) (co_await ::troupe::or_return(__VA_ARGS__))

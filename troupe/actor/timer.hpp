@@ -1,0 +1,72 @@
+// Timers by the million: a hierarchical wheel, as kernels use it. Starting and cancelling one is a handful of
+// instructions under one mutex, whatever else is under way, because most timers are timeouts that never fire.
+// Time is counted in ticks of a millisecond; a timer never fires early, and less than a tick plus the wake-up late.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "troupe/core/clock.hpp"
+#include "troupe/core/intrusive.hpp"
+
+namespace troupe {
+
+/// Something that happens once, later. The wheel shares its ownership while it is armed.
+class Timer : public RefCounted {
+ public:
+  /// Called at most once per start, on the timekeeper's thread (or the thread that moves virtual time), with no lock
+  /// held. Must be short.
+  virtual void fire() noexcept = 0;
+
+ private:
+  friend class TimerWheel;
+  Timer* previous_ = nullptr;
+  Timer* next_ = nullptr;
+  std::uint64_t due_tick_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint8_t level_ = 0;
+  std::uint8_t slot_ = 0;
+  bool armed_ = false;
+};
+
+class TimerWheel {
+ public:
+  static constexpr Duration kTick = std::chrono::milliseconds(1);
+
+  /// `on_earlier` is called, outside the lock, when a timer was started that is due before all others.
+  TimerWheel(TimePoint start, std::function<void()> on_earlier);
+  ~TimerWheel();
+  TimerWheel(const TimerWheel&) = delete;
+  TimerWheel& operator=(const TimerWheel&) = delete;
+
+  /// Arms `timer`, which must not be armed, to fire at `due`. Any thread.
+  void start(IntrusivePtr<Timer> timer, TimePoint due);
+  /// True: it was armed and will not fire. False: it has fired, is firing now, or was never started. Any thread.
+  bool cancel(Timer& timer);
+  /// Fires everything due by `now`, in order of due tick, then of start. One thread at a time.
+  void advance(TimePoint now);
+  /// When `advance` has something to do next; may be early, never late.
+  std::optional<TimePoint> next_due() const;
+
+ private:
+  static constexpr int kLevels = 6;  // 64^6 ms are two years; what lies beyond is sorted again then
+  static constexpr std::uint64_t kSlots = 64;
+
+  void link(Timer& timer);
+  void unlink(Timer& timer);
+  std::optional<std::uint64_t> next_tick() const;
+
+  const TimePoint start_;
+  const std::function<void()> on_earlier_;
+  mutable std::mutex mutex_;
+  std::uint64_t tick_ = 0;  // everything due at or before this tick has fired
+  std::uint64_t started_ = 0;
+  std::array<std::array<Timer*, kSlots>, kLevels> slots_{};
+  std::array<std::uint64_t, kLevels> occupied_{};  // one bit per slot
+};
+
+}  // namespace troupe

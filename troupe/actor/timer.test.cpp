@@ -1,0 +1,155 @@
+#include "troupe/actor/timer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Recorder final : public Timer {
+ public:
+  Recorder(std::vector<int>& fired, int number) : fired_(fired), number_(number) { ++alive; }
+  ~Recorder() override { --alive; }
+  void fire() noexcept override { fired_.push_back(number_); }
+  static inline std::atomic<int> alive = 0;
+
+ private:
+  std::vector<int>& fired_;
+  int number_;
+};
+
+IntrusivePtr<Timer> recorder(std::vector<int>& fired, int number) {
+  return IntrusivePtr<Timer>::adopt(new Recorder(fired, number));
+}
+
+TimePoint at(Duration time) { return TimePoint(time); }
+
+}  // namespace
+
+TEST(TimerWheel, fires_in_order_and_never_early) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  wheel.start(recorder(fired, 3), at(3ms));
+  wheel.start(recorder(fired, 1), at(1ms));
+  wheel.start(recorder(fired, 2), at(1500us));
+  wheel.advance(at(999us));
+  EXPECT_TRUE(fired.empty());
+  wheel.advance(at(1ms));
+  EXPECT_EQ(fired, std::vector({1}));
+  wheel.advance(at(1999us));
+  EXPECT_EQ(fired, std::vector({1}));
+  wheel.advance(at(10ms));
+  EXPECT_EQ(fired, std::vector({1, 2, 3}));
+}
+
+TEST(TimerWheel, timers_of_one_tick_fire_as_they_were_started) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  for (int i = 0; i < 5; ++i) wheel.start(recorder(fired, i), at(100ms));
+  wheel.advance(at(100ms));
+  EXPECT_EQ(fired, std::vector({0, 1, 2, 3, 4}));
+}
+
+TEST(TimerWheel, a_cancelled_timer_never_fires) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  auto timer = recorder(fired, 1);
+  wheel.start(timer, at(5ms));
+  EXPECT_TRUE(wheel.cancel(*timer));
+  EXPECT_FALSE(wheel.cancel(*timer));
+  wheel.advance(at(1s));
+  EXPECT_TRUE(fired.empty());
+  EXPECT_FALSE(wheel.next_due());
+}
+
+TEST(TimerWheel, can_start_a_timer_again_after_it_fired) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  auto timer = recorder(fired, 7);
+  for (int i = 1; i <= 3; ++i) {
+    wheel.start(timer, at(i * 70ms));
+    wheel.advance(at(i * 70ms));
+  }
+  EXPECT_EQ(fired.size(), 3u);
+}
+
+TEST(TimerWheel, says_when_an_earlier_timer_comes) {
+  int earlier = 0;
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [&] { ++earlier; });
+  wheel.start(recorder(fired, 1), at(50ms));
+  wheel.start(recorder(fired, 2), at(60ms));
+  EXPECT_EQ(earlier, 1);
+  wheel.start(recorder(fired, 3), at(10ms));
+  EXPECT_EQ(earlier, 2);
+  EXPECT_EQ(wheel.next_due(), at(10ms));
+}
+
+TEST(TimerWheel, agrees_with_a_sorted_list_over_all_ranges) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<int> fired;
+    std::vector<std::pair<std::int64_t, int>> expected;
+    std::int64_t now_ms = static_cast<std::int64_t>(random() % 10'000'000);
+    TimerWheel wheel(at(0ms), [] {});
+    wheel.advance(at(now_ms * 1ms));
+    std::vector<IntrusivePtr<Timer>> timers;
+    for (int i = 0; i < 300; ++i) {
+      const std::int64_t away = 1 + static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 34)));
+      timers.push_back(recorder(fired, i));
+      wheel.start(timers.back(), at((now_ms + away) * 1ms));
+      if (random() % 4 == 0)
+        EXPECT_TRUE(wheel.cancel(*timers.back()));
+      else
+        expected.emplace_back(now_ms + away, i);
+    }
+    std::ranges::sort(expected);  // by time, then by start
+    std::size_t checked = 0;
+    while (const auto next = wheel.next_due()) {
+      wheel.advance(*next);
+      for (; checked < fired.size(); ++checked) {
+        EXPECT_EQ(at(expected[checked].first * 1ms), *next);
+        EXPECT_EQ(expected[checked].second, fired[checked]);
+      }
+    }
+    EXPECT_EQ(checked, expected.size());
+  }
+  EXPECT_EQ(Recorder::alive, 0);
+}
+
+TEST(TimerWheel, keeps_times_beyond_its_range) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  const auto years = 24h * 365 * 5;
+  wheel.start(recorder(fired, 1), at(years));
+  while (const auto next = wheel.next_due()) {
+    EXPECT_LE(*next, at(years));
+    wheel.advance(*next);
+    EXPECT_EQ(fired.empty(), *next < at(years));
+  }
+  EXPECT_EQ(fired.size(), 1u);
+}
+
+TEST(TimerWheel, either_fires_or_is_cancelled_under_a_race) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  std::vector<IntrusivePtr<Timer>> timers;
+  for (int i = 0; i < 2000; ++i) timers.push_back(recorder(fired, i));
+  for (int i = 0; i < 2000; ++i) wheel.start(timers[static_cast<std::size_t>(i)], at((i + 1) * 1ms));
+  std::atomic<int> cancelled = 0;
+  std::thread canceller([&] {
+    for (auto& timer : timers)
+      if (wheel.cancel(*timer)) ++cancelled;
+  });
+  for (int i = 0; i <= 2000; ++i) wheel.advance(at(i * 1ms));
+  canceller.join();
+  EXPECT_EQ(fired.size() + static_cast<std::size_t>(cancelled), 2000u);
+}
+
+}  // namespace troupe

@@ -1,0 +1,45 @@
+#include "troupe/actor/watch.hpp"
+
+#include "troupe/actor/cell.hpp"
+
+namespace troupe {
+
+std::string_view name(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::requested: return "requested";
+    case StopReason::failed: return "failed";
+    case StopReason::parent_stopped: return "parent_stopped";
+    case StopReason::shutdown: return "shutdown";
+  }
+  return "unknown";
+}
+
+Watch::Watch(IntrusivePtr<Cell> watcher_cell, IntrusivePtr<Cell> watched_cell, MakeEnvelope make_envelope) noexcept
+    : watcher(std::move(watcher_cell)), watched(std::move(watched_cell)), make_envelope_(make_envelope) {}
+
+void Watch::run(Cell& cell) noexcept {
+  cell.watch_ended(*watched);
+  try {
+    cell.accept(*make_envelope_(std::move(notice)));
+  } catch (...) {
+    cell.fail(current_exception_as_error());
+  }
+  delete this;
+}
+
+void Watch::drop(Cell&, const Error&) noexcept { delete this; }
+
+void WatchList::add(Watch& watch) noexcept {
+  watch.previous_ = nullptr;
+  watch.next_ = first_;
+  if (first_) first_->previous_ = &watch;
+  first_ = &watch;
+}
+
+void WatchList::remove(Watch& watch) noexcept {
+  if (watch.previous_) watch.previous_->next_ = watch.next_;
+  if (watch.next_) watch.next_->previous_ = watch.previous_;
+  if (first_ == &watch) first_ = watch.next_;
+}
+
+}  // namespace troupe

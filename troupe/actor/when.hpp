@@ -1,0 +1,260 @@
+// Waiting for several things, or for time. All of it on the home's turns, so nothing here needs a lock; and what loses is
+// cut off by destroying it.
+//
+//   auto [a, b] = co_await when_all(first(), second());              // both, side by side
+//   AnyOf<int> first = co_await when_any(replica(1), replica(2));    // the faster one; the other is cut off
+//   co_await sleep_for(10ms);
+//   Result<int> r = co_await with_timeout(slow(), 1s);               // ends in `timeout`
+//   Result<int> s = co_await with_stop(slow(), token);               // ends in `cancelled`
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "troupe/actor/ask.hpp"
+#include "troupe/actor/pending.hpp"
+#include "troupe/actor/task.hpp"
+
+namespace troupe {
+
+/// One of several tasks under a common wait; tells the group when it has ended.
+template <class Group>
+class Member final : public Completion {
+ public:
+  Member(Group& group, std::size_t index) noexcept : group_(group), index_(index) {}
+  std::coroutine_handle<> completed() noexcept override { return group_.member_ended(index_); }
+
+ private:
+  Group& group_;
+  std::size_t index_;
+};
+
+/// The awaitable behind `when_all`: starts every task and goes on when all have ended.
+template <class... T>
+class AllOf {
+ public:
+  using troupe_awaitable = void;
+
+  explicit AllOf(Task<T>&&... tasks) noexcept : tasks_(std::move(tasks)...) {}
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiter) {
+    waiter_ = waiter;
+    left_ = sizeof...(T) + 1;  // one more, so that nobody goes on while we still start tasks
+    members_.reserve(sizeof...(T));
+    for (std::size_t i = 0; i < sizeof...(T); ++i) members_.emplace_back(*this, i);
+    std::apply(
+        [&](auto&... task) {
+          std::size_t i = 0;
+          (task.start(waiter.promise().home(), members_[i++]), ...);
+        },
+        tasks_);
+    return --left_ > 0;
+  }
+  /// The values, in the order of the tasks; a task without one gives `std::monostate`. Throws the first exception.
+  auto await_resume() {
+    return std::apply([](auto&... task) { return std::tuple{take(task)...}; }, tasks_);
+  }
+
+  std::coroutine_handle<> member_ended(std::size_t) noexcept {
+    return --left_ == 0 ? waiter_ : std::noop_coroutine();
+  }
+
+ private:
+  template <class U>
+  static auto take(Task<U>& task) {
+    if constexpr (std::is_void_v<U>)
+      return task.take(), std::monostate{};
+    else
+      return task.take();
+  }
+
+  std::tuple<Task<T>...> tasks_;
+  std::vector<Member<AllOf>> members_;
+  std::coroutine_handle<> waiter_;
+  std::size_t left_ = 0;
+};
+
+/// The same for any number of tasks of one type.
+template <class T>
+class AllOfMany {
+ public:
+  using troupe_awaitable = void;
+
+  explicit AllOfMany(std::vector<Task<T>> tasks) noexcept : tasks_(std::move(tasks)) {}
+
+  bool await_ready() const noexcept { return tasks_.empty(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiter) {
+    waiter_ = waiter;
+    left_ = tasks_.size() + 1;
+    members_.reserve(tasks_.size());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) members_.emplace_back(*this, i);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) tasks_[i].start(waiter.promise().home(), members_[i]);
+    return --left_ > 0;
+  }
+  std::vector<T> await_resume() {
+    std::vector<T> values;
+    values.reserve(tasks_.size());
+    for (Task<T>& task : tasks_) values.push_back(task.take());
+    return values;
+  }
+
+  std::coroutine_handle<> member_ended(std::size_t) noexcept {
+    return --left_ == 0 ? waiter_ : std::noop_coroutine();
+  }
+
+ private:
+  std::vector<Task<T>> tasks_;
+  std::vector<Member<AllOfMany>> members_;
+  std::coroutine_handle<> waiter_;
+  std::size_t left_ = 0;
+};
+
+/// Which task ended first, and with what.
+template <class T>
+struct AnyOf {
+  std::size_t index;
+  T value;
+};
+
+/// The awaitable behind `when_any`: goes on with the first task that ends, and destroys the others.
+template <class T>
+class FirstOf {
+ public:
+  using troupe_awaitable = void;
+
+  explicit FirstOf(std::vector<Task<T>> tasks) noexcept : tasks_(std::move(tasks)) {
+    TROUPE_ASSERT(!tasks_.empty(), "when_any of nothing would never end");
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiter) {
+    members_.reserve(tasks_.size());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) members_.emplace_back(*this, i);
+    for (std::size_t i = 0; i < tasks_.size() && winner_ == kNone; ++i)
+      tasks_[i].start(waiter.promise().home(), members_[i]);
+    waiter_ = waiter;
+    return winner_ == kNone;
+  }
+  AnyOf<T> await_resume() {
+    Task<T> winner = std::move(tasks_[winner_]);
+    tasks_.clear();
+    return {winner_, winner.take()};
+  }
+
+  std::coroutine_handle<> member_ended(std::size_t index) noexcept {
+    if (winner_ != kNone) return std::noop_coroutine();
+    winner_ = index;
+    return waiter_ ? waiter_ : std::noop_coroutine();  // none yet: await_suspend is still starting tasks
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  std::vector<Task<T>> tasks_;
+  std::vector<Member<FirstOf>> members_;
+  std::coroutine_handle<> waiter_;
+  std::size_t winner_ = kNone;
+};
+
+/// `Task<T>` for a task or an ask.
+template <class T>
+Task<T> to_task(Task<T>&& task) noexcept {
+  return std::move(task);
+}
+template <class R>
+Task<Result<R>> to_task(Ask<R>&& ask) {
+  return std::move(ask);
+}
+
+/// All of them, side by side: tasks and asks. Gives a tuple of their values.
+template <class... Awaited>
+auto when_all(Awaited&&... awaited) {
+  return AllOf(to_task(std::move(awaited))...);
+}
+template <class T>
+auto when_all(std::vector<Task<T>> tasks) {
+  static_assert(!std::is_void_v<T>, "a vector of tasks without values: give them Result<void>");
+  return AllOfMany<T>(std::move(tasks));
+}
+
+/// The first of them to end; the others are cut off. All have the same value type.
+template <class First, class... Rest>
+auto when_any(First&& first, Rest&&... rest) {
+  auto task = to_task(std::move(first));
+  std::vector<decltype(task)> tasks;
+  tasks.reserve(1 + sizeof...(Rest));
+  tasks.push_back(std::move(task));
+  (tasks.push_back(to_task(std::move(rest))), ...);
+  return FirstOf(std::move(tasks));
+}
+template <class T>
+auto when_any(std::vector<Task<T>> tasks) {
+  return FirstOf<T>(std::move(tasks));
+}
+
+/// The awaitable behind `sleep_for` and `stop_requested`: a wait that carries no value.
+class Wait {
+ public:
+  using troupe_awaitable = void;
+
+  explicit Wait(Duration duration) noexcept;
+  explicit Wait(std::stop_token token) noexcept;
+  Wait(Wait&& other) noexcept;
+  ~Wait();
+
+  bool await_ready() const noexcept;
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiter) {
+    begin(waiter.promise().home(), waiter);
+  }
+  void await_resume() noexcept { end(); }
+
+ private:
+  struct Waiting;
+
+  void begin(Cell& home, std::coroutine_handle<> waiter);
+  void end() noexcept;
+
+  Duration duration_{-1};
+  std::stop_token token_;
+  std::unique_ptr<Waiting> waiting_;
+};
+
+/// Goes on after `duration`; at once when that is not positive.
+inline Wait sleep_for(Duration duration) noexcept { return Wait(std::max(duration, Duration(0))); }
+/// Goes on when a stop is requested. A token that nobody can stop is never heard of again.
+inline Wait stop_requested(std::stop_token token) noexcept { return Wait(std::move(token)); }
+
+template <class T>
+Task<Result<T>> fail_after(Duration limit) {
+  co_await sleep_for(limit);
+  co_return fail(ErrorKind::timeout, "it did not end within " + to_string(limit));
+}
+template <class T>
+Task<Result<T>> fail_on_stop(std::stop_token token) {
+  co_await stop_requested(std::move(token));
+  co_return fail(ErrorKind::cancelled);
+}
+
+/// The task's result, or `timeout`; then the task is cut off where it stands.
+template <class T>
+Task<Result<T>> with_timeout(Task<Result<T>> task, Duration limit) {
+  AnyOf<Result<T>> first = co_await when_any(std::move(task), fail_after<T>(limit));
+  co_return std::move(first.value);
+}
+/// The task's result, or `cancelled` once a stop is requested; then the task is cut off where it stands.
+template <class T>
+Task<Result<T>> with_stop(Task<Result<T>> task, std::stop_token token) {
+  AnyOf<Result<T>> first = co_await when_any(std::move(task), fail_on_stop<T>(std::move(token)));
+  co_return std::move(first.value);
+}
+
+}  // namespace troupe

@@ -1,0 +1,13 @@
+#include "troupe/core/assert.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace troupe {
+
+void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept {
+  std::fprintf(stderr, "troupe: broken invariant: %s (%s) at %s:%d\n", sentence, condition, file, line);
+  std::abort();
+}
+
+}  // namespace troupe

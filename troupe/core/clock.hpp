@@ -1,0 +1,42 @@
+// Time as Troupe sees it: monotonic, and behind one seam, so that a test can hold it still and move it by hand.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace troupe {
+
+using Duration = std::chrono::nanoseconds;
+using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+/// "5 ms", "20 us": in the largest unit that shows it whole.
+std::string to_string(Duration duration);
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  /// Never goes backwards. Any thread may call it.
+  virtual TimePoint now() const noexcept = 0;
+};
+
+/// The machine's monotonic clock.
+class SteadyClock final : public Clock {
+ public:
+  TimePoint now() const noexcept override { return std::chrono::steady_clock::now(); }
+};
+
+/// A clock that stands still until somebody moves it. Starts at zero.
+class VirtualClock final : public Clock {
+ public:
+  TimePoint now() const noexcept override { return TimePoint(Duration(now_ns_.load(std::memory_order_acquire))); }
+  /// Moves the clock to `time`; a time that has passed already changes nothing.
+  void advance_to(TimePoint time) noexcept;
+  void advance(Duration by) noexcept { advance_to(now() + by); }
+
+ private:
+  std::atomic<std::int64_t> now_ns_{0};
+};
+
+}  // namespace troupe

@@ -1,0 +1,32 @@
+#include "troupe/core/log.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace troupe {
+
+std::string_view name(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::debug: return "debug";
+    case LogLevel::info: return "info";
+    case LogLevel::warning: return "warning";
+    case LogLevel::error: return "error";
+  }
+  return "unknown";
+}
+
+LogSink log_to_stderr(LogLevel least) {
+  return [least](const LogRecord& record) {
+    if (record.level < least) return;
+    // One call per line, so that lines of several threads do not mix.
+    std::string line = "troupe ";
+    line.append(name(record.level)).append(" ").append(record.source).append(": ").append(record.message).append("\n");
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  };
+}
+
+LogSink log_nothing() {
+  return [](const LogRecord&) {};
+}
+
+}  // namespace troupe

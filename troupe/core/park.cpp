@@ -1,0 +1,71 @@
+#include "troupe/core/park.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+namespace troupe {
+namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "the kernel waits on exactly these four bytes");
+
+void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const timespec* until) noexcept {
+  // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock, which is what steady_clock is on Linux.
+  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+}  // namespace
+
+bool spin_until(bool (*done)(const void*), const void* argument) noexcept {
+  if (done(argument)) return true;
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kRelaxesPerYield = 64;
+  do {
+    for (int i = 0; i < kRelaxesPerYield; ++i) {
+      if (done(argument)) return true;
+      relax_core();
+    }
+    sched_yield();
+  } while (std::chrono::steady_clock::now() - start < kSpinTime);
+  return done(argument);
+}
+
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept {
+  const std::int64_t ns = until.time_since_epoch().count();
+  const timespec at{.tv_sec = static_cast<time_t>(ns / 1'000'000'000), .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
+  wait(word, expected, &at);
+}
+
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  wait(word, expected, nullptr);
+}
+
+void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+void Parker::park() noexcept { park_until(TimePoint::max()); }
+
+bool Parker::park_until(TimePoint until) noexcept {
+  std::uint32_t expected = kEmpty;
+  if (state_.compare_exchange_strong(expected, kSleeping, std::memory_order_acquire)) {
+    while (state_.load(std::memory_order_acquire) == kSleeping) {
+      if (until == TimePoint::max()) {
+        futex_wait(state_, kSleeping);
+      } else {
+        futex_wait(state_, kSleeping, until);
+        if (std::chrono::steady_clock::now() >= until) break;
+      }
+    }
+  }
+  return state_.exchange(kEmpty, std::memory_order_acquire) == kToken;
+}
+
+void Parker::unpark() noexcept {
+  if (state_.exchange(kToken, std::memory_order_release) == kSleeping) futex_wake_all(state_);
+}
+
+}  // namespace troupe

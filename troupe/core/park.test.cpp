@@ -1,0 +1,50 @@
+#include "troupe/core/park.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace troupe {
+
+using namespace std::chrono_literals;
+
+TEST(Parker, keeps_a_token_given_before_anybody_sleeps) {
+  Parker parker;
+  parker.unpark();
+  parker.park();  // would hang if the token were lost
+  EXPECT_FALSE(parker.park_until(std::chrono::steady_clock::now() + 1ms));
+}
+
+TEST(Parker, wakes_the_sleeper_and_shows_it_what_was_written) {
+  Parker there, back;
+  int value = 0;
+  std::thread sleeper([&] {
+    for (int i = 1; i <= 1000; ++i) {
+      there.park();
+      EXPECT_EQ(value, i);
+      back.unpark();
+    }
+  });
+  for (int i = 1; i <= 1000; ++i) {
+    value = i;
+    there.unpark();
+    back.park();
+  }
+  sleeper.join();
+}
+
+TEST(Parker, gives_up_at_its_time_and_not_before) {
+  Parker parker;
+  const auto until = std::chrono::steady_clock::now() + 20ms;
+  EXPECT_FALSE(parker.park_until(until));
+  EXPECT_GE(std::chrono::steady_clock::now(), until);
+}
+
+TEST(Spin, ends_when_the_condition_holds_or_the_time_is_over) {
+  int asked = 0;
+  EXPECT_TRUE(spin_until([&] { return ++asked == 3; }));
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(spin_until([] { return false; }));
+}
+
+}  // namespace troupe

@@ -1,0 +1,104 @@
+#include "troupe/core/shape.hpp"
+
+namespace troupe {
+namespace {
+
+Unexpected invalid(const Shape& shape, const std::string& what) {
+  return fail(ErrorKind::invalid_argument, "the shape " + shape.to_string() + ' ' + what);
+}
+
+}  // namespace
+
+template <class Tag>
+std::string PerDimension<Tag>::to_string() const {
+  std::string text = "[";
+  for (const std::int64_t value : *this) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(value);
+  }
+  return text + (too_long_ ? ", ...]" : "]");
+}
+
+template class PerDimension<ExtentTag>;
+template class PerDimension<StrideTag>;
+
+Result<Shape> Shape::make(std::span<const std::int64_t> extents) {
+  const Shape shape(extents);
+  TROUPE_TRY(check(shape));
+  return shape;
+}
+
+Result<void> check(const Shape& shape) {
+  if (shape.too_long()) return invalid(shape, "has more than " + std::to_string(kMaxRank) + " dimensions");
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) return invalid(shape, "has a negative extent");
+    overflow |= __builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product);
+  }
+  if (overflow) return invalid(shape, "has more elements than 63 bits can count");
+  return {};
+}
+
+Result<std::int64_t> element_count(const Shape& shape) {
+  TROUPE_TRY(check(shape));
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+Result<std::int64_t> size_bytes(const Shape& shape, DType dtype) {
+  const std::int64_t count = TROUPE_TRY(element_count(shape));
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, size_bytes(dtype), &bytes)) {
+    return invalid(shape, "of " + std::string(name(dtype)) + " has more bytes than 63 bits can count");
+  }
+  return bytes;
+}
+
+Strides contiguous_strides(const Shape& shape) {
+  const std::array<std::int64_t, kMaxRank> zeros{};
+  Strides strides(std::span(zeros).first(static_cast<std::size_t>(shape.rank())));
+  if (!check(shape)) return strides;
+  std::int64_t stride = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    strides[i] = stride;
+    stride *= std::max<std::int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+bool is_contiguous(const Shape& shape, const Strides& strides) {
+  if (!check(shape) || strides.too_long() || strides.rank() != shape.rank()) return false;
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
+  std::int64_t dense = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    if (shape[i] == 1) continue;
+    if (strides[i] != dense) return false;
+    dense *= shape[i];
+  }
+  return true;
+}
+
+Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides) {
+  const std::int64_t count = TROUPE_TRY(element_count(shape));
+  if (strides.too_long() || strides.rank() != shape.rank()) {
+    return invalid(shape, "does not go with the strides " + strides.to_string());
+  }
+  if (count == 0) return OffsetSpan{};
+  OffsetSpan span{0, 0};
+  bool overflow = false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    std::int64_t& end = strides[i] < 0 ? span.lowest : span.highest;
+    std::int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(shape[i] - 1, strides[i], &reach);
+    overflow |= __builtin_add_overflow(end, reach, &end);
+  }
+  std::int64_t length = 0;
+  overflow |= __builtin_sub_overflow(span.highest, span.lowest, &length);
+  overflow |= __builtin_add_overflow(length, 1, &length);
+  if (overflow) return invalid(shape, "with the strides " + strides.to_string() + " reaches beyond 63 bits");
+  return span;
+}
+
+}  // namespace troupe

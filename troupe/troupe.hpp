@@ -1,0 +1,14 @@
+// Troupe: supervised accelerators for C++ services. Everything a user needs, in one include; two parts stand apart,
+// troupe/actor/asio.hpp (it needs Boost) and troupe/actor/testkit.hpp (for tests).
+#pragma once
+
+#include "troupe/actor/context.hpp"
+#include "troupe/actor/router.hpp"
+#include "troupe/actor/system.hpp"
+#include "troupe/actor/when.hpp"
+#include "troupe/core/clock.hpp"
+#include "troupe/core/dtype.hpp"
+#include "troupe/core/error.hpp"
+#include "troupe/core/log.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/core/shape.hpp"
