@@ -24,7 +24,7 @@
 namespace troupe {
 
 class Cell;
-template <class T>
+template <class T = void>
 class Task;
 
 template <class T>

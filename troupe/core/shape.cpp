@@ -58,7 +58,7 @@ Result<std::int64_t> size_bytes(const Shape& shape, DType dtype) {
 
 Strides contiguous_strides(const Shape& shape) {
   const std::array<std::int64_t, kMaxRank> zeros{};
-  Strides strides(std::span(zeros).first(static_cast<std::size_t>(shape.rank())));
+  Strides strides(std::span<const std::int64_t>(zeros).first(static_cast<std::size_t>(shape.rank())));
   if (!check(shape)) return strides;
   std::int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {

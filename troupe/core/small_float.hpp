@@ -13,13 +13,14 @@
 #include <cstdint>
 
 namespace troupe {
+namespace float_bits {
 
 enum class Overflow : std::uint8_t { infinity, saturate };
 
 /// A binary float's layout: sign, exponent with the usual bias, mantissa. Without infinities (`has_infinity`) the
 /// highest exponent holds ordinary numbers and the only NaN is all ones.
 template <class BitsType, int exponent_bits, int mantissa_bits, Overflow overflow, bool has_infinity = true>
-struct FloatFormat {
+struct Format {
   using Bits = BitsType;
   static constexpr bool kHasInfinity = has_infinity;
   static constexpr int kMantissaBits = mantissa_bits;
@@ -37,8 +38,8 @@ struct FloatFormat {
   static constexpr bool is_infinity(Bits magnitude) { return has_infinity && magnitude == kInfinity; }
 };
 
-using Binary64 = FloatFormat<std::uint64_t, 11, 52, Overflow::infinity>;
-using Binary32 = FloatFormat<std::uint32_t, 8, 23, Overflow::infinity>;
+using Binary64 = Format<std::uint64_t, 11, 52, Overflow::infinity>;
+using Binary32 = Format<std::uint32_t, 8, 23, Overflow::infinity>;
 
 /// A finite number without loss: (-1)^negative * significand * 2^exponent.
 struct Exact {
@@ -54,28 +55,28 @@ constexpr Exact exact(std::integral auto value) noexcept {
 }
 
 /// Needs the bits of a finite number.
-template <class Format>
-constexpr Exact exact_of(typename Format::Bits bits) noexcept {
-  const bool negative = (bits & Format::kSign) != 0;
-  const std::uint64_t magnitude = bits & Format::kMagnitude;
-  const std::uint64_t implicit_one = std::uint64_t{1} << Format::kMantissaBits;
+template <class From>
+constexpr Exact exact_of(typename From::Bits bits) noexcept {
+  const bool negative = (bits & From::kSign) != 0;
+  const std::uint64_t magnitude = bits & From::kMagnitude;
+  const std::uint64_t implicit_one = std::uint64_t{1} << From::kMantissaBits;
   const std::uint64_t mantissa = magnitude & (implicit_one - 1);
-  const int field = static_cast<int>(magnitude >> Format::kMantissaBits);
-  if (field == 0) return {negative, mantissa, Format::kLeastExponent - Format::kMantissaBits};
-  return {negative, mantissa | implicit_one, field - Format::kBias - Format::kMantissaBits};
+  const int field = static_cast<int>(magnitude >> From::kMantissaBits);
+  if (field == 0) return {negative, mantissa, From::kLeastExponent - From::kMantissaBits};
+  return {negative, mantissa | implicit_one, field - From::kBias - From::kMantissaBits};
 }
 
-/// Rounds to nearest, ties to even; too large a number becomes `Format::kTooLarge`.
-template <class Format>
-constexpr typename Format::Bits round_to(Exact value) noexcept {
-  using Bits = typename Format::Bits;
-  const Bits sign = value.negative ? Format::kSign : Bits{0};
+/// Rounds to nearest, ties to even; too large a number becomes `To::kTooLarge`.
+template <class To>
+constexpr typename To::Bits round_to(Exact value) noexcept {
+  using Bits = typename To::Bits;
+  const Bits sign = value.negative ? To::kSign : Bits{0};
   if (value.significand == 0) return sign;
   const auto width = static_cast<int>(std::bit_width(value.significand));
   const int top = value.exponent + width - 1;
-  const int exponent = top > Format::kLeastExponent ? top : Format::kLeastExponent;
-  const int dropped = exponent - Format::kMantissaBits - value.exponent;  // bits below the result's last place
-  if (dropped > width) return sign;                                       // less than half of the smallest number
+  const int exponent = top > To::kLeastExponent ? top : To::kLeastExponent;
+  const int dropped = exponent - To::kMantissaBits - value.exponent;  // bits below the result's last place
+  if (dropped > width) return sign;                                   // less than half of the smallest number
   std::uint64_t kept = 0;
   if (dropped <= 0) {
     kept = value.significand << -dropped;
@@ -87,9 +88,9 @@ constexpr typename Format::Bits round_to(Exact value) noexcept {
     if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   }
   // `kept` has its implicit one, so it adds one to the exponent field; a carry out of rounding does the same.
-  const auto field = static_cast<std::uint64_t>(exponent - Format::kLeastExponent);
-  const std::uint64_t magnitude = (field << Format::kMantissaBits) + kept;
-  return static_cast<Bits>(sign | (magnitude > Format::kLargest ? Format::kTooLarge : magnitude));
+  const auto field = static_cast<std::uint64_t>(exponent - To::kLeastExponent);
+  const std::uint64_t magnitude = (field << To::kMantissaBits) + kept;
+  return static_cast<Bits>(sign | (magnitude > To::kLargest ? To::kTooLarge : magnitude));
 }
 
 /// What CUDA makes of a NaN: all ones and no sign. Its conversions from double to 8 bits are the exception, in host
@@ -124,6 +125,8 @@ constexpr typename To::Bits reformat(typename From::Bits bits) noexcept {
   }
 }
 
+}  // namespace float_bits
+
 /// Trivially copyable, exactly as large as its bits, and uninitialized by default like a float. Equality is that of
 /// the numbers (a NaN equals nothing, -0 equals 0); compare `bits` for the representation.
 template <class FormatType>
@@ -135,10 +138,11 @@ struct SmallFloat {
 
   SmallFloat() = default;
   explicit constexpr SmallFloat(float value) noexcept
-      : bits(reformat<Format, Binary32>(std::bit_cast<std::uint32_t>(value))) {}
+      : bits(float_bits::reformat<Format, float_bits::Binary32>(std::bit_cast<std::uint32_t>(value))) {}
   explicit constexpr SmallFloat(double value) noexcept
-      : bits(reformat<Format, Binary64>(std::bit_cast<std::uint64_t>(value))) {}
-  explicit constexpr SmallFloat(std::integral auto value) noexcept : bits(round_to<Format>(exact(value))) {}
+      : bits(float_bits::reformat<Format, float_bits::Binary64>(std::bit_cast<std::uint64_t>(value))) {}
+  explicit constexpr SmallFloat(std::integral auto value) noexcept
+      : bits(float_bits::round_to<Format>(float_bits::exact(value))) {}
 
   static constexpr SmallFloat from_bits(Bits bits) noexcept {
     SmallFloat result{};
@@ -147,7 +151,9 @@ struct SmallFloat {
   }
 
   /// Exact. A NaN becomes 0x7FFFFFFF; bf16, being the top half of a float, keeps its bits.
-  explicit constexpr operator float() const noexcept { return std::bit_cast<float>(reformat<Binary32, Format>(bits)); }
+  explicit constexpr operator float() const noexcept {
+    return std::bit_cast<float>(float_bits::reformat<float_bits::Binary32, Format>(bits));
+  }
   /// Exact.
   explicit constexpr operator double() const noexcept { return static_cast<float>(*this); }
 
@@ -157,13 +163,13 @@ struct SmallFloat {
 };
 
 /// IEEE half precision: up to 65504, beyond is infinity.
-using f16 = SmallFloat<FloatFormat<std::uint16_t, 5, 10, Overflow::infinity>>;
+using f16 = SmallFloat<float_bits::Format<std::uint16_t, 5, 10, float_bits::Overflow::infinity>>;
 /// The range of a float with 8 bits of precision; beyond is infinity.
-using bf16 = SmallFloat<FloatFormat<std::uint16_t, 8, 7, Overflow::infinity>>;
+using bf16 = SmallFloat<float_bits::Format<std::uint16_t, 8, 7, float_bits::Overflow::infinity>>;
 /// Up to 448, no infinities. Larger numbers and infinities saturate, as in cvt.rn.satfinite.
-using f8e4m3 = SmallFloat<FloatFormat<std::uint8_t, 4, 3, Overflow::saturate, false>>;
+using f8e4m3 = SmallFloat<float_bits::Format<std::uint8_t, 4, 3, float_bits::Overflow::saturate, false>>;
 /// Up to 57344. It has infinities, yet conversions saturate, as in cvt.rn.satfinite: only `from_bits` makes one.
-using f8e5m2 = SmallFloat<FloatFormat<std::uint8_t, 5, 2, Overflow::saturate>>;
+using f8e5m2 = SmallFloat<float_bits::Format<std::uint8_t, 5, 2, float_bits::Overflow::saturate>>;
 
 static_assert(sizeof(f16) == 2 && sizeof(bf16) == 2 && sizeof(f8e4m3) == 1 && sizeof(f8e5m2) == 1);
 

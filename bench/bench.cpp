@@ -1,0 +1,116 @@
+#include "bench/bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+
+namespace troupe::bench {
+namespace {
+
+bool is_better(double left, double right, Better better) {
+  return better == Better::lower ? left < right : left > right;
+}
+
+/// The value below which `part` of the sorted values lie, interpolated between neighbours.
+double quantile(const std::vector<double>& sorted, double part) {
+  const double position = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
+
+/// The values of every side: [0] is ours, [1 + i] is reference i.
+using Samples = std::vector<std::vector<double>>;
+
+/// Ours and the references in turns; every other round backwards, so that no side is always the one that runs in
+/// the wake of another.
+Samples run_rounds(const Row& row) {
+  std::vector<const Measurement*> sides = {&row.ours};
+  for (const Reference& reference : row.references.all) sides.push_back(&reference.measure);
+
+  Samples samples(sides.size());
+  for (int round = 0; round < row.rounds; ++round) {
+    for (std::size_t turn = 0; turn < sides.size(); ++turn) {
+      const std::size_t side = round % 2 == 0 ? turn : sides.size() - 1 - turn;
+      samples[side].push_back((*sides[side])());
+    }
+  }
+  return samples;
+}
+
+int best_of(const std::vector<Figure>& figures, Better better) {
+  int best = -1;
+  for (int i = 0; i < static_cast<int>(figures.size()); ++i) {
+    if (!figures[i].measured()) continue;
+    if (best < 0 || is_better(figures[i].value, figures[best].value, better)) best = i;
+  }
+  return best;
+}
+
+void judge(Outcome& outcome) {
+  const std::string& why_none = outcome.row.references.why_none;
+  const bool needs_reference = outcome.row.limit.is_ratio();
+  if (!outcome.ours.measured()) {
+    outcome.status = Status::skipped;
+    outcome.why = "ours is not measured here";
+  } else if (needs_reference && outcome.best_reference < 0) {
+    outcome.status = Status::skipped;
+    outcome.why = why_none.empty() ? "no reference was measured" : why_none;
+  } else {
+    outcome.status = outcome.row.limit.holds(outcome.ours.value, outcome.ratio()) ? Status::ok : Status::missed;
+  }
+}
+
+}  // namespace
+
+bool Limit::holds(double ours, double ratio) const {
+  switch (kind_) {
+    case Kind::at_least_times: return ratio >= bound_;
+    case Kind::at_most: return ours <= bound_;
+    case Kind::below: return ours < bound_;
+  }
+  return false;
+}
+
+std::string Limit::to_string(const std::string& unit) const {
+  const char* sign = kind_ == Kind::at_least_times ? ">=" : kind_ == Kind::at_most ? "<=" : "<";
+  char text[64];
+  std::snprintf(text, sizeof text, "%s %g", sign, bound_);
+  return text + (is_ratio() ? "x" : " " + unit);
+}
+
+double Outcome::ratio_to(int reference) const {
+  if (reference < 0) return kNotMeasured;
+  const double theirs = references[reference].value;
+  return row.better == Better::lower ? theirs / ours.value : ours.value / theirs;
+}
+
+Figure figure_of(std::vector<double> values, Pick pick, Better better) {
+  if (values.empty() || std::ranges::any_of(values, [](double value) { return std::isnan(value); })) return {};
+  std::ranges::sort(values);
+  const double worst = better == Better::lower ? values.back() : values.front();
+  return {.value = pick == Pick::worst ? worst : quantile(values, 0.5),
+          .low = quantile(values, 0.25),
+          .high = quantile(values, 0.75)};
+}
+
+Outcome measure(const Row& row) {
+  Outcome outcome{.row = row, .ours = {}, .references = std::vector<Figure>(row.references.all.size()), .why = {}};
+  try {
+    const Samples samples = run_rounds(row);
+    outcome.ours = figure_of(samples[0], row.pick, row.better);
+    for (std::size_t i = 0; i < row.references.all.size(); ++i) {
+      outcome.references[i] = figure_of(samples[1 + i], row.pick, row.better);
+    }
+  } catch (const std::exception& problem) {
+    outcome.status = Status::missed;
+    outcome.why = problem.what();
+    return outcome;
+  }
+  outcome.best_reference = best_of(outcome.references, row.better);
+  judge(outcome);
+  return outcome;
+}
+
+}  // namespace troupe::bench

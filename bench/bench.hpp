@@ -1,0 +1,110 @@
+// A row of the benchmark: ours, the references it has to beat, and the limit it has to keep. Ours and the references
+// are measured in turns within one run, so that a machine that slows down for a while slows down all of them alike;
+// the figure is the median of the rounds, and the ratio is made of medians.
+//
+//   std::vector<Row> rows = {{.name = "ask between two actors of the pool", .unit = "ns",
+//                             .ours = [] { return ours::ask_in_pool_ns(20'000); },
+//                             .references = {.all = {{"Asio strands", asio_ask}}, .why_none = {}},
+//                             .limit = Limit::at_least_times(4)}};
+//   Outcome outcome = measure(rows[0]);
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace troupe::bench {
+
+/// One measurement: how much of the row's unit. Called once per round, from the main thread.
+using Measurement = std::function<double()>;
+
+/// What a measurement returns when it cannot measure here.
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+enum class Better { lower, higher };
+
+/// Which of the rounds' values stands for all. `worst` is for what must never happen, such as an ask that is lost.
+enum class Pick { median, worst };
+
+/// What a row has to keep: a ratio to its best reference, or a bound on our own figure.
+class Limit {
+ public:
+  enum class Kind { at_least_times, at_most, below };
+
+  /// At least `times` as good as the best reference.
+  static constexpr Limit at_least_times(double times) { return {Kind::at_least_times, times}; }
+  static constexpr Limit at_most(double bound) { return {Kind::at_most, bound}; }
+  static constexpr Limit below(double bound) { return {Kind::below, bound}; }
+
+  Kind kind() const { return kind_; }
+  double bound() const { return bound_; }
+  bool is_ratio() const { return kind_ == Kind::at_least_times; }
+  bool holds(double ours, double ratio) const;
+  /// `>= 4x`, `<= 512 bytes`, `< 1 %`.
+  std::string to_string(const std::string& unit) const;
+
+ private:
+  constexpr Limit(Kind kind, double bound) : kind_(kind), bound_(bound) {}
+
+  Kind kind_;
+  double bound_;
+};
+
+struct Reference {
+  std::string name;
+  Measurement measure;
+};
+
+/// The same task done otherwise, with best effort in each way. The best of them is the one a row is compared with.
+struct References {
+  std::vector<Reference> all;
+  /// Where this build cannot measure any: why.
+  std::string why_none;
+};
+
+struct Row {
+  std::string name;
+  std::string unit;
+  Better better = Better::lower;
+  Measurement ours;
+  References references = {};
+  Limit limit;
+  int rounds = 7;
+  Pick pick = Pick::median;
+};
+
+/// Of all rounds: the picked value, and the quartiles around it. NaN when not measured.
+struct Figure {
+  double value = kNotMeasured;
+  double low = kNotMeasured;
+  double high = kNotMeasured;
+
+  bool measured() const { return value == value; }
+};
+
+enum class Status { ok, missed, skipped };
+
+struct Outcome {
+  Row row;
+  Figure ours;
+  /// One for each of the row's references, in their order.
+  std::vector<Figure> references;
+  /// Index of the best reference; -1 when none was measured.
+  int best_reference = -1;
+  Status status = Status::skipped;
+  /// Why the row was skipped, or what went wrong in it.
+  std::string why;
+
+  /// How many times as good as that reference we are; NaN when either was not measured.
+  double ratio_to(int reference) const;
+  double ratio() const { return ratio_to(best_reference); }
+};
+
+/// Runs the row. A measurement that throws misses the limit: a benchmark that does not run proves nothing.
+Outcome measure(const Row& row);
+
+/// The picked value and the quartiles of what the rounds gave; not measured when one of them is NaN.
+Figure figure_of(std::vector<double> values, Pick pick, Better better);
+
+}  // namespace troupe::bench

@@ -1,0 +1,136 @@
+#include "bench/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+
+namespace troupe::bench {
+namespace {
+
+Measurement constant(double value) {
+  return [value] { return value; };
+}
+
+Row row_with(double ours, std::vector<Reference> references, Limit limit) {
+  return {.name = "row",
+          .unit = "ns",
+          .ours = constant(ours),
+          .references = {.all = std::move(references), .why_none = {}},
+          .limit = limit};
+}
+
+Result<Options> parse(std::vector<std::string> arguments) {
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size());
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  return parse_options(pointers);
+}
+
+TEST(Bench, compares_with_the_best_reference) {
+  const std::vector<Reference> references = {{"slow", constant(900)}, {"fast", constant(300)}, {"mid", constant(600)}};
+  const Outcome outcome = measure(row_with(100, references, Limit::at_least_times(4)));
+  EXPECT_EQ(outcome.best_reference, 1);
+  EXPECT_DOUBLE_EQ(outcome.ratio(), 3);
+  EXPECT_EQ(outcome.status, Status::missed);
+}
+
+TEST(Bench, turns_the_ratio_round_where_more_is_better) {
+  Row row = row_with(900, {{"few", constant(100)}, {"many", constant(300)}}, Limit::at_least_times(3));
+  row.better = Better::higher;
+  const Outcome outcome = measure(row);
+  EXPECT_EQ(outcome.best_reference, 1);
+  EXPECT_DOUBLE_EQ(outcome.ratio(), 3);
+  EXPECT_EQ(outcome.status, Status::ok);
+}
+
+TEST(Bench, measures_ours_and_the_references_in_turns) {
+  std::string order;
+  const auto log = [&order](char side) {
+    return [&order, side] {
+      order += side;
+      return 1.0;
+    };
+  };
+  Row row = row_with(0, {{"reference", log('r')}}, Limit::at_most(1));
+  row.ours = log('o');
+  row.rounds = 3;
+  measure(row);
+  EXPECT_EQ(order, "orroor");
+}
+
+TEST(Bench, takes_the_median_unless_told_to_take_the_worst) {
+  EXPECT_DOUBLE_EQ(figure_of({5, 1, 3}, Pick::median, Better::lower).value, 3);
+  EXPECT_DOUBLE_EQ(figure_of({4, 1, 3, 2}, Pick::median, Better::lower).value, 2.5);
+  EXPECT_DOUBLE_EQ(figure_of({0, 1, 0}, Pick::worst, Better::lower).value, 1);
+  EXPECT_DOUBLE_EQ(figure_of({0, 1, 0}, Pick::worst, Better::higher).value, 0);
+  EXPECT_FALSE(figure_of({1, kNotMeasured, 1}, Pick::median, Better::lower).measured());
+}
+
+TEST(Bench, keeps_at_most_inclusive_and_below_exclusive) {
+  EXPECT_EQ(measure(row_with(512, {}, Limit::at_most(512))).status, Status::ok);
+  EXPECT_EQ(measure(row_with(513, {}, Limit::at_most(512))).status, Status::missed);
+  EXPECT_EQ(measure(row_with(15, {}, Limit::below(15))).status, Status::missed);
+}
+
+TEST(Bench, skips_what_it_cannot_measure_and_says_why) {
+  EXPECT_EQ(measure(row_with(kNotMeasured, {}, Limit::at_most(1))).status, Status::skipped);
+  Row row = row_with(1, {}, Limit::at_least_times(2));
+  row.references.why_none = "built without Boost.Asio";
+  const Outcome outcome = measure(row);
+  EXPECT_EQ(outcome.status, Status::skipped);
+  EXPECT_EQ(outcome.why, "built without Boost.Asio");
+}
+
+TEST(Bench, misses_the_limit_when_a_measurement_throws) {
+  Row row = row_with(1, {}, Limit::at_most(1));
+  row.ours = []() -> double { throw std::runtime_error("no such actor"); };
+  const Outcome outcome = measure(row);
+  EXPECT_EQ(outcome.status, Status::missed);
+  EXPECT_EQ(outcome.why, "no such actor");
+}
+
+TEST(Bench, writes_what_was_not_measured_as_null) {
+  Row row = row_with(kNotMeasured, {}, Limit::at_most(1));
+  row.name = "a \"quoted\" name";
+  const std::vector<Outcome> outcomes = {measure(row)};
+  std::ostringstream json;
+  write_json(json, outcomes, false);
+  EXPECT_NE(json.str().find(R"("name": "a \"quoted\" name")"), std::string::npos);
+  EXPECT_NE(json.str().find(R"("ours": {"value": null)"), std::string::npos);
+}
+
+TEST(Bench, fits_the_table_into_120_columns) {
+  Row row = row_with(123456, {{std::string(40, 'r'), constant(987654)}}, Limit::at_most(100000));
+  row.name = std::string(47, 'n');
+  std::stringstream table;
+  print_head(table);
+  print_outcome(table, measure(row));
+  for (std::string line; std::getline(table, line);) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST(BenchOptions, select_rows_by_a_match_anywhere_in_the_name) {
+  const auto options = parse({"--only", "pinned|idle"});
+  ASSERT_TRUE(options);
+  EXPECT_TRUE(options->selects("ask to a pinned actor"));
+  EXPECT_FALSE(options->selects("spawn"));
+  EXPECT_TRUE(parse({})->selects("spawn"));
+}
+
+TEST(BenchOptions, refuse_what_they_do_not_know) {
+  for (const std::vector<std::string>& bad :
+       {std::vector<std::string>{"--bogus"}, {"--json"}, {"--only"}, {"--only", "["}}) {
+    const auto options = parse(bad);
+    ASSERT_FALSE(options) << bad[0];
+    EXPECT_EQ(options.error().kind(), ErrorKind::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace troupe::bench

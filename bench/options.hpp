@@ -1,0 +1,34 @@
+// The command line of `./dev bench`. Every file of rows gets these options, so that a quick run is quick everywhere and
+// nobody invents a second way to say it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "troupe/core/result.hpp"
+
+namespace troupe::bench {
+
+struct Options {
+  bool help = false;
+  bool list = false;
+  bool check = false;
+  bool quick = false;
+  /// Whether the row of this name is wanted.
+  std::function<bool(const std::string& name)> selects = [](const std::string&) { return true; };
+  /// Where the JSON goes; empty for nowhere.
+  std::string json_file;
+
+  /// How many operations a measurement makes: `count`, or a tenth of it in a quick run.
+  int count(int full_count) const { return quick ? (full_count + 9) / 10 : full_count; }
+  int rounds(int full_rounds = 7) const { return quick && full_rounds > 3 ? 3 : full_rounds; }
+};
+
+/// The options in `arguments` (without the program's name). Fails with `invalid_argument` and a sentence.
+Result<Options> parse_options(std::span<char* const> arguments);
+
+/// What `--help` prints.
+std::string help_text();
+
+}  // namespace troupe::bench

@@ -1,0 +1,220 @@
+#include "troupe/actor/task.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stop_token>
+#include <thread>
+
+#include "troupe/actor/testkit.hpp"
+#include "troupe/actor/when.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Lives in coroutine frames, so that a leaked frame is seen.
+struct Counted {
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
+  ~Counted() { --alive; }
+  static inline std::atomic<int> alive = 0;
+};
+
+Task<int> immediately(int number) {
+  Counted frame;
+  co_return number;
+}
+Task<int> after(Duration delay, int number) {
+  Counted frame;
+  co_await sleep_for(delay);
+  co_return number;
+}
+Task<Result<int>> result_after(Duration delay, int number) {
+  Counted frame;
+  co_await sleep_for(delay);
+  co_return number;
+}
+Task<int> throws() {
+  Counted frame;
+  co_await sleep_for(1ms);
+  throw std::runtime_error("thrown in a task");
+}
+Task<> nothing() { co_return; }
+
+class TaskTest : public testing::Test {
+ protected:
+  ~TaskTest() override { EXPECT_EQ(Counted::alive, 0) << "a coroutine frame leaked"; }
+  System system{SystemOptions{.log = log_nothing(), .deterministic_seed = 4}};
+};
+
+}  // namespace
+
+TEST_F(TaskTest, is_lazy) {
+  bool ran = false;
+  const auto make = [](bool& flag) -> Task<int> {
+    flag = true;
+    co_return 1;
+  };
+  {
+    Task<int> never = make(ran);
+    EXPECT_FALSE(ran);
+  }
+  EXPECT_FALSE(ran) << "a task that nobody awaits does nothing";
+  EXPECT_EQ(system.run(make(ran)), 1);
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(TaskTest, long_chains_do_not_grow_the_stack) {
+  const auto many = []() -> Task<int> {
+    int sum = 0;
+    for (int i = 0; i < 300'000; ++i) sum += co_await immediately(1);
+    co_return sum;
+  };
+  EXPECT_EQ(system.run(many()), 300'000);
+}
+
+TEST_F(TaskTest, deep_recursion_lives_on_the_heap) {
+  struct Deep {
+    static Task<int> down(int depth) {
+      if (depth == 0) co_return 0;
+      co_return 1 + co_await down(depth - 1);
+    }
+  };
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__OPTIMIZE__) == 0
+  constexpr int kDepth = 1'000;  // sanitizers and unoptimised builds may not turn the transfer into a jump
+#else
+  constexpr int kDepth = 100'000;
+#endif
+  EXPECT_EQ(system.run(Deep::down(kDepth)), kDepth);
+}
+
+TEST_F(TaskTest, exceptions_travel_to_whoever_awaits) {
+  const auto catches = []() -> Task<std::string> {
+    std::string what = "nothing";
+    try {
+      (void)co_await throws();
+    } catch (const std::exception& exception) {
+      what = exception.what();
+    }
+    co_return what;
+  };
+  EXPECT_EQ(system.run(catches()), "thrown in a task");
+  EXPECT_EQ(system.run(throws()).error().message(), "thrown in a task");
+}
+
+TEST_F(TaskTest, co_try_gives_the_value_or_ends_the_task) {
+  const auto inner = [](int number) -> Task<Result<int>> {
+    Counted frame;
+    if (number < 0) co_return fail(ErrorKind::invalid_argument, "negative");
+    co_return number;
+  };
+  const auto outer = [inner](int a, int b) -> Task<Result<int>> {
+    Counted frame;
+    const int x = CO_TRY(co_await inner(a));
+    Counted another;
+    co_return x + CO_TRY(co_await inner(b));
+  };
+  EXPECT_EQ(system.run(outer(1, 2)), 3);
+  EXPECT_EQ(system.run(outer(-1, 2)).error().message(), "negative");
+  EXPECT_EQ(system.run(outer(1, -2)).error().message(), "negative");
+}
+
+TEST_F(TaskTest, co_try_unwraps_results_without_a_value_and_move_only_ones) {
+  const auto task = [](bool good) -> Task<Result<int>> {
+    CO_TRY(good ? Result<void>() : Result<void>(Unexpected(Error(ErrorKind::timeout))));
+    const std::unique_ptr<int> box = CO_TRY(Result<std::unique_ptr<int>>(std::make_unique<int>(7)));
+    co_return *box;
+  };
+  EXPECT_EQ(system.run(task(true)), 7);
+  EXPECT_EQ(system.run(task(false)).error().kind(), ErrorKind::timeout);
+}
+
+TEST_F(TaskTest, sleeps_in_virtual_time) {
+  EXPECT_EQ(system.run(after(24h, 1)), 1);
+  EXPECT_GE(system.now().time_since_epoch(), 24h);
+  EXPECT_EQ(system.run(after(0ms, 2)), 2);
+  EXPECT_EQ(system.run(after(-5ms, 3)), 3);
+}
+
+TEST_F(TaskTest, when_all_runs_side_by_side_and_keeps_the_order) {
+  const auto both = []() -> Task<int> {
+    auto [a, b, none, c] = co_await when_all(after(30ms, 1), after(10ms, 20), nothing(), immediately(300));
+    static_assert(std::is_same_v<decltype(none), std::monostate>);
+    co_return a + b + c;
+  };
+  const TimePoint before = system.now();
+  EXPECT_EQ(system.run(both()), 321);
+  EXPECT_LT(system.now() - before, 35ms);
+}
+
+TEST_F(TaskTest, when_all_of_a_vector_and_of_an_empty_one) {
+  const auto many = [](int count) -> Task<int> {
+    std::vector<Task<int>> tasks;
+    for (int i = 0; i < count; ++i) tasks.push_back(after(Duration(1ms) * (count - i), i));
+    const std::vector<int> values = co_await when_all(std::move(tasks));
+    int good = 0;
+    for (int i = 0; i < count; ++i) good += values[static_cast<std::size_t>(i)] == i;
+    co_return good;
+  };
+  EXPECT_EQ(system.run(many(100)), 100);
+  EXPECT_EQ(system.run(many(0)), 0);
+}
+
+TEST_F(TaskTest, when_all_throws_after_all_have_ended) {
+  const auto task = []() -> Task<int> {
+    auto [a, b] = co_await when_all(throws(), after(50ms, 1));
+    co_return a + b;
+  };
+  EXPECT_EQ(system.run(task()).error().message(), "thrown in a task");
+}
+
+TEST_F(TaskTest, when_any_takes_the_first_and_destroys_the_others) {
+  const auto race = []() -> Task<int> {
+    const AnyOf<int> first = co_await when_any(after(30ms, 1), after(10ms, 2), after(20ms, 3));
+    EXPECT_EQ(Counted::alive, 0) << "the losers are gone already";
+    co_return static_cast<int>(first.index) * 100 + first.value;
+  };
+  EXPECT_EQ(system.run(race()), 102);
+  const auto at_once = []() -> Task<int> {
+    co_return (co_await when_any(immediately(5), after(1ms, 6))).value;
+  };
+  EXPECT_EQ(system.run(at_once()), 5);
+}
+
+TEST_F(TaskTest, with_timeout_and_with_stop_cut_a_task_off) {
+  EXPECT_EQ(system.run(with_timeout(result_after(10ms, 1), 20ms)), 1);
+  EXPECT_EQ(system.run(with_timeout(result_after(1h, 1), 20ms)).error().kind(), ErrorKind::timeout);
+  std::stop_source source;
+  EXPECT_EQ(system.run(with_stop(result_after(10ms, 1), source.get_token())), 1);
+  source.request_stop();
+  EXPECT_EQ(system.run(with_stop(result_after(1h, 1), source.get_token())).error().kind(), ErrorKind::cancelled);
+}
+
+TEST_F(TaskTest, a_stop_from_another_thread_cuts_a_task_off) {
+  System threads({.log = log_nothing()});
+  for (int round = 0; round < 200; ++round) {
+    std::stop_source source;
+    std::thread stopper([&] {
+      for (int i = 0; i < round; ++i) std::this_thread::yield();
+      source.request_stop();
+    });
+    const Result<int> ended = threads.run(with_stop(result_after(1h, 1), source.get_token()));
+    EXPECT_EQ(ended.error().kind(), ErrorKind::cancelled);
+    stopper.join();
+  }
+}
+
+TEST_F(TaskTest, run_inside_a_handler_is_refused) {
+  struct Go {
+    using Reply = int;
+  };
+  struct Nested {
+    explicit Nested(System* whole) : inner(whole) {}
+    int on(Go) { return static_cast<int>(inner->run(immediately(1)).error().kind()); }
+    System* inner;
+  };
+  EXPECT_EQ(value(system.spawn<Nested>({}, &system)).ask<Go>().get(), static_cast<int>(ErrorKind::invalid_argument));
+}
+
+}  // namespace troupe
