@@ -61,10 +61,11 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
  public:
   using troupe_awaitable = void;
 
-  /// `E` is an envelope: the message and the place for its reply in one.
+  /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is taken
+  /// over here, and the mailbox's.
   template <class E>
   Ask(IntrusivePtr<Cell> target, E* envelope) noexcept
-      : AskBase(std::move(target), IntrusivePtr<Pending>::share(envelope), envelope), outcome_(envelope) {}
+      : AskBase(std::move(target), IntrusivePtr<Pending>::adopt(envelope), envelope), outcome_(envelope) {}
   Ask(Ask&&) noexcept = default;
 
   /// Ends in `timeout` if no answer came within `limit`; a limit of zero or less ends at once, and nothing is sent.

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-thread_local Cell* Cell::current_cell_ = nullptr;
+constinit thread_local Cell* Cell::current_cell_ = nullptr;
 
 std::coroutine_handle<> EnvelopeBase::completed() noexcept {
   cell_->handler_ended(*this);
@@ -41,7 +41,7 @@ Cell::Cell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& opti
     : core_(core),
       dispatcher_(options.dispatcher ? *options.dispatcher : core.default_dispatcher()),
       id_(id),
-      name_(options.name.empty() ? "$" + std::to_string(id) : options.name),
+      name_(options.name),
       supervision_(is_default(options.supervision) ? core.default_supervision()
                                                    : std::make_shared<const Supervision>(options.supervision)),
       mailbox_(options.mailbox_capacity, options.overflow),
@@ -57,7 +57,9 @@ Cell::Extras& Cell::extras() {
   return *extras_;
 }
 
-std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name_; }
+std::string Cell::name() const { return name_.empty() ? "$" + std::to_string(id_) : name_; }
+
+std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name(); }
 
 Result<void> Cell::send(EnvelopeBase& envelope, bool is_ask) noexcept {
   Node* dropped = nullptr;
@@ -91,6 +93,8 @@ bool Cell::takes_messages() const noexcept {
 void Cell::run() noexcept {
   Cell* const outer = std::exchange(current_cell_, this);
   for (int left = dispatcher_.messages_per_turn(); left > 0 && phase_ != Phase::stopped; --left) {
+    if (phase_ != Phase::fresh && front_.empty() && !mailbox_.has_more()) break;
+    mailbox_.count_out();
     if (const std::uint64_t signals = mailbox_.take_signals()) {
       handle(signals);
       settle();
@@ -102,8 +106,10 @@ void Cell::run() noexcept {
     node->run(*this);
     settle();
   }
-  const bool idle = front_.empty() && mailbox_.size() == 0 && !running_;
-  if (draining_ && idle && phase_ == Phase::running) begin_stop(stop_reason_);
+  if (draining_ && phase_ == Phase::running) {
+    mailbox_.count_out();
+    if (front_.empty() && mailbox_.size() == 0 && !running_) begin_stop(stop_reason_);
+  }
   current_cell_ = outer;
 
   if (phase_ == Phase::stopped) {

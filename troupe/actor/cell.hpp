@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxNameLength = 128;
 struct SpawnOptions {
   std::string name = {};                 // letters, digits and -_.$ ; empty: a number is given
   Supervision supervision = {};          // how this actor is supervised
-  std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;
+  std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;  // messages that wait, and the one being handled
   Overflow overflow = Overflow::refuse;
   std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler runs to its end before the next message
   Dispatcher* dispatcher = nullptr;      // null: the system's pool. Owned by the system, see `System::pinned_thread`
@@ -57,12 +57,13 @@ class Cell : public RefCounted, public Runnable {
   /// How it ended; once it has left the tree.
   Terminated last_words() const;
   bool stopped() const noexcept { return mailbox_.closed(); }
-  /// Messages queued and handlers under way.
+  /// Messages queued or being handled, and handlers that wait at a co_await.
   std::uint32_t load() const noexcept { return mailbox_.size() + running_count_.load(std::memory_order_relaxed); }
   std::uint32_t queued() const noexcept { return mailbox_.size(); }
   std::uint32_t handlers_under_way() const noexcept { return running_count_.load(std::memory_order_relaxed); }
   std::string path() const;
-  std::string_view name() const noexcept { return name_; }
+  /// The name given at `spawn`, or `$` and the id.
+  std::string name() const;
   std::uint64_t id() const noexcept override { return id_; }
   SystemCore& core() const noexcept { return core_; }
   virtual const std::type_info& actor_type() const noexcept = 0;
@@ -154,12 +155,12 @@ class Cell : public RefCounted, public Runnable {
   template <class Hook>
   void run_hook(const char* what, Hook hook) noexcept;
 
-  static thread_local Cell* current_cell_;
+  static constinit thread_local Cell* current_cell_;
 
   SystemCore& core_;
   Dispatcher& dispatcher_;
   const std::uint64_t id_;
-  const std::string name_;
+  const std::string name_;  // empty: none was given
   const std::shared_ptr<const Supervision> supervision_;  // shared: most actors have the default
 
   Mailbox mailbox_;
@@ -180,7 +181,7 @@ class Cell : public RefCounted, public Runnable {
   Cell* first_child_ = nullptr;
   Cell* previous_sibling_ = nullptr;
   Cell* next_sibling_ = nullptr;
-  Cell* next_in_bucket_ = nullptr;
+  Cell* next_in_bucket_ = nullptr;  // named ones only
   WatchList watchers_;
   bool takes_children_ = true;
   bool in_tree_ = false;

@@ -1,5 +1,5 @@
 // A message of type `M` on its way to an actor of type `A`, together with the place for its reply: one allocation per
-// message, owned by the mailbox and, for an ask, by the asker. It says at compile time what an actor can be sent.
+// message, owned by the mailbox and, for an ask, by the asker, too. It says at compile time what an actor can be sent.
 #pragma once
 
 #include <concepts>
@@ -61,7 +61,8 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
                 "Task<Reply> or Task<Result<Reply>>");
 
   template <class... Args>
-  explicit Envelope(bool asked, Args&&... args) : asked_(asked), message_{std::forward<Args>(args)...} {}
+  explicit Envelope(bool asked, Args&&... args)
+      : Outcome<Reply>(asked ? 2 : 1), asked_(asked), message_{std::forward<Args>(args)...} {}
 
   void run(Cell& cell) noexcept override {
     if (asked_ && this->ended()) return this->release();  // the asker gave up before the handler began
@@ -114,10 +115,8 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
   }
 
   void drop(Cell& cell, const Error& why) noexcept override {
-    if (asked_)
-      this->fail_with(why);
-    else
-      dead_letter(cell, *this, why);
+    if (asked_) return this->fail_and_release(why);
+    dead_letter(cell, *this, why);
     this->release();
   }
 
@@ -152,16 +151,16 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
       if (Result<void> kept = cell.stash(*this); !kept) drop(cell, kept.error());
       return;
     }
-    if (asked_)
-      this->complete(std::move(result));
-    else if (!result)
-      cell.report_unheard(*this, result.error());
+    if (asked_) return this->complete_and_release(std::move(result));
+    if (!result) cell.report_unheard(*this, result.error());
     this->release();
   }
 
   void fail(Cell& cell, const Error& error) noexcept {
-    if (asked_) this->fail_with(error);
-    this->release();
+    if (asked_)
+      this->fail_and_release(error);
+    else
+      this->release();
     cell.fail(error);
   }
 

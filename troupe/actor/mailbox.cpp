@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 namespace troupe {
 
 void NodeList::push_back(Node& node) noexcept {
@@ -85,7 +87,7 @@ std::uint64_t Mailbox::take_signals() noexcept {
 
 Node* Mailbox::pop_control() noexcept {
   Node* node = control_.pop();
-  if (node) word_.fetch_sub(kOneControl, std::memory_order_relaxed);
+  if (node) popped_ += kOneControl;
   return node;
 }
 
@@ -98,23 +100,45 @@ Node* Mailbox::pop_message() noexcept {
     return node;
   }
   Node* node = messages_.pop();
-  if (node && (word_.fetch_sub(kOneMessage, std::memory_order_relaxed) & kAsksWaitOutside)) admit_one();
+  if (node) popped_ += kOneMessage;
   return node;
 }
 
+bool Mailbox::has_more() const noexcept {
+  const std::uint64_t word = word_.load(std::memory_order_acquire) - popped_;
+  return (word & kSignals) || controls(word) > 0 || messages(word) > 0;
+}
+
+void Mailbox::count_out() noexcept {
+  if (popped_ == 0) return;
+  std::uint32_t room = messages(popped_);
+  const std::uint64_t word = word_.fetch_sub(std::exchange(popped_, 0), std::memory_order_relaxed);
+  if (word & kAsksWaitOutside)
+    while (room-- > 0) admit_one();
+}
+
+// Counting out and falling idle are one step: an actor with one message at a time pays for one.
 bool Mailbox::finish_turn(bool ignore_messages) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  do {
-    const bool more = (word & kSignals) || controls(word) > 0 || (messages(word) > 0 && !ignore_messages);
-    if (more) return true;
+  std::uint64_t popped = std::exchange(popped_, 0);  // after the step below the next turn may be running already
+  for (;;) {
+    if (messages(popped) > 0 && (word & kAsksWaitOutside)) {  // whoever makes room admits
+      popped_ = std::exchange(popped, 0);
+      count_out();
+      word = word_.load(std::memory_order_relaxed);
+    }
+    const std::uint64_t left = word - popped;
+    const bool more = (left & kSignals) || controls(left) > 0 || (messages(left) > 0 && !ignore_messages);
     // Release: the next turn, on whatever thread, sees what this one wrote.
-  } while (!word_.compare_exchange_weak(word, word & ~kScheduled, std::memory_order_acq_rel,
-                                        std::memory_order_relaxed));
-  return false;
+    if (word_.compare_exchange_weak(word, more ? left : left & ~kScheduled, std::memory_order_acq_rel,
+                                    std::memory_order_relaxed))
+      return more;
+  }
 }
 
 Node* Mailbox::pop_leftover() noexcept {
   for (;;) {
+    count_out();
     if (Node* node = pop_control()) return node;
     if (Node* node = pop_message()) return node;
     const std::uint64_t word = word_.load(std::memory_order_acquire);

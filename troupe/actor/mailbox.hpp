@@ -111,7 +111,7 @@ class Mailbox {
   /// True obliges the caller to schedule the actor. Works until `retire`, on a closed mailbox too.
   bool raise(Signal signal) noexcept;
 
-  /// Messages waiting now, for statistics and the least-loaded router.
+  /// Messages waiting, and the one being handled; for statistics and the least-loaded router.
   std::uint32_t size() const noexcept { return messages(word_.load(std::memory_order_relaxed)); }
   bool closed() const noexcept { return word_.load(std::memory_order_acquire) & kClosed; }
 
@@ -121,7 +121,11 @@ class Mailbox {
   std::uint64_t take_signals() noexcept;
   Node* pop_control() noexcept;
   Node* pop_message() noexcept;
-  /// Ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`, waiting messages do
+  /// Whether anything waits besides what was popped.
+  bool has_more() const noexcept;
+  /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
+  void count_out() noexcept;
+  /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`, waiting messages do
   /// not count as something to do. After false the actor may be running on another thread: touch nothing.
   bool finish_turn(bool ignore_messages) noexcept;
   /// From here on every push answers `closed`. Then empty it with `pop_leftover` until that returns null.
@@ -157,6 +161,7 @@ class Mailbox {
   std::atomic<std::uint64_t> word_{kScheduled};
   Lane control_;
   Lane messages_;
+  std::uint64_t popped_ = 0;  // popped and not counted out yet, in units of the word; the consumer's own
   NodeList outside_;  // asks of a full `suspend_asker` mailbox; under lock_
   std::uint32_t outside_count_ = 0;
   const std::uint32_t capacity_;

@@ -77,6 +77,8 @@ TEST(Mailbox, refuses_messages_at_its_capacity_and_never_control) {
   EXPECT_EQ(push(idle.mailbox, idle.nodes[2]), Mailbox::Push::full);
   EXPECT_EQ(idle.mailbox.push_control(idle.nodes[3]), Mailbox::Push::taken);
   (void)idle.mailbox.pop_message();
+  EXPECT_EQ(push(idle.mailbox, idle.nodes[2]), Mailbox::Push::full) << "being handled, it keeps its place";
+  idle.mailbox.count_out();
   EXPECT_EQ(push(idle.mailbox, idle.nodes[2]), Mailbox::Push::taken);
 }
 
@@ -99,7 +101,10 @@ TEST(Mailbox, suspend_asker_keeps_asks_outside_in_order_and_refuses_tells) {
   EXPECT_EQ(push(idle.mailbox, idle.nodes[2], true), Mailbox::Push::taken);
   EXPECT_EQ(push(idle.mailbox, idle.nodes[3], false), Mailbox::Push::full);
   EXPECT_EQ(idle.mailbox.size(), 1u);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(number_of(idle.mailbox.pop_message()), i);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(number_of(idle.mailbox.pop_message()), i);
+    idle.mailbox.count_out();
+  }
   EXPECT_EQ(push(idle.mailbox, idle.nodes[4], false), Mailbox::Push::taken);
 }
 
@@ -204,8 +209,10 @@ TEST(Mailbox, closing_under_a_race_answers_every_push_once) {
       }
     });
     int received = 0;
-    while (received < round)
+    while (received < round) {
       if (mailbox.pop_message()) ++received;
+      mailbox.count_out();
+    }
     mailbox.close();
     while (mailbox.pop_leftover()) ++received;
     producer.join();

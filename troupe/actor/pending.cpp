@@ -22,16 +22,13 @@ bool Pending::claim() noexcept {
   return false;
 }
 
-void Pending::settle() noexcept {
+void Pending::settle_and_release() noexcept {
   // Release: whoever sees `kDone` sees the outcome. The caller owns a share, so the word outlives a waiting thread
   // that sees it at once and goes.
   state_.store(kDone, std::memory_order_release);
-  if (home_) {
-    retain();
-    home_->post(arrival_);
-  } else if (wake_thread_) {
-    futex_wake_all(state_);
-  }
+  if (home_) return home_->post(arrival_);  // the share goes along
+  if (wake_thread_) futex_wake_all(state_);
+  release();
 }
 
 void Pending::wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept {

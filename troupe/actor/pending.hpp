@@ -1,5 +1,5 @@
 // Something one side waits for and the other side ends: an ask, a sleep, a stop request. It ends exactly once: whoever
-// wins `claim` stores the outcome and calls `settle`; everybody else has lost and does nothing.
+// wins `claim` stores the outcome and settles it; everybody else has lost and does nothing.
 //
 // The waiting side is a coroutine of an actor (its home) or a plain thread. Both sides share the ownership, and the
 // ending side never touches a coroutine frame: it posts to the home's control lane, and the home's turn resumes the
@@ -25,15 +25,20 @@ class Pending : public RefCounted {
 
   // ---- the ending side: any thread that owns a share ----
 
-  /// True for exactly one caller ever, who must then store the outcome and call `settle`.
+  /// True for exactly one caller ever, who must then store the outcome and settle.
   bool claim() noexcept;
-  /// Publishes the outcome and wakes the waiting side.
-  void settle() noexcept;
-  /// Ends it with an error, unless it has ended.
-  void fail_with(const Error& error) noexcept {
-    if (!claim()) return;
+  /// Publishes the outcome, wakes the waiting side and gives up the caller's share.
+  void settle_and_release() noexcept;
+  /// Ends it with an error, unless it has ended, and gives up the caller's share.
+  void fail_and_release(const Error& error) noexcept {
+    if (!claim()) return release();
     store_error(error);
-    settle();
+    settle_and_release();
+  }
+  /// The same for a caller who keeps its share.
+  void fail_with(const Error& error) noexcept {
+    retain();
+    fail_and_release(error);
   }
 
   // ---- the waiting side ----
@@ -47,7 +52,7 @@ class Pending : public RefCounted {
   bool wait_in_thread(SystemCore& core) noexcept;
 
  protected:
-  Pending() noexcept : arrival_(*this) {}
+  explicit Pending(std::uint32_t owners = 1) noexcept : RefCounted(owners), arrival_(*this) {}
   ~Pending() override;
 
  private:
@@ -88,12 +93,13 @@ class Timeout final : public Timer {
 template <class R>
 class Outcome : public Pending {
  public:
-  /// Ends it with `result`. False when it had ended already; then `result` is dropped.
-  bool complete(Result<R>&& result) noexcept {
-    if (!claim()) return false;
+  using Pending::Pending;
+
+  /// Ends it with `result`, unless it has ended; then `result` is dropped. Gives up the caller's share.
+  void complete_and_release(Result<R>&& result) noexcept {
+    if (!claim()) return release();
     result_ = std::move(result);
-    settle();
-    return true;
+    settle_and_release();
   }
   /// The waiting side takes the result, once, after the end.
   Result<R> take() { return std::move(result_); }

@@ -65,7 +65,7 @@ struct alignas(64) Pool::Worker {
   bool reported = false;
 };
 
-thread_local Pool::Worker* Pool::this_worker_ = nullptr;
+constinit thread_local Pool::Worker* Pool::this_worker_ = nullptr;
 
 Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::function<void()> wake_watcher) {
   if (options.threads < 1 || options.threads > kMaxPoolThreads)
@@ -120,7 +120,13 @@ void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
     return;
   }
   Runnable* to_queue = &runnable;
-  if (why == Scheduling::ready) to_queue = self->slot.exchange(&runnable, std::memory_order_acq_rel);
+  if (why == Scheduling::ready) {
+    if (!self->slot.load(std::memory_order_relaxed)) {  // only the owner fills it, so it stays empty until we do
+      self->slot.store(&runnable, std::memory_order_release);
+      return;
+    }
+    to_queue = self->slot.exchange(&runnable, std::memory_order_acq_rel);
+  }
   if (!to_queue) return;
   self->queue.push(*to_queue);
   wake_one();

@@ -73,7 +73,7 @@ class Pool final : public Dispatcher {
   Runnable* search_then_sleep(Worker& self) noexcept;
   void wake_one() noexcept;
 
-  static thread_local Worker* this_worker_;  // which worker of which pool this thread is; null elsewhere
+  static constinit thread_local Worker* this_worker_;  // which worker of which pool this thread is; null elsewhere
 
   const std::string name_;
   const std::function<void()> wake_watcher_;

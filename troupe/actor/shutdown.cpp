@@ -9,13 +9,6 @@ constexpr Duration kCutOffTime = std::chrono::milliseconds(200);
 
 }  // namespace
 
-template <class F>
-void SystemCore::for_each_cell(F&& f) {
-  const std::lock_guard lock(tree_mutex_);
-  for (Cell* cell : buckets_)
-    for (; cell; cell = cell->next_in_bucket_) f(*cell);
-}
-
 bool SystemCore::wait_until_gone(Cell& guardian, TimePoint until) {
   if (is_virtual()) {
     drive_until([&] { return !guardian.in_tree_ || now() >= until; });

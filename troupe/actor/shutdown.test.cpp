@@ -37,10 +37,12 @@ struct Worker {
 struct Blocker {
   explicit Blocker(std::shared_ptr<std::atomic<bool>> go_on) : released(std::move(go_on)) {}
   int on(Work) {
+    inside = true;
     while (!*released) std::this_thread::yield();
     return 1;
   }
   std::shared_ptr<std::atomic<bool>> released;
+  static inline std::atomic<bool> inside = false;
 };
 
 }  // namespace
@@ -86,12 +88,12 @@ TEST(Shutdown, returns_although_a_handler_does_not_and_names_it) {
     const auto blocker = value(system.spawn<Blocker>({.name = "blocker"}, released));
     ASSERT_TRUE(blocker.tell<Work>());
     ASSERT_TRUE(blocker.tell<Work>());
-    while (blocker.load() > 1) std::this_thread::yield();
+    while (!Blocker::inside) std::this_thread::yield();
     asker = std::thread([blocker] {
       const Result<int> ended = blocker.ask<Work>().get();
       EXPECT_EQ(ended.error().kind(), ErrorKind::stopped);
     });
-    while (blocker.load() < 2) std::this_thread::yield();
+    while (blocker.load() < 3) std::this_thread::yield();
     const ShutdownReport report = value(system.shutdown(5ms));
     EXPECT_FALSE(report.drained);
     ASSERT_EQ(report.stuck.size(), 1u);

@@ -46,9 +46,14 @@ struct Quit {
   using Reply = int;
 };
 
+/// Always there to be asked by workers.
+struct Echo {
+  int on(Quick) { return 1; }
+};
+
 class Worker {
  public:
-  explicit Worker(Context<Worker> self) : self_(self) {}
+  Worker(Context<Worker> self, Ref<Echo> echo) : self_(self), echo_(std::move(echo)) {}
   int on(Quick) { return 1; }
   Task<int> on(Slow) {
     Counted frame;
@@ -57,7 +62,7 @@ class Worker {
   }
   Task<Result<int>> on(Relay) {
     Counted frame;
-    co_return co_await self_.ref().ask<Quick>();
+    co_return co_await echo_.ask<Quick>();
   }
   int on(Crash) { throw std::runtime_error("crash"); }
   Task<int> on(CrashLater) {
@@ -74,6 +79,7 @@ class Worker {
  private:
   Counted instance_;
   Context<Worker> self_;
+  Ref<Echo> echo_;
 };
 
 /// The workers everybody asks; one that has stopped is replaced.
@@ -95,10 +101,11 @@ class Troop {
     if (index % 4 == 1) options.mailbox_capacity = 8;
     if (index % 4 == 2) options = {.mailbox_capacity = 8, .overflow = Overflow::drop_oldest, .max_handlers = 4};
     if (index % 4 == 3) options = {.mailbox_capacity = 8, .overflow = Overflow::suspend_asker, .max_handlers = 4};
-    return value(system_.spawn<Worker>(std::move(options)));
+    return value(system_.spawn<Worker>(std::move(options), echo_));
   }
 
   System& system_;
+  Ref<Echo> echo_ = value(system_.spawn<Echo>({}));
   std::mutex mutex_;
   std::array<Ref<Worker>, 12> refs_;
 };

@@ -117,6 +117,11 @@ std::size_t SystemCore::bucket_of(const Cell* parent, std::string_view name) con
 }
 
 Cell* SystemCore::find_child(const Cell* parent, std::string_view name) const noexcept {
+  if (parent && name.starts_with('$')) {  // nobody gave it a name, so it is not in a bucket
+    Cell* child = parent->first_child_;
+    while (child && (!child->name_.empty() || child->name() != name)) child = child->next_sibling_;
+    return child;
+  }
   Cell* cell = buckets_[bucket_of(parent, name)];
   while (cell && (cell->parent_.get() != parent || cell->name_ != name)) cell = cell->next_in_bucket_;
   return cell;
@@ -143,12 +148,14 @@ Result<void> SystemCore::add(Cell& cell) {
     if (actors_ >= options_.max_actors + 2)  // the two roots are ours
       return fail(ErrorKind::out_of_memory,
                   "there are " + std::to_string(options_.max_actors) + " actors, as many as max_actors allows");
-    if (find_child(parent, cell.name_))
-      return fail(ErrorKind::invalid_argument, "there is an actor at " + cell.path() + " already");
-    if (actors_ >= buckets_.size()) grow_buckets();
-    Cell*& bucket = buckets_[bucket_of(parent, cell.name_)];
-    cell.next_in_bucket_ = bucket;
-    bucket = &cell;
+    if (!cell.name_.empty()) {
+      if (find_child(parent, cell.name_))
+        return fail(ErrorKind::invalid_argument, "there is an actor at " + cell.path() + " already");
+      if (named_++ >= buckets_.size()) grow_buckets();
+      Cell*& bucket = buckets_[bucket_of(parent, cell.name_)];
+      cell.next_in_bucket_ = bucket;
+      bucket = &cell;
+    }
     if (parent) {
       cell.next_sibling_ = parent->first_child_;
       if (parent->first_child_) parent->first_child_->previous_sibling_ = &cell;
@@ -167,9 +174,12 @@ void SystemCore::remove(Cell& cell, const Terminated& notice) {
   events_.remove(cell);
   {
     const std::lock_guard lock(tree_mutex_);
-    Cell** link = &buckets_[bucket_of(cell.parent_.get(), cell.name_)];
-    while (*link != &cell) link = &(*link)->next_in_bucket_;
-    *link = cell.next_in_bucket_;
+    if (!cell.name_.empty()) {
+      Cell** link = &buckets_[bucket_of(cell.parent_.get(), cell.name_)];
+      while (*link != &cell) link = &(*link)->next_in_bucket_;
+      *link = cell.next_in_bucket_;
+      --named_;
+    }
     if (cell.previous_sibling_) cell.previous_sibling_->next_sibling_ = cell.next_sibling_;
     if (cell.next_sibling_) cell.next_sibling_->previous_sibling_ = cell.previous_sibling_;
     if (cell.parent_ && cell.parent_->first_child_ == &cell) cell.parent_->first_child_ = cell.next_sibling_;
@@ -258,11 +268,22 @@ void SystemCore::unwatch(Cell& watcher, const Cell& watched) {
 }
 
 std::string SystemCore::path_of(std::uint64_t id) {
+  std::string path = "an actor that has stopped";
+  for_each_cell([&](Cell& cell) {
+    if (cell.id_ == id) path = cell.path();
+  });
+  return path;
+}
+
+void SystemCore::for_each_cell(const std::function<void(Cell&)>& f) {
   const std::lock_guard lock(tree_mutex_);
-  for (const Cell* cell : buckets_)
-    for (; cell; cell = cell->next_in_bucket_)
-      if (cell->id_ == id) return cell->path();
-  return "an actor that has stopped";
+  for (const IntrusivePtr<Cell>& branch : {user_, internals_})
+    if (branch && branch->in_tree_) for_each_below(*branch, f);
+}
+
+void SystemCore::for_each_below(Cell& cell, const std::function<void(Cell&)>& f) {
+  f(cell);
+  for (Cell* child = cell.first_child_; child; child = child->next_sibling_) for_each_below(*child, f);
 }
 
 // ---- the rest ----

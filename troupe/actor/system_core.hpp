@@ -88,8 +88,9 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   Cell* find_child(const Cell* parent, std::string_view name) const noexcept;
   void grow_buckets();
   bool wait_until_gone(Cell& guardian, TimePoint until);
-  template <class F>
-  void for_each_cell(F&& f);
+  /// Calls `f` for every actor in the tree, parents first, with the tree's mutex held.
+  void for_each_cell(const std::function<void(Cell&)>& f);
+  static void for_each_below(Cell& cell, const std::function<void(Cell&)>& f);
 
   const SystemOptions options_;
   const LogSink log_;
@@ -111,7 +112,8 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
 
   // The tree's mutex guards every cell's place in the tree, the names and the watches.
   mutable std::mutex tree_mutex_;
-  std::vector<Cell*> buckets_;  // by parent and name
+  std::vector<Cell*> buckets_;  // the actors that were given a name, by parent and name
+  std::size_t named_ = 0;
   std::size_t actors_ = 0;
   std::condition_variable gone_;
   IntrusivePtr<Cell> user_;       // "/user"

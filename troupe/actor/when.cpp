@@ -10,7 +10,10 @@ namespace troupe {
 struct Wait::Waiting {
   class Wakeup final : public Outcome<void> {
    public:
-    void wake() noexcept { (void)complete({}); }
+    void wake() noexcept {
+      retain();
+      complete_and_release({});
+    }
   };
 
   class AtTime final : public Timer {

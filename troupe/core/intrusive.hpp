@@ -12,14 +12,18 @@ namespace troupe {
 class RefCounted {
  public:
   RefCounted() = default;
+  /// Born with that many owners, who all `adopt` it.
+  explicit RefCounted(std::uint32_t owners) noexcept : owners_(owners) {}
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-  /// What any owner wrote is visible to the one that deletes (acquire-release).
+  /// What any owner wrote is visible to the one that deletes (acquire-release). A sole owner stays the sole owner, so it
+  /// need not count down.
   void release() const noexcept {
-    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (owners_.load(std::memory_order_acquire) == 1 || owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete this;
   }
 
  protected:
