@@ -17,8 +17,7 @@ template <class A, class... Args>
 concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const Args&...>;
 
 template <class A, class... Args>
-concept ConstructibleAsActor =
-    ConstructibleWithContext<A, Args...> || std::is_constructible_v<A, const Args&...>;
+concept ConstructibleAsActor = ConstructibleWithContext<A, Args...> || std::is_constructible_v<A, const Args&...>;
 
 template <class A, class... Args>
 class ActorCell final : public Cell {

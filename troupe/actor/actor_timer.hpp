@@ -22,8 +22,8 @@ class ActorTimer final : public Timer, public Node {
   void cancel() noexcept;
   std::uint64_t id() const noexcept { return id_; }
 
-  void fire() noexcept override;                            // the timekeeper
-  void run(Cell& cell) noexcept override;                   // the cell's turn
+  void fire() noexcept override;           // the timekeeper
+  void run(Cell& cell) noexcept override;  // the cell's turn
   void drop(Cell& cell, const Error& why) noexcept override;
 
  private:

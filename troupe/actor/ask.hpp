@@ -1,4 +1,5 @@
-// A question on its way to its answer. `ref.ask<Get>()` makes one; nothing is sent until it is awaited or `get` is called.
+// A question on its way to its answer. `ref.ask<Get>()` makes one; nothing is sent until it is awaited or `get` is
+// called.
 //
 //   Result<int> a = co_await counter.ask<Get>();                       // in a Task
 //   Result<int> b = counter.ask<Get>().within(50ms).get();             // in a plain thread
@@ -61,8 +62,8 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
  public:
   using troupe_awaitable = void;
 
-  /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is taken
-  /// over here, and the mailbox's.
+  /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is
+  /// taken over here, and the mailbox's.
   template <class E>
   Ask(IntrusivePtr<Cell> target, E* envelope) noexcept
       : AskBase(std::move(target), IntrusivePtr<Pending>::adopt(envelope), envelope), outcome_(envelope) {}

@@ -185,8 +185,7 @@ TEST(Ask, given_up_before_its_handler_began_is_never_begun) {
   System system = virtual_time();
   const auto actor = value(system.spawn<Answerer>({.max_handlers = 1}));
   const auto blocked = [](Ref<Answerer> to) -> Task<Result<int>> {
-    auto [first, second] =
-        co_await when_all(to.ask<Later>(20ms).within(1s), to.ask<Later>(1ms).within(5ms));
+    auto [first, second] = co_await when_all(to.ask<Later>(20ms).within(1s), to.ask<Later>(1ms).within(5ms));
     EXPECT_EQ(first, 1);
     co_return second;
   };
@@ -252,7 +251,9 @@ TEST(Ask, whose_asker_dies_first_is_answered_to_nobody_and_leaks_nothing) {
 TEST(Ask, that_is_never_awaited_sends_nothing_and_leaks_nothing) {
   System system = quiet();
   const auto actor = value(system.spawn<Answerer>({}));
-  { auto dropped = actor.ask<Later>(0ms); }
+  {
+    auto dropped = actor.ask<Later>(0ms);
+  }
   EXPECT_EQ(actor.ask<Get>().get(), 0);
 }
 

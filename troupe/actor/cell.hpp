@@ -31,12 +31,12 @@ inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
 inline constexpr std::size_t kMaxNameLength = 128;
 
 struct SpawnOptions {
-  std::string name = {};                 // letters, digits and -_.$ ; empty: a number is given
-  Supervision supervision = {};          // how this actor is supervised
+  std::string name = {};                                     // letters, digits and -_.$ ; empty: a number is given
+  Supervision supervision = {};                              // how this actor is supervised
   std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;  // messages that wait, and the one being handled
   Overflow overflow = Overflow::refuse;
   std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler runs to its end before the next message
-  Dispatcher* dispatcher = nullptr;      // null: the system's pool. Owned by the system, see `System::pinned_thread`
+  Dispatcher* dispatcher = nullptr;  // null: the system's pool. Owned by the system, see `System::pinned_thread`
 };
 
 /// `invalid_argument` for options that cannot be.
@@ -125,7 +125,7 @@ class Cell : public RefCounted, public Runnable {
   friend class SystemCore;
 
   enum class Phase : std::uint8_t {
-    fresh,       // spawned, never constructed
+    fresh,  // spawned, never constructed
     running,
     suspended,   // failed; waits for a back-off or for the parent's decision
     restarting,  // waits for its children to stop
@@ -160,7 +160,7 @@ class Cell : public RefCounted, public Runnable {
   SystemCore& core_;
   Dispatcher& dispatcher_;
   const std::uint64_t id_;
-  const std::string name_;  // empty: none was given
+  const std::string name_;                                // empty: none was given
   const std::shared_ptr<const Supervision> supervision_;  // shared: most actors have the default
 
   Mailbox mailbox_;

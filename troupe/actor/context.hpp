@@ -1,5 +1,5 @@
-// What an actor can do as an actor: spawn children, watch, set timers, stash. An actor that wants it takes it as the first
-// parameter of its constructor:
+// What an actor can do as an actor: spawn children, watch, set timers, stash. An actor that wants it takes it as the
+// first parameter of its constructor:
 //
 //   class Batcher {
 //    public:

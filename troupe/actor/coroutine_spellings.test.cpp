@@ -1,8 +1,8 @@
-// g++ 12 destroys an aggregate temporary inside a `co_await` expression twice when its destructor is not trivial (g++ 13
-// and clang 19 do not). This documents which spellings are safe with every compiler, and watches the unsafe ones: a
+// g++ 12 destroys an aggregate temporary inside a `co_await` expression twice when its destructor is not trivial (g++
+// 13 and clang 19 do not). This documents which spellings are safe with every compiler, and watches the unsafe ones: a
 // compiler other than g++ 12 must get them right, too. It is why `ask<M>(args...)` builds the message inside.
-// g++ 12 also traps when a condition awaits a temporary in a coroutine that has no local variable yet: await first, then
-// branch.
+// g++ 12 also traps when a condition awaits a temporary in a coroutine that has no local variable yet: await first,
+// then branch.
 #include <gtest/gtest.h>
 
 #include <coroutine>

@@ -1,6 +1,6 @@
 // A dispatcher for tests: no threads, and whom to run next is drawn from a seed. The same seed replays the same
-// interleaving of turns, so a failure found by exploring seeds can be looked at as often as one likes. Each turn handles
-// one message, so that every order of messages between actors can come up.
+// interleaving of turns, so a failure found by exploring seeds can be looked at as often as one likes. Each turn
+// handles one message, so that every order of messages between actors can come up.
 #pragma once
 
 #include <cstdint>

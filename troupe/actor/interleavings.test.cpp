@@ -1,5 +1,5 @@
-// The real code under a seeded scheduler: thousands of orders of mailbox, restart, stop and shutdown, and in each of them
-// every ask ends exactly once and nothing is left behind. A failing seed replays.
+// The real code under a seeded scheduler: thousands of orders of mailbox, restart, stop and shutdown, and in each of
+// them every ask ends exactly once and nothing is left behind. A failing seed replays.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -142,7 +142,8 @@ void scenario(System& system, std::uint64_t seed, std::array<std::uint64_t, kErr
   }
   const bool finish_first = random() % 2 == 0;
   if (finish_first) system.advance(100ms);
-  // Askers that shutdown cuts off do not write their end into the ledger, so those asks may have none; nobody may have two.
+  // Askers that shutdown cuts off do not write their end into the ledger, so those asks may have none; nobody may have
+  // two.
   const Result<ShutdownReport> report = system.shutdown(random() % 2 ? 0ms : 5ms);
   ASSERT_TRUE(report) << seed;
   EXPECT_TRUE(report->stuck.empty()) << seed;
@@ -154,7 +155,8 @@ void scenario(System& system, std::uint64_t seed, std::array<std::uint64_t, kErr
       EXPECT_EQ(ends, 1) << "seed " << seed << " ask " << ask;
     }
   }
-  for (std::size_t kind = 0; kind < totals.size(); ++kind) totals[kind] += static_cast<std::uint64_t>(ledger->kinds[kind]);
+  for (std::size_t kind = 0; kind < totals.size(); ++kind)
+    totals[kind] += static_cast<std::uint64_t>(ledger->kinds[kind]);
   EXPECT_EQ(Counted::alive, 0) << "seed " << seed << " left a frame or an instance behind";
   EXPECT_EQ(system.stats().actors, 0u) << seed;
   if (watched) {
@@ -170,15 +172,15 @@ TEST(Interleavings, ten_thousand_orders_of_mailbox_restart_and_shutdown_end_ever
   const Exploration explored =
       explore(1, kRuns, [&](System& system, std::uint64_t seed) { scenario(system, seed, totals); });
   EXPECT_GE(explored.distinct, 10'000u);
-  std::string line = "interleavings: " + std::to_string(explored.runs) + " runs, " +
-                     std::to_string(explored.distinct) + " distinct orders; ok=" + std::to_string(totals.back());
+  std::string line = "interleavings: " + std::to_string(explored.runs) + " runs, " + std::to_string(explored.distinct) +
+                     " distinct orders; ok=" + std::to_string(totals.back());
   for (int kind = 0; kind < kErrorKinds; ++kind)
     if (totals[static_cast<std::size_t>(kind)])
       line += " " + std::string(name(static_cast<ErrorKind>(kind))) + "=" +
               std::to_string(totals[static_cast<std::size_t>(kind)]);
   std::printf("%s\n", line.c_str());
-  for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::restarted, ErrorKind::stopped, ErrorKind::timeout,
-                               ErrorKind::mailbox_full})
+  for (const ErrorKind kind :
+       {ErrorKind::internal, ErrorKind::restarted, ErrorKind::stopped, ErrorKind::timeout, ErrorKind::mailbox_full})
     EXPECT_GT(totals[static_cast<std::size_t>(kind)], 0u) << name(kind) << " never came up";
 }
 

@@ -97,9 +97,9 @@ void Cell::decide(const Error& error) noexcept {
   Extras& mine = extras();
   mine.recovering_from = error;
   if (directive == Directive::restart && !mine.budget.spend(*supervision_, core_.now())) {
-    mine.recovering_from = Error(error.kind(), "more than " + std::to_string(supervision_->max_restarts) +
-                                                   " restarts per window; the last failure: " +
-                                                   std::string(error.message()));
+    mine.recovering_from =
+        Error(error.kind(), "more than " + std::to_string(supervision_->max_restarts) +
+                                " restarts per window; the last failure: " + std::string(error.message()));
     directive = Directive::stop;
   }
   if (!parent_ && directive != Directive::stop) directive = Directive::resume;  // the roots of the tree never restart

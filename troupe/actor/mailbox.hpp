@@ -90,10 +90,10 @@ inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
 
 /// Requests that carry nothing but themselves. Raising one never fails and never allocates.
 enum class Signal : std::uint64_t {
-  stop = std::uint64_t{1} << 56,         // now: what is queued is cut off
-  drain = std::uint64_t{1} << 57,        // stop when what is queued is done
-  by_parent = std::uint64_t{1} << 58,    // says who asked for the stop
-  child_gone = std::uint64_t{1} << 59,   // a child has stopped
+  stop = std::uint64_t{1} << 56,        // now: what is queued is cut off
+  drain = std::uint64_t{1} << 57,       // stop when what is queued is done
+  by_parent = std::uint64_t{1} << 58,   // says who asked for the stop
+  child_gone = std::uint64_t{1} << 59,  // a child has stopped
 };
 
 class Mailbox {
@@ -125,8 +125,9 @@ class Mailbox {
   bool has_more() const noexcept;
   /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
   void count_out() noexcept;
-  /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`, waiting messages do
-  /// not count as something to do. After false the actor may be running on another thread: touch nothing.
+  /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`,
+  /// waiting messages do not count as something to do. After false the actor may be running on another thread: touch
+  /// nothing.
   bool finish_turn(bool ignore_messages) noexcept;
   /// From here on every push answers `closed`. Then empty it with `pop_leftover` until that returns null.
   void close() noexcept { word_.fetch_or(kClosed, std::memory_order_acq_rel); }
@@ -162,7 +163,7 @@ class Mailbox {
   Lane control_;
   Lane messages_;
   std::uint64_t popped_ = 0;  // popped and not counted out yet, in units of the word; the consumer's own
-  NodeList outside_;  // asks of a full `suspend_asker` mailbox; under lock_
+  NodeList outside_;          // asks of a full `suspend_asker` mailbox; under lock_
   std::uint32_t outside_count_ = 0;
   const std::uint32_t capacity_;
   const Overflow overflow_;

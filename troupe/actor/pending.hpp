@@ -72,9 +72,9 @@ class Pending : public RefCounted {
   static constexpr std::uint32_t kOpen = 0, kOpenAndAsleep = 1, kClaimed = 2, kDone = 3;
 
   std::atomic<std::uint32_t> state_{kOpen};
-  bool wake_thread_ = false;           // written by the claimant only
-  Cell* home_ = nullptr;               // owned; null when a thread waits
-  std::coroutine_handle<> waiter_;     // touched on the home's turn only; null when abandoned
+  bool wake_thread_ = false;        // written by the claimant only
+  Cell* home_ = nullptr;            // owned; null when a thread waits
+  std::coroutine_handle<> waiter_;  // touched on the home's turn only; null when abandoned
   Arrival arrival_;
 };
 

@@ -69,8 +69,8 @@ constinit thread_local Pool::Worker* Pool::this_worker_ = nullptr;
 
 Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::function<void()> wake_watcher) {
   if (options.threads < 1 || options.threads > kMaxPoolThreads)
-    return fail(ErrorKind::invalid_argument, "a pool needs 1 to " + std::to_string(kMaxPoolThreads) +
-                                                 " threads, not " + std::to_string(options.threads));
+    return fail(ErrorKind::invalid_argument, "a pool needs 1 to " + std::to_string(kMaxPoolThreads) + " threads, not " +
+                                                 std::to_string(options.threads));
   if (options.core && !core_exists(*options.core))
     return fail(ErrorKind::invalid_argument, "this process may not run on core " + std::to_string(*options.core));
   std::unique_ptr<Pool> pool(new Pool(options.name, std::move(wake_watcher)));

@@ -39,9 +39,9 @@ class ReadyQueue {
 };
 
 struct PoolOptions {
-  int threads = 0;          // must be 1 to `kMaxPoolThreads`
+  int threads = 0;            // must be 1 to `kMaxPoolThreads`
   std::string name = "pool";  // threads are called name-0, name-1, ...
-  std::optional<int> core;  // bind every thread to this core
+  std::optional<int> core;    // bind every thread to this core
 };
 
 inline constexpr int kMaxPoolThreads = 1024;

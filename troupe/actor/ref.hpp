@@ -6,8 +6,8 @@
 //   counter.tell<Add>(2);                              // or tell(Add{2})
 //   Result<int> sum = counter.ask<Get>().get();
 //
-// `ask<M>(args...)` builds the message in place. There is no `ask(M{...})`: inside a `co_await` expression g++ 12 destroys
-// such a temporary twice (see docs/decisions).
+// `ask<M>(args...)` builds the message in place. There is no `ask(M{...})`: inside a `co_await` expression g++ 12
+// destroys such a temporary twice (see docs/decisions).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One address in front of many actors of a kind. A router is a value that picks a ref; it is no actor, so a routed message
-// makes no extra hop. Actors that have stopped are passed over; when none is left, asks end in `stopped`.
+// One address in front of many actors of a kind. A router is a value that picks a ref; it is no actor, so a routed
+// message makes no extra hop. Actors that have stopped are passed over; when none is left, asks end in `stopped`.
 //
 //   auto workers = value(spawn_many<Worker>(system, 4, {.name = "worker"}));   // worker-1 ... worker-4
 //   RoundRobin<Worker> router(workers);
@@ -73,7 +73,8 @@ class RoundRobin : public Routes<RoundRobin<A>, A> {
   std::shared_ptr<std::atomic<std::size_t>> next_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// Whoever has the fewest messages queued and handlers under way, read at the moment of picking: nothing to keep in step.
+/// Whoever has the fewest messages queued and handlers under way, read at the moment of picking: nothing to keep in
+/// step.
 template <class A>
 class LeastLoaded : public Routes<LeastLoaded<A>, A> {
  public:

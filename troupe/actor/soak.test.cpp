@@ -1,5 +1,5 @@
-// A million asks on real threads, from a seed, across actors that crash, restart, stop, are slow and overflow. The count of
-// asks equals the count of outcomes, by kind, and no coroutine frame is left.
+// A million asks on real threads, from a seed, across actors that crash, restart, stop, are slow and overflow. The
+// count of asks equals the count of outcomes, by kind, and no coroutine frame is left.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -195,9 +195,9 @@ TEST(Soak, a_million_asks_end_exactly_once_each) {
       kinds += " " + (kind == kErrorKinds ? "ok" : std::string(name(static_cast<ErrorKind>(kind)))) + "=" +
                std::to_string(count);
   }
-  std::printf("soak: seed=%llu asks=%llu outcomes=%llu frames_left=%lld;%s\n",
-              static_cast<unsigned long long>(kSeed), static_cast<unsigned long long>(tally.asked.load()),
-              static_cast<unsigned long long>(ended), static_cast<long long>(Counted::alive.load()), kinds.c_str());
+  std::printf("soak: seed=%llu asks=%llu outcomes=%llu frames_left=%lld;%s\n", static_cast<unsigned long long>(kSeed),
+              static_cast<unsigned long long>(tally.asked.load()), static_cast<unsigned long long>(ended),
+              static_cast<long long>(Counted::alive.load()), kinds.c_str());
   EXPECT_EQ(tally.asked, kAsks);
   EXPECT_EQ(ended, kAsks);
   EXPECT_EQ(Counted::alive, 0);

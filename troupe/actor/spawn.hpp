@@ -1,4 +1,5 @@
-// Making an actor: the cell of its type, checked options, a place in the tree. Shared by `System` and `Context`.
+// Making an actor: the cell of its type, checked options, a place in the tree. It is here, on its own, because `System`
+// spawns top-level actors and `Context` spawns children, and both do it the same way.
 #pragma once
 
 #include <type_traits>

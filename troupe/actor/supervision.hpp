@@ -1,5 +1,5 @@
-// What happens when an actor fails, that is, when a handler, a hook or the constructor throws. Its supervision, given at
-// `spawn`, maps the error to a directive. (A handler that *returns* an error has not failed: that is a reply.)
+// What happens when an actor fails, that is, when a handler, a hook or the constructor throws. Its supervision, given
+// at `spawn`, maps the error to a directive. (A handler that *returns* an error has not failed: that is a reply.)
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,8 @@ TEST_F(Supervised, restart_replaces_the_instance_at_the_same_address_and_keeps_t
   worker.tell<Crash>();
   worker.tell<Add>(10);  // queued behind the crash
   EXPECT_EQ(worker.ask<Get>().get(), 10);
-  EXPECT_EQ(diary->lines(), (std::vector<std::string>{"w constructed", "w started", "w restarting: crash", "w destroyed",
-                                                      "w constructed", "w restarted: crash"}));
+  EXPECT_EQ(diary->lines(), (std::vector<std::string>{"w constructed", "w started", "w restarting: crash",
+                                                      "w destroyed", "w constructed", "w restarted: crash"}));
   EXPECT_EQ(system.stats().restarts, 1u);
 }
 

@@ -33,9 +33,9 @@ class System {
   /// Shuts down if that was not done, then waits for handlers that do not return, naming them in the log.
   ~System();
 
-  /// A top-level actor, `/user/NAME`. Its constructor runs on its dispatcher, soon, from copies of `args` that are kept for
-  /// restarts. `invalid_argument` for options that cannot be and for a name that is taken or cannot be one; `stopped` during
-  /// and after shutdown; `out_of_memory` at `max_actors`.
+  /// A top-level actor, `/user/NAME`. Its constructor runs on its dispatcher, soon, from copies of `args` that are kept
+  /// for restarts. `invalid_argument` for options that cannot be and for a name that is taken or cannot be one;
+  /// `stopped` during and after shutdown; `out_of_memory` at `max_actors`.
   template <class A, class... Args>
   Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
     return spawn_under<A>(*core_, core_->user(), std::move(options), std::forward<Args>(args)...);

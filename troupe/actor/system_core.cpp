@@ -85,8 +85,8 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
       return busy;
     });
     const PoolOptions pool{.threads = given.threads.value_or(usable_cores()), .name = "pool", .core = {}};
-    self.default_dispatcher_ = self.adopt(
-        TROUPE_TRY(Pool::start(pool, [keeper = self.timekeeper_.get()] { keeper->somebody_is_busy(); })));
+    self.default_dispatcher_ =
+        self.adopt(TROUPE_TRY(Pool::start(pool, [keeper = self.timekeeper_.get()] { keeper->somebody_is_busy(); })));
     TROUPE_TRY(self.timekeeper_->start());
   }
   for (auto [branch, name] : {std::pair(&self.user_, "user"), std::pair(&self.internals_, "system")}) {

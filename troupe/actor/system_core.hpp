@@ -1,5 +1,6 @@
-// What the parts of one actor system share: the tree of actors and its names, the dispatchers, time, the log, the events.
-// Cells keep it alive, so a `Ref` that outlives its `System` is still safe to use: its actor has stopped, that is all.
+// What the parts of one actor system share: the tree of actors and its names, the dispatchers, time, the log, the
+// events. Cells keep it alive, so a `Ref` that outlives its `System` is still safe to use: its actor has stopped, that
+// is all.
 //
 // Not for users: they hold a `System`.
 #pragma once

@@ -1,4 +1,5 @@
-// What a `System` can be told at its start, and what it says of itself later.
+// What a `System` can be told at its start, and what it says of itself later. Plain structs with sane defaults, so that
+// `System system;` is a complete program's first line.
 #pragma once
 
 #include <cstdint>

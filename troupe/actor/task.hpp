@@ -1,6 +1,6 @@
 // `Task<T>`: a coroutine that computes a `T`. Lazy: it runs when somebody awaits it, and control moves between
-// coroutines without growing the stack (symmetric transfer). A task always belongs to one actor, its home, and runs only
-// on that actor's turns; so it needs no locks, and destroying it cuts it off at the await where it stands.
+// coroutines without growing the stack (symmetric transfer). A task always belongs to one actor, its home, and runs
+// only on that actor's turns; so it needs no locks, and destroying it cuts it off at the await where it stands.
 //
 //   Task<Result<int>> sum(Ref<Counter> a, Ref<Counter> b) {
 //     const int x = CO_TRY(co_await a.ask<Get>());   // the value, or end with the error
@@ -193,8 +193,9 @@ class OrReturn {
   bool await_ready() const noexcept { return result_.has_value(); }
   template <class Promise>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> task) noexcept {
-    static_assert(requires { task.promise().return_value(Unexpected(result_.error())); },
-                  "CO_TRY stands in a coroutine that returns Task<Result<...>>");
+    static_assert(
+        requires { task.promise().return_value(Unexpected(result_.error())); },
+        "CO_TRY stands in a coroutine that returns Task<Result<...>>");
     // The task stands suspended here for good; whoever owns it destroys it, as if it had returned.
     task.promise().return_value(Unexpected(std::move(result_).error()));
     return task.promise().next();

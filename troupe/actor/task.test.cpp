@@ -178,9 +178,7 @@ TEST_F(TaskTest, when_any_takes_the_first_and_destroys_the_others) {
     co_return static_cast<int>(first.index) * 100 + first.value;
   };
   EXPECT_EQ(system.run(race()), 102);
-  const auto at_once = []() -> Task<int> {
-    co_return (co_await when_any(immediately(5), after(1ms, 6))).value;
-  };
+  const auto at_once = []() -> Task<int> { co_return (co_await when_any(immediately(5), after(1ms, 6))).value; };
   EXPECT_EQ(system.run(at_once()), 5);
 }
 

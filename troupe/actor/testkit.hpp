@@ -98,14 +98,15 @@ class Probe {
 
   const Ref<Actor>& ref() const noexcept { return ref_; }
 
-  /// The next message, which must be an `M`: `timeout` when none comes within `limit`, `internal` when another one does.
+  /// The next message, which must be an `M`: `timeout` when none comes within `limit`, `internal` when another one
+  /// does.
   template <class M>
   Result<M> expect(Duration limit = kProbePatience) {
     if (!inbox_->wait(core_, limit)) return fail(ErrorKind::timeout, "no message came");
     auto message = inbox_->take();
     if (M* wanted = std::get_if<M>(&*message)) return std::move(*wanted);
-    return fail(ErrorKind::internal, "another message came first, number " + std::to_string(message->index()) +
-                                         " in the probe's list");
+    return fail(ErrorKind::internal,
+                "another message came first, number " + std::to_string(message->index()) + " in the probe's list");
   }
   /// True when nothing came within `limit` (of virtual time, on a deterministic system).
   bool expect_nothing(Duration limit) { return !inbox_->wait(core_, limit); }

@@ -1,4 +1,5 @@
 // Watching: an actor is told when another one has stopped, and why. `self.watch(ref)`, then `void on(Terminated)`.
+// A restart is not an end: the watched actor is still at its address, so nobody is told.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Waiting for several things, or for time. All of it on the home's turns, so nothing here needs a lock; and what loses is
-// cut off by destroying it.
+// Waiting for several things, or for time. All of it on the home's turns, so nothing here needs a lock; and what loses
+// is cut off by destroying it.
 //
 //   auto [a, b] = co_await when_all(first(), second());              // both, side by side
 //   AnyOf<int> first = co_await when_any(replica(1), replica(2));    // the faster one; the other is cut off
@@ -61,9 +61,7 @@ class AllOf {
     return std::apply([](auto&... task) { return std::tuple{take(task)...}; }, tasks_);
   }
 
-  std::coroutine_handle<> member_ended(std::size_t) noexcept {
-    return --left_ == 0 ? waiter_ : std::noop_coroutine();
-  }
+  std::coroutine_handle<> member_ended(std::size_t) noexcept { return --left_ == 0 ? waiter_ : std::noop_coroutine(); }
 
  private:
   template <class U>
@@ -105,9 +103,7 @@ class AllOfMany {
     return values;
   }
 
-  std::coroutine_handle<> member_ended(std::size_t) noexcept {
-    return --left_ == 0 ? waiter_ : std::noop_coroutine();
-  }
+  std::coroutine_handle<> member_ended(std::size_t) noexcept { return --left_ == 0 ? waiter_ : std::noop_coroutine(); }
 
  private:
   std::vector<Task<T>> tasks_;

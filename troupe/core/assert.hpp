@@ -10,9 +10,10 @@ namespace troupe {
 
 }  // namespace troupe
 
-/// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went wrong.
-#define TROUPE_ASSERT(condition, sentence)                                      \
-  do {                                                                          \
-    if (!(condition)) [[unlikely]]                                              \
-      ::troupe::assert_failed(#condition, sentence, __FILE__, __LINE__);        \
+/// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went
+/// wrong.
+#define TROUPE_ASSERT(condition, sentence)                               \
+  do {                                                                   \
+    if (!(condition)) [[unlikely]]                                       \
+      ::troupe::assert_failed(#condition, sentence, __FILE__, __LINE__); \
   } while (false)

@@ -1,4 +1,5 @@
 // Time as Troupe sees it: monotonic, and behind one seam, so that a test can hold it still and move it by hand.
+// Nothing here is a date: what people read on a wall is not this project's business.
 #pragma once
 
 #include <atomic>

@@ -70,7 +70,6 @@ class [[nodiscard]] Error {
   std::shared_ptr<const Details> details_;  // shared: one error may end many asks
 };
 
-
 /// For those who prefer exceptions: what `value()` throws. Throwing it from a handler fails the actor with that error.
 class Exception : public std::runtime_error {
  public:

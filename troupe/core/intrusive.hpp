@@ -19,8 +19,8 @@ class RefCounted {
 
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-  /// What any owner wrote is visible to the one that deletes (acquire-release). A sole owner stays the sole owner, so it
-  /// need not count down.
+  /// What any owner wrote is visible to the one that deletes (acquire-release). A sole owner stays the sole owner, so
+  /// it need not count down.
   void release() const noexcept {
     if (owners_.load(std::memory_order_acquire) == 1 || owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       delete this;

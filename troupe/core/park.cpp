@@ -35,7 +35,8 @@ bool spin_until(bool (*done)(const void*), const void* argument) noexcept {
 
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept {
   const std::int64_t ns = until.time_since_epoch().count();
-  const timespec at{.tv_sec = static_cast<time_t>(ns / 1'000'000'000), .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
+  const timespec at{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
+                    .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
   wait(word, expected, &at);
 }
 

@@ -21,9 +21,7 @@ Result<void> check(int number) {
   return {};
 }
 
-Result<std::unique_ptr<int>> boxed(int number) {
-  return std::make_unique<int>(TROUPE_TRY(half(number)));
-}
+Result<std::unique_ptr<int>> boxed(int number) { return std::make_unique<int>(TROUPE_TRY(half(number))); }
 
 template <class Thrown>
 Error error_of(const Thrown& thrown) {
@@ -82,8 +80,7 @@ TEST(Error, prints_only_the_origin_it_knows) {
   EXPECT_EQ(Error(ErrorKind::timeout).to_string(), "timeout: no answer came in time");
   const Error error(ErrorKind::library_error, "bad handle",
                     {.library = "cublas", .native_code = 1, .op = "gemm", .device = 0, .generation = 3});
-  EXPECT_EQ(error.to_string(),
-            "library_error: bad handle [library cublas, code 1, op gemm, device 0, generation 3]");
+  EXPECT_EQ(error.to_string(), "library_error: bad handle [library cublas, code 1, op gemm, device 0, generation 3]");
 }
 
 TEST(Error, copies_share_their_text) {

@@ -1,0 +1,15 @@
+# bench/*.cpp make one program, run by `./dev bench`. Its parts are compiled once, for the program and for its tests.
+if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
+  troupe_glob(bench_parts "bench/*.cpp")
+  list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$")
+  add_library(troupe_bench_parts OBJECT ${bench_parts})
+  target_link_libraries(troupe_bench_parts PUBLIC troupe troupe_asio)
+  troupe_own_target(troupe_bench_parts)
+
+  add_executable(troupe_bench bench/main.cpp)
+  target_link_libraries(troupe_bench PRIVATE troupe_bench_parts)
+  troupe_own_target(troupe_bench)
+  if(TROUPE_BUILD_TESTS)
+    troupe_folder_tests(bench bench $<TARGET_OBJECTS:troupe_bench_parts>)
+  endif()
+endif()

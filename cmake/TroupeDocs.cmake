@@ -1,0 +1,35 @@
+# Every ```cpp block of the documents is compiled; a document with a main() or with tests is also run.
+# The sources are made when CMake runs, and CMake runs again when a document changes.
+file(GLOB_RECURSE documents CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/docs/*.md")
+file(GLOB root_documents CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md")
+list(APPEND documents ${root_documents})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${documents} tools/doc_blocks.py)
+
+# Prints one line `name;kind;source` per document that has blocks.
+execute_process(
+  COMMAND "${Python3_EXECUTABLE}" tools/doc_blocks.py "${PROJECT_BINARY_DIR}/docs" ${documents}
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE lines RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "The documents' code blocks cannot be read; see the lines above")
+endif()
+
+string(REGEX MATCHALL "[^\n]+" lines "${lines}")
+foreach(line IN LISTS lines)
+  string(REPLACE " " ";" line "${line}")
+  list(GET line 0 name)
+  list(GET line 1 kind)
+  list(GET line 2 source)
+  string(REPLACE "." "_" target "docs_${name}")
+  if(kind STREQUAL "compile")
+    add_library(${target} OBJECT "${source}")
+  else()
+    add_executable(${target} "${source}")
+    troupe_test("docs.${name}" ${target})
+  endif()
+  if(kind STREQUAL "gtest")
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  endif()
+  target_link_libraries(${target} PRIVATE troupe troupe_asio)
+  troupe_own_target(${target})
+endforeach()

@@ -1,0 +1,49 @@
+# What every target of this project shares: the language, the warnings, the sanitizer.
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Troupe needs g++ 12 or later; this is ${CMAKE_CXX_COMPILER_VERSION}")
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19)
+  message(FATAL_ERROR "Troupe needs clang 19 or later; this is ${CMAKE_CXX_COMPILER_VERSION}")
+endif()
+
+find_program(TROUPE_CCACHE ccache)
+mark_as_advanced(TROUPE_CCACHE)
+if(PROJECT_IS_TOP_LEVEL AND TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
+endif()
+
+set(TROUPE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
+if(TROUPE_WERROR)
+  list(APPEND TROUPE_WARNINGS -Werror)
+endif()
+
+# Our own code: warnings on, as errors if TROUPE_WERROR says so.
+function(troupe_own_target target)
+  target_compile_options(${target} PRIVATE ${TROUPE_WARNINGS})
+endfunction()
+
+# Public: whatever links a sanitized library must be sanitized too.
+function(troupe_sanitize target)
+  if(TROUPE_SANITIZE STREQUAL "address")
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+  elseif(TROUPE_SANITIZE STREQUAL "thread")
+    set(flags -fsanitize=thread)
+  elseif(TROUPE_SANITIZE)
+    message(FATAL_ERROR "TROUPE_SANITIZE is \"${TROUPE_SANITIZE}\"; it can be empty, address or thread")
+  else()
+    return()
+  endif()
+  target_compile_options(${target} PUBLIC ${flags} -fno-omit-frame-pointer)
+  target_link_options(${target} PUBLIC ${flags})
+endfunction()
+
+# Files that match `pattern` in all folders below, without the tests.
+function(troupe_glob result pattern)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${pattern}")
+  list(FILTER files EXCLUDE REGEX "\\.test\\.cpp$")
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,97 @@
+# The tests: one executable per layer (a folder of troupe/), the consumer project, the code that must not compile, the
+# documents' code blocks, and the style.
+include(GoogleTest)
+find_package(GTest REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# Tests whose names match one of these run alone: they measure time, or use every core themselves.
+set(TROUPE_SERIAL_TESTS "[Ss]oak")
+
+set(TROUPE_TEST_TIMEOUT_S 120)
+if(TROUPE_SANITIZE)
+  set(TROUPE_TEST_TIMEOUT_S 300)
+endif()
+set(TROUPE_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
+    "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+
+# troupe_test(name command...): like add_test, with the properties all our tests have.
+function(troupe_test name)
+  add_test(NAME "${name}" COMMAND ${ARGN})
+  set_tests_properties("${name}" PROPERTIES TIMEOUT ${TROUPE_TEST_TIMEOUT_S} ENVIRONMENT "${TROUPE_TEST_ENVIRONMENT}")
+  string(JOIN "|" serial ${TROUPE_SERIAL_TESTS})
+  if(name MATCHES "${serial}")
+    set_tests_properties("${name}" PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()
+
+# A test that cannot be built here says so, and why.
+function(troupe_skipped_test name reason)
+  troupe_test("${name}" "${CMAKE_COMMAND}" -E echo "skipped: ${reason}")
+  set_tests_properties("${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()
+
+# troupe_folder_tests(name folder [source ...]): the tests of a folder, and the sources given, as the executable
+# troupe_<name>_test. Files named *asio*.test.cpp need Boost.Asio and are left out without it.
+function(troupe_folder_tests name folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.test.cpp")
+  if(NOT TROUPE_HAS_ASIO)
+    set(asio_files ${files})
+    list(FILTER asio_files INCLUDE REGEX "/[^/]*asio[^/]*$")
+    if(asio_files)
+      list(REMOVE_ITEM files ${asio_files})
+      troupe_skipped_test("${name}.asio" "Boost headers not installed")
+    endif()
+  endif()
+  if(NOT files)
+    return()
+  endif()
+  set(target "troupe_${name}_test")
+  add_executable(${target} ${files} ${ARGN})
+  target_link_libraries(${target} PRIVATE troupe troupe_asio troupe_cuda GTest::gtest_main)
+  troupe_own_target(${target})
+  gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                       NO_PRETTY_TYPES NO_PRETTY_VALUES)
+  if(name STREQUAL "core")
+    # Copies of stack frames make the loops over all codes 70 times slower, and core has nothing that outlives a frame.
+    list(TRANSFORM TROUPE_TEST_ENVIRONMENT REPLACE "detect_stack_use_after_return=1" "detect_stack_use_after_return=0")
+  endif()
+  if(TROUPE_SANITIZE STREQUAL "address")
+    # The search for leaks at the end of a process takes 4 s with g++ 12 on ARM. So it is off in the tests one by one,
+    # and on in one process that runs them all.
+    troupe_test("${name}.leaks" ${target} --gtest_brief=1)
+    math(EXPR timeout_s "10 * ${TROUPE_TEST_TIMEOUT_S}")
+    set_tests_properties("${name}.leaks" PROPERTIES TIMEOUT ${timeout_s} COST 1000)
+    list(TRANSFORM TROUPE_TEST_ENVIRONMENT REPLACE "detect_leaks=1" "detect_leaks=0")
+  endif()
+  # CTest learns the names of these tests only when it starts, so that is when it sets their properties.
+  set(properties_file "${PROJECT_BINARY_DIR}/${target}_properties.cmake")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/test_properties.cmake.in" "${properties_file}" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties_file}")
+endfunction()
+
+file(GLOB layers RELATIVE "${PROJECT_SOURCE_DIR}/troupe" CONFIGURE_DEPENDS LIST_DIRECTORIES true
+     "${PROJECT_SOURCE_DIR}/troupe/*")
+foreach(layer IN LISTS layers)
+  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/troupe/${layer}")
+    troupe_folder_tests("${layer}" "troupe/${layer}")
+  endif()
+endforeach()
+
+# A project that finds Troupe as an installed package.
+troupe_test(consumer "${CMAKE_COMMAND}" "-DTROUPE_BUILD=${PROJECT_BINARY_DIR}" "-DCOMPILER=${CMAKE_CXX_COMPILER}"
+            "-DWORK=${PROJECT_BINARY_DIR}/consumer" -P "${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake")
+
+# Code that must not compile, with a message that says why.
+file(GLOB compile_fail_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/compile_fail/*.cpp")
+foreach(file IN LISTS compile_fail_files)
+  cmake_path(GET file STEM name)
+  troupe_test("compile_fail.${name}" Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/compile_fail.py" "${file}"
+              "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX23_STANDARD_COMPILE_OPTION} ${TROUPE_WARNINGS} -Werror
+              "-I${PROJECT_SOURCE_DIR}")
+endforeach()
+
+troupe_test(style Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/style_check.py" "${PROJECT_SOURCE_DIR}")
+
+include(TroupeDocs)

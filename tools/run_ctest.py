@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Runs CTest on a build folder and says what was skipped and why; CTest's own closing lines stay last.
+
+    run_ctest.py BUILD_FOLDER [CTEST_ARGUMENT ...]
+
+Fails when a test fails, and when no test ran: none matched, or all were skipped. The closing lines are also written to
+BUILD_FOLDER/test_summary.txt.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
+# GoogleTest prints `file:line: Skipped`, then the message; our own entries print `skipped: reason`.
+REASON = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: |\[  SKIPPED \])|^skipped: ([^\n]*)", re.M | re.S)
+
+
+def run(command):
+    """Shows CTest's lines as they come, up to the closing ones; returns its exit status and those."""
+    closing = []
+    pipe, both = subprocess.PIPE, subprocess.STDOUT
+    with subprocess.Popen(command, stdout=pipe, stderr=both, text=True, errors="replace") as ctest:
+        for line in ctest.stdout:
+            if closing or CLOSING.match(line):
+                closing.append(line)
+            else:
+                print(line, end="", flush=True)
+    return ctest.returncode, closing
+
+
+def without_skipped_list(closing):
+    """CTest names the skipped tests after its total, without a reason; we named them before, with one."""
+    kept, inside = [], False
+    for line in closing:
+        inside = line.startswith("The following tests did not run:") or (inside and line.startswith("\t"))
+        if not inside:
+            kept.append(line)
+    return "".join(kept).rstrip() + "\n"
+
+
+def reason(case):
+    output = case.findtext("system-out") or ""
+    found = REASON.search(output)
+    if found:
+        return " ".join((found[1] or found[2] or "").split()) or "no reason given"
+    return "disabled" if case.get("status") == "disabled" else "no reason given"
+
+
+def main(build, arguments):
+    build = pathlib.Path(build).resolve()
+    report = build / "test_report.xml"
+    report.unlink(missing_ok=True)
+    status, closing = run(["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error",
+                           "--output-junit", str(report), *arguments])
+
+    cases = xml.parse(report).getroot().findall("testcase") if report.exists() else []
+    skipped = [case for case in cases if case.get("status") in ("notrun", "disabled") and case.find("failure") is None]
+    if skipped:
+        print(f"Skipped ({len(skipped)}):")
+        for case in skipped:
+            print(f"  {case.get('name')}: {reason(case)}")
+        print()
+    if closing and len(skipped) == len(cases):
+        print("No test ran: all that matched were skipped.\n")
+        status = status or 1
+
+    summary = without_skipped_list(closing)
+    (build / "test_summary.txt").write_text(summary, encoding="utf-8")
+    print(summary, end="", flush=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
