@@ -92,17 +92,35 @@ bool Cell::takes_messages() const noexcept {
 
 void Cell::run() noexcept {
   Cell* const outer = std::exchange(current_cell_, this);
-  for (int left = dispatcher_.messages_per_turn(); left > 0 && phase_ != Phase::stopped; --left) {
-    if (phase_ != Phase::fresh && front_.empty() && !mailbox_.has_more()) break;
-    mailbox_.count_out();
-    if (const std::uint64_t signals = mailbox_.take_signals()) {
-      handle(signals);
-      settle();
+  for (int left = dispatcher_.messages_per_turn();; --left) {
+    const bool found_something = run_one();
+    if (phase_ == Phase::stopped) {
+      current_cell_ = outer;
+      return leave();
     }
-    if (phase_ == Phase::fresh) start_instance();
-    Node* node = mailbox_.pop_control();
-    if (!node && takes_messages()) node = front_.empty() ? mailbox_.pop_message() : front_.pop_front();
-    if (!node) break;
+    const bool front_waits = takes_messages() && !front_.empty();
+    if (!front_waits && !mailbox_.finish_turn(!takes_messages())) {
+      current_cell_ = outer;  // of this thread; the cell may be running on another one already
+      return;
+    }
+    // Found nothing although something is counted: its producer is about to push it.
+    if (left <= 1 || !found_something) break;
+  }
+  current_cell_ = outer;
+  mailbox_.count_out();
+  dispatcher_.schedule(*this, Scheduling::yields);
+}
+
+// Signals, then control, then messages. False when there was no node to run.
+bool Cell::run_one() noexcept {
+  if (const std::uint64_t signals = mailbox_.take_signals()) {
+    handle(signals);
+    settle();
+  }
+  if (phase_ == Phase::fresh) start_instance();
+  Node* node = mailbox_.pop_control();
+  if (!node && takes_messages()) node = front_.empty() ? mailbox_.pop_message() : front_.pop_front();
+  if (node) {
     node->run(*this);
     settle();
   }
@@ -110,16 +128,14 @@ void Cell::run() noexcept {
     mailbox_.count_out();
     if (front_.empty() && mailbox_.size() == 0 && !running_) begin_stop(stop_reason_);
   }
-  current_cell_ = outer;
+  return node != nullptr;
+}
 
-  if (phase_ == Phase::stopped) {
-    core_.remove(*this, last_words());
-    mailbox_.retire();
-    release();  // the system's own share; this may be the last
-    return;
-  }
-  const bool front_waits = takes_messages() && !front_.empty();
-  if (front_waits || mailbox_.finish_turn(!takes_messages())) dispatcher_.schedule(*this, Scheduling::yields);
+// The very end: nothing of the cell is touched after this.
+void Cell::leave() noexcept {
+  core_.remove(*this, last_words());
+  mailbox_.retire();
+  release();  // the system's own share; this may be the last
 }
 
 // Handlers that ended while user code ran reply first; then a failure, if there was one, is decided.

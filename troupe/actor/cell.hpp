@@ -76,6 +76,9 @@ class Cell : public RefCounted, public Runnable {
   void* instance() const noexcept { return instance_; }
   /// Runs a message that did not come through the message lane (a timer, a watch), or keeps it until the actor runs.
   void accept(EnvelopeBase& envelope) noexcept;
+  /// An end that nobody waits for any more is on its way to this cell, or has come.
+  void expect_arrival() noexcept { ++arrivals_expected_; }
+  void arrived() noexcept { --arrivals_expected_; }
   void handler_waits(EnvelopeBase& envelope) noexcept;  // its coroutine has begun
   void handler_ended(EnvelopeBase& envelope) noexcept;  // its coroutine has ended; `finished` is called soon
   void handler_gone(EnvelopeBase& envelope) noexcept;   // its coroutine is destroyed
@@ -138,7 +141,8 @@ class Cell : public RefCounted, public Runnable {
 
   Extras& extras();
   bool takes_messages() const noexcept;
-  void run_one(Node& node) noexcept;
+  bool run_one() noexcept;
+  void leave() noexcept;
   void settle() noexcept;  // after user code ran: ended handlers, then a failure
   void handle(std::uint64_t signals) noexcept;
 
@@ -151,6 +155,7 @@ class Cell : public RefCounted, public Runnable {
   void continue_stop() noexcept;
   void cut_handlers(const Error& error) noexcept;
   void drop_queued(const Error& error) noexcept;
+  void await_arrivals(const Error& error) noexcept;
   void cancel_timers() noexcept;
   template <class Hook>
   void run_hook(const char* what, Hook hook) noexcept;
@@ -169,11 +174,12 @@ class Cell : public RefCounted, public Runnable {
   StopReason stop_reason_ = StopReason::requested;
   const std::uint32_t max_handlers_;
   std::atomic<std::uint32_t> running_count_{0};  // written on the turn, read by anybody
-  EnvelopeBase* running_ = nullptr;              // handlers that wait at a co_await
-  EnvelopeBase* current_ = nullptr;              // the message whose handler runs right now
-  NodeList ended_;                               // handlers whose coroutine has ended
-  NodeList front_;                               // unstashed messages, ahead of the mailbox
-  std::unique_ptr<Error> failure_;               // a failure that is yet to be decided
+  std::uint32_t arrivals_expected_ = 0;
+  EnvelopeBase* running_ = nullptr;  // handlers that wait at a co_await
+  EnvelopeBase* current_ = nullptr;  // the message whose handler runs right now
+  NodeList ended_;                   // handlers whose coroutine has ended
+  NodeList front_;                   // unstashed messages, ahead of the mailbox
+  std::unique_ptr<Error> failure_;   // a failure that is yet to be decided
   std::unique_ptr<Extras> extras_;
 
   // The place in the tree; guarded by the tree's mutex in SystemCore.

@@ -1,4 +1,6 @@
 // The cell's life: start, failure, restart, stop. Everything here happens on the cell's turn.
+#include <sched.h>
+
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/cell_extras.hpp"
 #include "troupe/actor/system_core.hpp"
@@ -209,10 +211,22 @@ void Cell::begin_stop(StopReason reason) noexcept {
     for (const auto& watched : std::exchange(extras_->watching, {})) core_.unwatch(*this, *watched);
     extras_->escalated.clear();
   }
+  await_arrivals(why);
   mailbox_.close();
   drop_queued(why);
   core_.stop_children(*this, draining_ ? Signal::drain : Signal::stop);
   continue_stop();
+}
+
+// Whoever has ended one of the asks that were just abandoned posts it here this very moment: the cell may not go
+// before.
+void Cell::await_arrivals(const Error& error) noexcept {
+  while (arrivals_expected_ > 0) {
+    if (Node* node = mailbox_.pop_control())
+      node->drop(*this, error);
+    else
+      sched_yield();
+  }
 }
 
 void Cell::drop_queued(const Error& error) noexcept {

@@ -52,8 +52,8 @@ Mailbox::Push Mailbox::push_message(Node& node, bool is_ask, Node*& dropped) noe
       word = word_.load(std::memory_order_relaxed);
       continue;
     }
-    // Acquire-release: taking the schedule over from the last turn must see what that turn wrote.
-    if (word_.compare_exchange_weak(word, (word + kOneMessage) | kScheduled, std::memory_order_acq_rel,
+    // Acquire: taking the schedule over from the last turn must see what that turn wrote.
+    if (word_.compare_exchange_weak(word, (word + kOneMessage) | kScheduled, std::memory_order_acquire,
                                     std::memory_order_relaxed))
       break;
   }
@@ -65,7 +65,7 @@ Mailbox::Push Mailbox::push_control(Node& node) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
   do {
     if (word & kClosed) return Push::closed;
-  } while (!word_.compare_exchange_weak(word, (word + kOneControl) | kScheduled, std::memory_order_acq_rel,
+  } while (!word_.compare_exchange_weak(word, (word + kOneControl) | kScheduled, std::memory_order_acquire,
                                         std::memory_order_relaxed));
   control_.push(node);
   return word & kScheduled ? Push::taken : Push::schedule;
@@ -104,11 +104,6 @@ Node* Mailbox::pop_message() noexcept {
   return node;
 }
 
-bool Mailbox::has_more() const noexcept {
-  const std::uint64_t word = word_.load(std::memory_order_acquire) - popped_;
-  return (word & kSignals) || controls(word) > 0 || messages(word) > 0;
-}
-
 void Mailbox::count_out() noexcept {
   if (popped_ == 0) return;
   std::uint32_t room = messages(popped_);
@@ -130,7 +125,7 @@ bool Mailbox::finish_turn(bool ignore_messages) noexcept {
     const std::uint64_t left = word - popped;
     const bool more = (left & kSignals) || controls(left) > 0 || (messages(left) > 0 && !ignore_messages);
     // Release: the next turn, on whatever thread, sees what this one wrote.
-    if (word_.compare_exchange_weak(word, more ? left : left & ~kScheduled, std::memory_order_acq_rel,
+    if (word_.compare_exchange_weak(word, more ? left : left & ~kScheduled, std::memory_order_release,
                                     std::memory_order_relaxed))
       return more;
   }

@@ -121,8 +121,6 @@ class Mailbox {
   std::uint64_t take_signals() noexcept;
   Node* pop_control() noexcept;
   Node* pop_message() noexcept;
-  /// Whether anything waits besides what was popped.
-  bool has_more() const noexcept;
   /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
   void count_out() noexcept;
   /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`,

@@ -8,14 +8,10 @@
 
 namespace troupe {
 
-Pending::~Pending() {
-  if (home_) home_->release();
-}
-
 bool Pending::claim() noexcept {
   std::uint32_t state = state_.load(std::memory_order_relaxed);
   while (state < kClaimed)
-    if (state_.compare_exchange_weak(state, kClaimed, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    if (state_.compare_exchange_weak(state, kClaimed, std::memory_order_acquire, std::memory_order_relaxed)) {
       wake_thread_ = state == kOpenAndAsleep;
       return true;
     }
@@ -32,14 +28,13 @@ void Pending::settle_and_release() noexcept {
 }
 
 void Pending::wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
-  home.retain();
   home_ = &home;
   waiter_ = waiter;
 }
 
 void Pending::abandon() noexcept {
   waiter_ = nullptr;
-  (void)claim();  // so that work which has not begun is never begun
+  if (!claim() && home_) home_->expect_arrival();  // claimed: work which has not begun is never begun
 }
 
 bool Pending::wait_in_thread(SystemCore& core) noexcept {
@@ -57,13 +52,19 @@ bool Pending::wait_in_thread(SystemCore& core) noexcept {
   return true;
 }
 
-void Pending::Arrival::run(Cell&) noexcept {
+void Pending::Arrival::run(Cell& cell) noexcept {
   const std::coroutine_handle<> waiter = std::exchange(pending_.waiter_, nullptr);
-  if (waiter) waiter.resume();
+  if (waiter)
+    waiter.resume();
+  else
+    cell.arrived();
   pending_.release();
 }
 
-void Pending::Arrival::drop(Cell&, const Error&) noexcept { pending_.release(); }
+void Pending::Arrival::drop(Cell& cell, const Error&) noexcept {
+  cell.arrived();  // a cell drops what is left after it has destroyed its coroutines
+  pending_.release();
+}
 
 void Timeout::fire() noexcept {
   pending_->fail_with(Error(ErrorKind::timeout, "no answer within " + to_string(after_)));

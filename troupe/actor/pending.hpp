@@ -45,7 +45,8 @@ class Pending : public RefCounted {
 
   /// A coroutine of `home` waits; call before anybody can end it, on the home's turn.
   void wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
-  /// The coroutine is about to be destroyed: nobody will be resumed. On the home's turn.
+  /// The coroutine is about to be destroyed: nobody will be resumed. On the home's turn. Either nobody will ever post
+  /// to the home, or somebody is about to; then the home is told to expect it and does not go before it has come.
   void abandon() noexcept;
   /// A plain thread waits until it has ended. `core` supplies the steps when time is virtual; false when then nothing
   /// is left that could end it.
@@ -53,7 +54,7 @@ class Pending : public RefCounted {
 
  protected:
   explicit Pending(std::uint32_t owners = 1) noexcept : RefCounted(owners), arrival_(*this) {}
-  ~Pending() override;
+  ~Pending() override = default;
 
  private:
   /// What arrives at the home when it has ended.
@@ -73,7 +74,7 @@ class Pending : public RefCounted {
 
   std::atomic<std::uint32_t> state_{kOpen};
   bool wake_thread_ = false;        // written by the claimant only
-  Cell* home_ = nullptr;            // owned; null when a thread waits
+  Cell* home_ = nullptr;            // null when a thread waits; see `abandon` for why it is still there
   std::coroutine_handle<> waiter_;  // touched on the home's turn only; null when abandoned
   Arrival arrival_;
 };
