@@ -50,7 +50,7 @@ int main() {
   std::printf("user-42 belongs to %s\n", home.c_str());
 
   const Broadcast<Worker> everybody(workers);
-  const auto names = value(system.run(everybody.ask(WhoAreYou{})));
+  const auto names = value(system.run(everybody.ask<WhoAreYou>()));
   std::printf("%zu workers answered the broadcast\n", names.size());
 
   workers[0].stop();

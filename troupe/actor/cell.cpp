@@ -26,24 +26,13 @@ std::string type_name(const std::type_info& type) {
   return name;
 }
 
-namespace {
-
-bool is_default(const Supervision& supervision) noexcept {
-  const Supervision defaults;
-  return !supervision.decide && supervision.scope == defaults.scope &&
-         supervision.max_restarts == defaults.max_restarts && supervision.window == defaults.window &&
-         supervision.backoff.initial == defaults.backoff.initial;
-}
-
-}  // namespace
-
 Cell::Cell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& options, std::uint64_t id)
     : core_(core),
       dispatcher_(options.dispatcher ? *options.dispatcher : core.default_dispatcher()),
       id_(id),
       name_(options.name),
-      supervision_(is_default(options.supervision) ? core.default_supervision()
-                                                   : std::make_shared<const Supervision>(options.supervision)),
+      supervision_(options.supervision == Supervision() ? core.default_supervision()
+                                                        : std::make_shared<const Supervision>(options.supervision)),
       mailbox_(options.mailbox_capacity, options.overflow),
       max_handlers_(options.max_handlers),
       parent_(std::move(parent)) {
@@ -149,7 +138,7 @@ void Cell::settle() noexcept {
 }
 
 void Cell::accept(EnvelopeBase& envelope) noexcept {
-  if (phase_ == Phase::running)
+  if (takes_messages())
     envelope.run(*this);
   else
     front_.push_back(envelope);

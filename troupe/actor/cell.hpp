@@ -30,14 +30,17 @@ inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
 
 inline constexpr std::size_t kMaxNameLength = 128;
 
+/// Trivially destructible, see `Supervision`.
 struct SpawnOptions {
-  std::string name = {};                                     // letters, digits and -_.$ ; empty: a number is given
-  Supervision supervision = {};                              // how this actor is supervised
+  std::string_view name = {};    // letters, digits, '-', '_' and '.'; empty: a number is given. Copied by `spawn`
+  Supervision supervision = {};  // how this actor is supervised
   std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;  // messages that wait, and the one being handled
   Overflow overflow = Overflow::refuse;
   std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler runs to its end before the next message
   Dispatcher* dispatcher = nullptr;  // null: the system's pool. Owned by the system, see `System::pinned_thread`
 };
+
+static_assert(std::is_trivially_destructible_v<SpawnOptions>, "safe inside a co_await with g++ 12");
 
 /// `invalid_argument` for options that cannot be.
 Result<void> check(const SpawnOptions& options);

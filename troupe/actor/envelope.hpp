@@ -124,8 +124,10 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
 
   /// Puts the message back, to be stashed when its handler returns.
   void put_back(M&& message) {
-    std::destroy_at(&message_);
-    std::construct_at(&message_, std::move(message));
+    if (&message != &message_) {  // the same when the handler took it by reference
+      std::destroy_at(&message_);
+      std::construct_at(&message_, std::move(message));
+    }
     stashed = true;
   }
 

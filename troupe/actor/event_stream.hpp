@@ -26,7 +26,8 @@ struct DeadLetter {
 
 class EventStream {
  public:
-  /// `A` must handle `Event`. Subscribing twice changes nothing; an actor that stops is taken out. Any thread.
+  /// `A` must handle `Event`. Subscribing twice changes nothing; an actor that stops is taken out, and an empty ref has
+  /// nobody to tell. Any thread.
   template <class Event, class A>
   void subscribe(const Ref<A>& ref);
   template <class Event, class A>

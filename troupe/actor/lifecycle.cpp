@@ -88,7 +88,7 @@ void Cell::fail(Error error) noexcept {
 }
 
 void Cell::decide(const Error& error) noexcept {
-  Directive directive = Directive::restart;
+  Directive directive = supervision_->directive;
   try {
     if (supervision_->decide) directive = supervision_->decide(error);
   } catch (...) {

@@ -134,7 +134,7 @@ class Mailbox {
   void retire() noexcept { word_.fetch_or(kRetired | kClosed, std::memory_order_acq_rel); }
 
  private:
-  // The word: 27 bits of messages, 27 of control nodes, then flags.
+  // The word: 28 bits of messages, 28 of control nodes, then flags.
   static constexpr std::uint64_t kOneMessage = 1;
   static constexpr std::uint64_t kOneControl = std::uint64_t{1} << 28;
   static constexpr std::uint64_t kCountMask = (std::uint64_t{1} << 28) - 1;

@@ -81,6 +81,7 @@ class Ref {
 template <class Event, class A>
 void EventStream::subscribe(const Ref<A>& ref) {
   static_assert(Handles<A, Event>, "this actor has no handler for this event: there is no on(Event) that takes it");
+  if (!ref) return;
   subscribe(typeid(Event), ref.cell(), [](Cell& cell, const void* event) {
     (void)Ref<A>(IntrusivePtr<Cell>::share(&cell)).template tell<Event>(*static_cast<const Event*>(event));
   });
@@ -88,7 +89,7 @@ void EventStream::subscribe(const Ref<A>& ref) {
 
 template <class Event, class A>
 void EventStream::unsubscribe(const Ref<A>& ref) {
-  unsubscribe(typeid(Event), *ref.cell());
+  if (ref) unsubscribe(typeid(Event), *ref.cell());
 }
 
 }  // namespace troupe

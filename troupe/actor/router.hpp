@@ -26,7 +26,8 @@ Result<std::vector<Ref<A>>> spawn_many(Spawner& spawner, int count, const SpawnO
   std::vector<Ref<A>> refs;
   for (int i = 1; i <= count; ++i) {
     SpawnOptions mine = options;
-    if (!mine.name.empty()) mine.name += "-" + std::to_string(i);
+    const std::string numbered = std::string(options.name) + "-" + std::to_string(i);
+    if (!options.name.empty()) mine.name = numbered;
     Result<Ref<A>> ref = spawner.template spawn<A>(std::move(mine), args...);
     if (!ref) {
       for (const Ref<A>& made : refs) made.stop();
@@ -149,9 +150,9 @@ class Broadcast {
         std::ranges::count_if(refs_, [&](const Ref<A>& ref) { return ref.template tell<M>(message).has_value(); }));
   }
   /// Everybody's result, in the order of the refs.
-  template <class M>
-  Task<std::vector<Result<reply_t<M>>>> ask(M message) const {
-    return ask_each<M>(refs_, std::move(message));
+  template <class M, class... Args>
+  Task<std::vector<Result<reply_t<M>>>> ask(Args&&... args) const {
+    return ask_each<M>(refs_, M{std::forward<Args>(args)...});
   }
 
  private:

@@ -87,7 +87,7 @@ TEST_F(Routed, consistent_hash_keeps_keys_and_moves_only_those_of_a_stopped_acto
 TEST_F(Routed, broadcast_reaches_everybody) {
   const Broadcast<Worker> router(workers);
   EXPECT_EQ(router.tell(Hold{}), 4u);
-  const std::vector<Result<std::uint64_t>> all = value(system.run(router.ask(Who{})));
+  const std::vector<Result<std::uint64_t>> all = value(system.run(router.ask<Who>()));
   ASSERT_EQ(all.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(all[i], workers[i].id());
   workers[0].stop();

@@ -21,6 +21,7 @@ bool SystemCore::wait_until_gone(Cell& guardian, TimePoint until) {
 ShutdownReport SystemCore::shutdown(Duration deadline) {
   {
     const std::lock_guard lock(tree_mutex_);
+    if (report_) return *report_;
     shutting_down_.store(true, std::memory_order_release);
   }
   const TimePoint until = now() + std::max(deadline, Duration(0));
@@ -39,7 +40,8 @@ ShutdownReport SystemCore::shutdown(Duration deadline) {
   for_each_cell([&](Cell& cell) {
     if (!cell.first_child_) report.stuck.push_back(cell.path());  // its parents only wait for it
   });
-  return report;
+  const std::lock_guard lock(tree_mutex_);
+  return report_.emplace(std::move(report));
 }
 
 void SystemCore::join() noexcept {

@@ -12,10 +12,6 @@ Duration Backoff::delay(int restarts_in_a_row, double random) const noexcept {
   return Duration(static_cast<std::int64_t>(std::max(0.0, capped * (1.0 + spread))));
 }
 
-Supervision always(Directive directive) {
-  return {.decide = [directive](const Error&) { return directive; }};
-}
-
 bool RestartBudget::spend(const Supervision& supervision, TimePoint now) noexcept {
   if (spent_ == 0 || now - window_began_ > supervision.window) {
     window_began_ = now;

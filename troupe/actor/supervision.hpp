@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string_view>
 
 #include "troupe/core/clock.hpp"
 #include "troupe/core/error.hpp"
@@ -31,23 +29,30 @@ struct Backoff {
 
   /// `random` is uniform in [0, 1).
   Duration delay(int restarts_in_a_row, double random) const noexcept;
+
+  friend bool operator==(const Backoff&, const Backoff&) noexcept = default;
 };
 
 inline constexpr int kDefaultMaxRestarts = 10;
 inline constexpr Duration kDefaultRestartWindow = std::chrono::seconds(10);
 
+/// Trivially destructible, like every options struct: g++ 12 destroys other temporaries twice inside a `co_await`.
 struct Supervision {
-  /// Must be callable from any thread. Empty: always `restart`. If it throws, the actor stops.
-  std::function<Directive(const Error&)> decide = {};
+  /// A function (or a lambda without captures) from the error to the directive; it runs on any thread. If it throws,
+  /// the actor stops. None: always `directive`.
+  Directive (*decide)(const Error&) = nullptr;
+  Directive directive = Directive::restart;
   Scope scope = Scope::one_for_one;
   /// So many restarts per window; one failure more stops the actor. 0: the first failure stops it.
   int max_restarts = kDefaultMaxRestarts;
   Duration window = kDefaultRestartWindow;
   Backoff backoff = {};
+
+  friend bool operator==(const Supervision&, const Supervision&) noexcept = default;
 };
 
 /// `{.supervision = always(Directive::stop)}`
-Supervision always(Directive directive);
+constexpr Supervision always(Directive directive) noexcept { return {.directive = directive}; }
 
 /// Counts restarts per window. A window begins with a failure.
 class RestartBudget {

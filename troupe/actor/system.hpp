@@ -110,6 +110,8 @@ class TaskRunner {
 template <class T>
 flat_result_t<T> System::run(Task<T> task) {
   using Runner = TaskRunner<T>;
+  if (Cell::current_cell())
+    return fail(ErrorKind::invalid_argument, "run() inside a handler would hold up its dispatcher: co_await the task");
   Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(*core_, core_->internals(), SpawnOptions{}));
   return runner.template ask<typename Runner::Run>(std::move(task)).get();
 }

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "troupe/actor/actor_cell.hpp"
+#include "troupe/actor/context.hpp"
 #include "troupe/actor/spawn.hpp"
 
 namespace troupe {
@@ -35,7 +36,8 @@ int usable_cores() noexcept {
 Result<void> check(const SpawnOptions& options) {
   const auto no = [](std::string why) { return fail(ErrorKind::invalid_argument, std::move(why)); };
   if (!options.name.empty() && (!is_name(options.name) || options.name.front() == '$'))
-    return no("'" + options.name + "' cannot be an actor's name: letters, digits, '-', '_' and '.', at most " +
+    return no("'" + std::string(options.name) +
+              "' cannot be an actor's name: letters, digits, '-', '_' and '.', at most " +
               std::to_string(kMaxNameLength));
   if (options.mailbox_capacity == 0 || options.mailbox_capacity > kMaxMailboxCapacity)
     return no("a mailbox holds 1 to " + std::to_string(kMaxMailboxCapacity) + " messages, not " +

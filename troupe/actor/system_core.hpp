@@ -117,6 +117,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::size_t named_ = 0;
   std::size_t actors_ = 0;
   std::condition_variable gone_;
+  std::optional<ShutdownReport> report_;
   IntrusivePtr<Cell> user_;       // "/user"
   IntrusivePtr<Cell> internals_;  // "/system"
 };

@@ -94,7 +94,7 @@ class TaskPromise : public PromiseBase {
   Task<T> get_return_object() noexcept;
   void unhandled_exception() noexcept { outcome_.template emplace<2>(std::current_exception()); }
 
-  template <class U>
+  template <class U = Value>
     requires std::is_constructible_v<Value, U&&>
   void return_value(U&& value) {
     outcome_.template emplace<1>(std::forward<U>(value));

@@ -182,6 +182,33 @@ TEST_F(TaskTest, when_any_takes_the_first_and_destroys_the_others) {
   EXPECT_EQ(system.run(at_once()), 5);
 }
 
+TEST_F(TaskTest, when_any_of_nothing_is_an_error_and_no_hang) {
+  const auto none = []() -> Task<int> { co_return (co_await when_any(std::vector<Task<int>>())).value; };
+  EXPECT_EQ(system.run(none()).error().kind(), ErrorKind::invalid_argument);
+}
+
+TEST_F(TaskTest, a_result_without_a_value_is_returned_by_empty_braces) {
+  const auto done = []() -> Task<Result<void>> { co_return {}; };
+  EXPECT_TRUE(system.run(done()));
+}
+
+TEST_F(TaskTest, actors_can_be_spawned_inside_co_try) {
+  struct Go {
+    using Reply = std::string;
+  };
+  struct Child {};
+  struct Spawner {
+    explicit Spawner(Context<Spawner> context) : self(context) {}
+    Task<Result<std::string>> on(Go) {
+      const Ref<Child> child = CO_TRY(self.spawn<Child>({.name = "a-name-that-is-too-long-for-the-small-buffer"}));
+      co_return child.path();
+    }
+    Context<Spawner> self;
+  };
+  const auto spawner = value(system.spawn<Spawner>({.name = "s"}));
+  EXPECT_EQ(spawner.ask<Go>().get(), "/user/s/a-name-that-is-too-long-for-the-small-buffer");
+}
+
 TEST_F(TaskTest, with_timeout_and_with_stop_cut_a_task_off) {
   EXPECT_EQ(system.run(with_timeout(result_after(10ms, 1), 20ms)), 1);
   EXPECT_EQ(system.run(with_timeout(result_after(1h, 1), 20ms)).error().kind(), ErrorKind::timeout);
@@ -214,7 +241,10 @@ TEST_F(TaskTest, run_inside_a_handler_is_refused) {
     int on(Go) { return static_cast<int>(inner->run(immediately(1)).error().kind()); }
     System* inner;
   };
-  EXPECT_EQ(value(system.spawn<Nested>({}, &system)).ask<Go>().get(), static_cast<int>(ErrorKind::invalid_argument));
+  const auto nested = value(system.spawn<Nested>({}, &system));
+  const std::size_t actors = system.stats().actors;
+  EXPECT_EQ(nested.ask<Go>().get(), static_cast<int>(ErrorKind::invalid_argument));
+  EXPECT_EQ(system.stats().actors, actors) << "and leaves nothing behind";
 }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "troupe/actor/watch.hpp"
 
+#include <memory>
+
 #include "troupe/actor/cell.hpp"
 
 namespace troupe {
@@ -18,13 +20,13 @@ Watch::Watch(IntrusivePtr<Cell> watcher_cell, IntrusivePtr<Cell> watched_cell, M
     : watcher(std::move(watcher_cell)), watched(std::move(watched_cell)), make_envelope_(make_envelope) {}
 
 void Watch::run(Cell& cell) noexcept {
-  cell.watch_ended(*watched);
+  const std::unique_ptr<Watch> self(this);
+  if (!cell.watch_ended(*watched)) return;  // it was on its way when the watcher changed its mind
   try {
     cell.accept(*make_envelope_(std::move(notice)));
   } catch (...) {
     cell.fail(current_exception_as_error());
   }
-  delete this;
 }
 
 void Watch::drop(Cell&, const Error&) noexcept { delete this; }

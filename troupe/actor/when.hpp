@@ -125,11 +125,9 @@ class FirstOf {
  public:
   using troupe_awaitable = void;
 
-  explicit FirstOf(std::vector<Task<T>> tasks) noexcept : tasks_(std::move(tasks)) {
-    TROUPE_ASSERT(!tasks_.empty(), "when_any of nothing would never end");
-  }
+  explicit FirstOf(std::vector<Task<T>> tasks) noexcept : tasks_(std::move(tasks)) {}
 
-  bool await_ready() const noexcept { return false; }
+  bool await_ready() const noexcept { return tasks_.empty(); }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiter) {
     members_.reserve(tasks_.size());
@@ -140,6 +138,7 @@ class FirstOf {
     return winner_ == kNone;
   }
   AnyOf<T> await_resume() {
+    if (tasks_.empty()) throw Exception(Error(ErrorKind::invalid_argument, "when_any of nothing would never end"));
     Task<T> winner = std::move(tasks_[winner_]);
     tasks_.clear();
     return {winner_, winner.take()};
@@ -181,7 +180,8 @@ auto when_all(std::vector<Task<T>> tasks) {
   return AllOfMany<T>(std::move(tasks));
 }
 
-/// The first of them to end; the others are cut off. All have the same value type.
+/// The first of them to end; the others are cut off. All have the same value type. Of an empty vector: throws
+/// `invalid_argument`.
 template <class First, class... Rest>
 auto when_any(First&& first, Rest&&... rest) {
   auto task = to_task(std::move(first));
