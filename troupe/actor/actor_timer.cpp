@@ -32,10 +32,11 @@ void ActorTimer::fire() noexcept {
 }
 
 void ActorTimer::run(Cell& cell) noexcept {
+  if (cell.postpone(*this)) return;
   waits_.store(false, std::memory_order_release);
   if (!cancelled_.load(std::memory_order_acquire)) {
     try {
-      cell.accept(*message_->make());
+      message_->make()->run(cell);
     } catch (...) {  // no memory, or the message's copy constructor threw
       cell.fail(current_exception_as_error());
     }

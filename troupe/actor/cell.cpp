@@ -137,11 +137,10 @@ void Cell::settle() noexcept {
   }
 }
 
-void Cell::accept(EnvelopeBase& envelope) noexcept {
-  if (takes_messages())
-    envelope.run(*this);
-  else
-    front_.push_back(envelope);
+bool Cell::postpone(Node& node) noexcept {
+  if (takes_messages()) return false;
+  front_.push_back(node);
+  return true;
 }
 
 void Cell::handler_waits(EnvelopeBase& envelope) noexcept {

@@ -77,8 +77,9 @@ class Cell : public RefCounted, public Runnable {
 
   /// The actor's instance: an `A*` for an actor of type `A`.
   void* instance() const noexcept { return instance_; }
-  /// Runs a message that did not come through the message lane (a timer, a watch), or keeps it until the actor runs.
-  void accept(EnvelopeBase& envelope) noexcept;
+  /// For a node of the control lane that will run a handler: true when the actor takes no messages now; then the node
+  /// waits ahead of the mailbox and is run again.
+  bool postpone(Node& node) noexcept;
   /// An end that nobody waits for any more is on its way to this cell, or has come.
   void expect_arrival() noexcept { ++arrivals_expected_; }
   void arrived() noexcept { --arrivals_expected_; }

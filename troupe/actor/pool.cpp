@@ -12,7 +12,8 @@ namespace troupe {
 namespace {
 
 constexpr int kSlotRunsInARow = 64;
-constexpr int kRunsBetweenSharedLooks = 61;  // prime, so that it does not beat with a pattern of the work
+constexpr std::uint32_t kMovedFromShared = 15;  // a burst of posts is taken in few locks, and still spread by stealing
+constexpr int kRunsBetweenSharedLooks = 61;     // prime, so that it does not beat with a pattern of the work
 
 std::int64_t now_ms() noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -29,22 +30,36 @@ bool core_exists(int core) noexcept {
 }  // namespace
 
 void ReadyQueue::push(Runnable& runnable) noexcept {
-  const std::lock_guard lock(mutex_);
   runnable.next_ready_ = nullptr;
-  (tail_ ? tail_->next_ready_ : head_) = &runnable;
-  tail_ = &runnable;
-  size_.fetch_add(1, std::memory_order_seq_cst);
+  append(runnable, runnable, 1);
 }
 
-Runnable* ReadyQueue::pop() noexcept {
-  if (empty()) return nullptr;
+void ReadyQueue::append(Runnable& first, Runnable& last, std::uint32_t count) noexcept {
   const std::lock_guard lock(mutex_);
-  Runnable* first = head_;
-  if (!first) return nullptr;
-  head_ = first->next_ready_;
+  (tail_ ? tail_->next_ready_ : head_) = &first;
+  tail_ = &last;
+  size_.store(size_.load(std::memory_order_relaxed) + count, std::memory_order_seq_cst);
+}
+
+Runnable* ReadyQueue::pop() noexcept { return take(0).first; }
+
+Runnable* ReadyQueue::pop_and_move(ReadyQueue& other, std::uint32_t more) noexcept {
+  const Chain chain = take(more);
+  if (chain.count > 1) other.append(*chain.first->next_ready_, *chain.last, chain.count - 1);
+  return chain.first;
+}
+
+ReadyQueue::Chain ReadyQueue::take(std::uint32_t more) noexcept {
+  if (empty()) return {};
+  const std::lock_guard lock(mutex_);
+  if (!head_) return {};
+  Chain chain{head_, head_, 1};
+  for (; chain.count <= more && chain.last->next_ready_; ++chain.count) chain.last = chain.last->next_ready_;
+  head_ = chain.last->next_ready_;
   if (!head_) tail_ = nullptr;
-  size_.fetch_sub(1, std::memory_order_relaxed);
-  return first;
+  chain.last->next_ready_ = nullptr;
+  size_.store(size_.load(std::memory_order_relaxed) - chain.count, std::memory_order_relaxed);
+  return chain;
 }
 
 struct alignas(64) Pool::Worker {
@@ -184,7 +199,7 @@ Runnable* Pool::next(Worker& self) noexcept {
 
 Runnable* Pool::take_anywhere(Worker& self) noexcept {
   if (Runnable* runnable = self.queue.pop()) return runnable;
-  if (Runnable* runnable = shared_.pop()) return runnable;
+  if (Runnable* runnable = shared_.pop_and_move(self.queue, kMovedFromShared)) return runnable;
   for (std::size_t i = 1; i < workers_.size(); ++i) {
     Worker& other = *workers_[(self.index + i) % workers_.size()];
     if (Runnable* runnable = other.queue.pop()) return runnable;

@@ -29,9 +29,20 @@ class ReadyQueue {
  public:
   void push(Runnable& runnable) noexcept;
   Runnable* pop() noexcept;
+  /// The first, and up to `more` that follow it are moved to `other`: one lock for many.
+  Runnable* pop_and_move(ReadyQueue& other, std::uint32_t more) noexcept;
   bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
 
  private:
+  struct Chain {
+    Runnable* first = nullptr;
+    Runnable* last = nullptr;
+    std::uint32_t count = 0;
+  };
+
+  void append(Runnable& first, Runnable& last, std::uint32_t count) noexcept;
+  Chain take(std::uint32_t more) noexcept;
+
   std::mutex mutex_;
   Runnable* head_ = nullptr;
   Runnable* tail_ = nullptr;

@@ -20,10 +20,11 @@ Watch::Watch(IntrusivePtr<Cell> watcher_cell, IntrusivePtr<Cell> watched_cell, M
     : watcher(std::move(watcher_cell)), watched(std::move(watched_cell)), make_envelope_(make_envelope) {}
 
 void Watch::run(Cell& cell) noexcept {
+  if (cell.postpone(*this)) return;
   const std::unique_ptr<Watch> self(this);
   if (!cell.watch_ended(*watched)) return;  // it was on its way when the watcher changed its mind
   try {
-    cell.accept(*make_envelope_(std::move(notice)));
+    make_envelope_(std::move(notice))->run(cell);
   } catch (...) {
     cell.fail(current_exception_as_error());
   }
