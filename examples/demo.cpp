@@ -367,7 +367,7 @@ int usage(std::FILE* to, int status) {
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--help") return usage(stdout, 0);
   if (argc > 1) return usage(stderr, 2);
-  const char* no_color = std::getenv("NO_COLOR");
+  const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread so far
   Stage stage(isatty(STDOUT_FILENO) && !(no_color && *no_color));
   try {
     stage.title("Troupe: supervised accelerators for C++ services.");

@@ -98,6 +98,7 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
   }
 
   /// As a task, for `when_all` and `when_any`.
+  // NOLINTNEXTLINE(google-explicit-constructor): so that asks can be put into a vector of tasks
   operator Task<Result<R>>() && { return as_task(std::move(*this)); }
 
  private:

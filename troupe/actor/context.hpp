@@ -81,7 +81,7 @@ class Context {
     auto* envelope = dynamic_cast<Envelope<A, M>*>(cell_->current());
     if (!envelope)
       return fail(ErrorKind::invalid_argument, "only the message being handled can be stashed, before the first wait");
-    envelope->put_back(std::move(message));
+    envelope->put_back(std::forward<M>(message));
     return {};
   }
   /// What was stashed is handled next, in its order. A restart does this, too.

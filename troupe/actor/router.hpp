@@ -52,6 +52,8 @@ class Routes {
   }
 
  private:
+  friend Router;
+  Routes() = default;
   const Router& router() const noexcept { return static_cast<const Router&>(*this); }
 };
 

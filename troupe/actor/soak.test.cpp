@@ -101,7 +101,7 @@ class Troop {
     if (index % 4 == 1) options.mailbox_capacity = 8;
     if (index % 4 == 2) options = {.mailbox_capacity = 8, .overflow = Overflow::drop_oldest, .max_handlers = 4};
     if (index % 4 == 3) options = {.mailbox_capacity = 8, .overflow = Overflow::suspend_asker, .max_handlers = 4};
-    return value(system_.spawn<Worker>(std::move(options), echo_));
+    return value(system_.spawn<Worker>(options, echo_));
   }
 
   System& system_;

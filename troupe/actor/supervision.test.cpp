@@ -73,7 +73,7 @@ class Worker {
 class Supervised : public testing::Test {
  protected:
   Ref<Worker> spawn(Supervision supervision, std::string name = "w") {
-    return value(system.spawn<Worker>({.name = name, .supervision = std::move(supervision)}, name, diary));
+    return value(system.spawn<Worker>({.name = name, .supervision = supervision}, name, diary));
   }
 
   System system{SystemOptions{.log = log_nothing(), .deterministic_seed = 5}};
@@ -233,7 +233,7 @@ class Parent {
 class Family : public testing::Test {
  protected:
   Ref<Worker> child(const std::string& name, Supervision supervision) {
-    const auto made = value(parent.ask<SpawnChild>(name, std::move(supervision)).get());
+    const auto made = value(parent.ask<SpawnChild>(name, supervision).get());
     system.run_until_idle();
     return made;
   }

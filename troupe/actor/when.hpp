@@ -172,7 +172,7 @@ Task<Result<R>> to_task(Ask<R>&& ask) {
 /// All of them, side by side: tasks and asks. Gives a tuple of their values.
 template <class... Awaited>
 auto when_all(Awaited&&... awaited) {
-  return AllOf(to_task(std::move(awaited))...);
+  return AllOf(to_task(std::forward<Awaited>(awaited))...);
 }
 template <class T>
 auto when_all(std::vector<Task<T>> tasks) {
@@ -184,11 +184,11 @@ auto when_all(std::vector<Task<T>> tasks) {
 /// `invalid_argument`.
 template <class First, class... Rest>
 auto when_any(First&& first, Rest&&... rest) {
-  auto task = to_task(std::move(first));
+  auto task = to_task(std::forward<First>(first));
   std::vector<decltype(task)> tasks;
   tasks.reserve(1 + sizeof...(Rest));
   tasks.push_back(std::move(task));
-  (tasks.push_back(to_task(std::move(rest))), ...);
+  (tasks.push_back(to_task(std::forward<Rest>(rest))), ...);
   return FirstOf(std::move(tasks));
 }
 template <class T>

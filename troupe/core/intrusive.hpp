@@ -37,7 +37,7 @@ template <class T>
 class IntrusivePtr {
  public:
   IntrusivePtr() = default;
-  IntrusivePtr(std::nullptr_t) {}
+  IntrusivePtr(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): an empty pointer, as elsewhere
   /// One more owner of `object`, which somebody owns already.
   static IntrusivePtr share(T* object) noexcept {
     if (object) object->retain();
@@ -55,6 +55,7 @@ class IntrusivePtr {
   }
   template <class U>
     requires std::is_convertible_v<U*, T*>
+  // NOLINTNEXTLINE(google-explicit-constructor): an owner of a derived object is one of its base
   IntrusivePtr(IntrusivePtr<U> other) noexcept : object_(other.leak()) {}
   IntrusivePtr(IntrusivePtr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   IntrusivePtr& operator=(IntrusivePtr other) noexcept {

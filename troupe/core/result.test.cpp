@@ -85,7 +85,7 @@ TEST(Error, prints_only_the_origin_it_knows) {
 
 TEST(Error, copies_share_their_text) {
   const Error error(ErrorKind::internal, "a sentence long enough to live on the heap, surely");
-  const Error copy = error;
+  const Error copy = error;  // NOLINT(performance-unnecessary-copy-initialization): it is what is tested
   EXPECT_EQ(copy.message().data(), error.message().data());
 }
 
