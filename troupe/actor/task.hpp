@@ -107,7 +107,7 @@ class TaskPromise : public PromiseBase {
     if constexpr (!std::is_void_v<T>) return std::get<1>(std::move(outcome_));
   }
 
- protected:
+ private:
   std::variant<std::monostate, Value, std::exception_ptr> outcome_;
 };
 
