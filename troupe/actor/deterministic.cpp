@@ -16,7 +16,6 @@ bool Deterministic::step() {
     chosen = ready_[index];
     ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(index));
     fingerprint_ = (fingerprint_ ^ chosen->id()) * 1099511628211u;
-    ++steps_;
   }
   chosen->run();
   return true;

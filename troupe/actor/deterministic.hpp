@@ -22,14 +22,12 @@ class Deterministic final : public Dispatcher {
   bool step();
   /// Which turns have run so far, folded into a number: two runs that differ in order differ here.
   std::uint64_t fingerprint() const noexcept { return fingerprint_; }
-  std::uint64_t steps() const noexcept { return steps_; }
 
  private:
   std::mutex mutex_;  // a plain thread of a test may tell while another one steps
   std::vector<Runnable*> ready_;
   std::mt19937_64 random_;
   std::uint64_t fingerprint_ = 14695981039346656037u;
-  std::uint64_t steps_ = 0;
 };
 
 }  // namespace troupe

@@ -88,7 +88,7 @@ Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::funct
                                                  std::to_string(options.threads));
   if (options.core && !core_exists(*options.core))
     return fail(ErrorKind::invalid_argument, "this process may not run on core " + std::to_string(*options.core));
-  std::unique_ptr<Pool> pool(new Pool(options.name, std::move(wake_watcher)));
+  std::unique_ptr<Pool> pool(new Pool(std::move(wake_watcher)));
   for (int i = 0; i < options.threads; ++i) {
     auto worker = std::make_unique<Worker>();
     worker->pool = pool.get();
@@ -115,8 +115,7 @@ Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::funct
   return pool;
 }
 
-Pool::Pool(std::string name, std::function<void()> wake_watcher)
-    : name_(std::move(name)), wake_watcher_(std::move(wake_watcher)) {}
+Pool::Pool(std::function<void()> wake_watcher) : wake_watcher_(std::move(wake_watcher)) {}
 
 Pool::~Pool() { join(); }
 

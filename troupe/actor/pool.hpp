@@ -75,7 +75,7 @@ class Pool final : public Dispatcher {
  private:
   struct Worker;
 
-  Pool(std::string name, std::function<void()> wake_watcher);
+  explicit Pool(std::function<void()> wake_watcher);
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
@@ -86,7 +86,6 @@ class Pool final : public Dispatcher {
 
   static constinit thread_local Worker* this_worker_;  // which worker of which pool this thread is; null elsewhere
 
-  const std::string name_;
   const std::function<void()> wake_watcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ReadyQueue shared_;

@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 struct Counter final : Runnable {
   void run() noexcept override {
     EXPECT_FALSE(inside.exchange(true)) << "two turns at a time";
-    const bool again = ++count % 10 != 0;
     inside = false;
-    if (again) pool->schedule(*this, count % 2 ? Scheduling::ready : Scheduling::yields);
+    const int runs = ++count;  // last: whoever waits for it may schedule again from here on
+    if (runs % 10 != 0) pool->schedule(*this, runs % 2 ? Scheduling::ready : Scheduling::yields);
   }
   std::uint64_t id() const noexcept override { return 1; }
   Pool* pool = nullptr;
