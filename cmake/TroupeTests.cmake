@@ -50,6 +50,7 @@ function(troupe_folder_tests name folder)
   set(target "troupe_${name}_test")
   add_executable(${target} ${files} ${ARGN})
   target_link_libraries(${target} PRIVATE troupe troupe_asio troupe_cuda GTest::gtest_main)
+  add_dependencies(${target} troupe_worker troupe_test_plugins)
   troupe_own_target(${target})
   gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        NO_PRETTY_TYPES NO_PRETTY_VALUES)
@@ -70,6 +71,20 @@ function(troupe_folder_tests name folder)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/test_properties.cmake.in" "${properties_file}" @ONLY)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties_file}")
 endfunction()
+
+# tests/plugins/NAME.cpp: a shared object libNAME.so that a worker loads, beside the programs.
+add_custom_target(troupe_test_plugins)
+file(GLOB plugins CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/plugins/*.cpp")
+foreach(source IN LISTS plugins)
+  cmake_path(GET source STEM name)
+  add_library(plugin_${name} MODULE "${source}")
+  set_target_properties(plugin_${name} PROPERTIES OUTPUT_NAME "${name}")
+  target_compile_features(plugin_${name} PRIVATE cxx_std_23)
+  target_include_directories(plugin_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  troupe_own_target(plugin_${name})
+  troupe_sanitize(plugin_${name})
+  add_dependencies(troupe_test_plugins plugin_${name})
+endforeach()
 
 file(GLOB layers RELATIVE "${PROJECT_SOURCE_DIR}/troupe" CONFIGURE_DEPENDS LIST_DIRECTORIES true
      "${PROJECT_SOURCE_DIR}/troupe/*")

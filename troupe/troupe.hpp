@@ -12,3 +12,5 @@
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"
+#include "troupe/device/device.hpp"
+#include "troupe/library/blas.hpp"

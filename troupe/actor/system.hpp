@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "troupe/actor/context.hpp"
 #include "troupe/actor/ref.hpp"
@@ -18,6 +19,10 @@
 #include "troupe/actor/task.hpp"
 
 namespace troupe {
+
+class Device;
+struct DeviceInfo;
+struct DeviceOptions;
 
 /// How long the destructor of a `System` lets queued work go on.
 inline constexpr Duration kShutdownAtExit = std::chrono::seconds(5);
@@ -62,6 +67,15 @@ class System {
   }
   /// Takes over a dispatcher of your own; it must run turns until the system is destroyed.
   Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher) { return core_->adopt(std::move(dispatcher)); }
+
+  // ---- devices (troupe/device/device.hpp) ----
+
+  /// The accelerators of this machine, best first; the last one is always the CPU.
+  std::vector<DeviceInfo> devices() const;
+  /// Opens one of them: `device(0)` takes the best. `invalid_argument` when there is none of that number, else what
+  /// `Device::open` says.
+  Result<Device> device(int index);
+  Result<Device> device(int index, const DeviceOptions& options);
 
   EventStream& events() noexcept { return core_->events(); }
   SystemStats stats() { return core_->stats(); }

@@ -8,9 +8,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <typeindex>
 #include <vector>
 
 #include "troupe/actor/cell.hpp"
@@ -73,6 +75,14 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept;
   SystemStats stats() noexcept;
   void count_restart() noexcept { restarts_.fetch_add(1, std::memory_order_relaxed); }
+  /// A part that an upper layer keeps with the system, made at the first call. Lives as long as the system's core.
+  template <class T>
+  T& extension() {
+    const std::lock_guard lock(extensions_mutex_);
+    std::shared_ptr<void>& part = extensions_[typeid(T)];
+    if (!part) part = std::make_shared<T>();
+    return *static_cast<T*>(part.get());
+  }
   bool shutting_down() const noexcept { return shutting_down_.load(std::memory_order_acquire); }
 
   ShutdownReport shutdown(Duration deadline);
@@ -105,6 +115,9 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::atomic<std::uint64_t> restarts_{0};
   std::atomic<std::uint64_t> dead_letters_{0};
   std::atomic<bool> shutting_down_{false};
+
+  std::mutex extensions_mutex_;
+  std::map<std::type_index, std::shared_ptr<void>> extensions_;
 
   std::mutex dispatchers_mutex_;
   std::vector<std::unique_ptr<Dispatcher>> dispatchers_;

@@ -38,9 +38,9 @@ std::string_view name(ErrorKind kind) noexcept;
 
 /// Where an error came from. Empty or negative fields are unknown or do not apply.
 struct ErrorOrigin {
-  std::string library;           // "cublas", "actor", ...
+  std::string library = {};      // "cublas", "actor", ...
   std::int64_t native_code = 0;  // the library's own code; 0 when there is none
-  std::string op;                // the op or message under way
+  std::string op = {};           // the op or message under way
   int device = -1;
   std::int64_t generation = -1;
 };

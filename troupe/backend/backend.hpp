@@ -1,0 +1,70 @@
+// What a worker needs of an accelerator: memory it can map, lanes that run work in order and raise their timelines, and
+// a way to tell an error from the end of the world. A backend is a folder beside this file; the worker's loop is the
+// same for all of them.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "troupe/core/log.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/op/view.hpp"
+#include "troupe/wire/channel.hpp"
+
+namespace troupe::backend {
+
+/// What a backend is opened with; all of it outlives the backend.
+struct Setup {
+  wire::Channel& channel;
+  wire::Bell& bell;  // rung after each timeline raised
+  LogSink log;
+  /// Called first of all in each thread that will run ops, and after code of the user's was loaded.
+  std::function<void()> in_new_thread = [] {};
+  std::function<void()> after_loading = [] {};
+};
+
+/// One op on its way to a lane. Its bytes stay in the ring until its timeline is raised.
+struct Work {
+  wire::Position position = 0;
+  std::uint64_t units = 0;
+  std::span<const std::byte> bytes;
+  const std::atomic<std::uint32_t>* cancelled = nullptr;
+  std::uint32_t lane = 0;
+  wire::Ticket ticket = 0;
+  /// A guess, in elements or multiplications; short work may be run at once by whoever hands it in.
+  std::uint64_t estimate = 0;
+  /// It cannot be run, and its reply is written already: it only takes its turn.
+  bool refused = false;
+  /// Ops on other lanes that must be done first: lane l up to `after[l]`, for every bit l set in `waits`.
+  std::uint32_t waits = 0;
+  std::array<wire::Ticket, wire::kMaxLanes> after{};
+};
+
+/// `Memory`: the vault as this worker has mapped it. `Lane`: runs work in order. `Event`: when a lane has reached a
+/// ticket. `NativeError`: the backend's own codes, how each becomes an `Error`, and which of them no call in this
+/// process will ever recover from.
+template <class B>
+concept Backend =
+    requires(B& backend, typename B::Memory& memory, typename B::Lane& lane, const typename B::Event& event,
+             typename B::NativeError native, const Setup& setup, Work& work, op::Range range) {
+      { B::kName } -> std::convertible_to<std::string_view>;
+      { B::open(setup) } -> std::same_as<Result<std::unique_ptr<B>>>;
+      { backend.memory() } -> std::same_as<typename B::Memory&>;
+      { memory.map(std::uint32_t{}, wire::Descriptor{}, std::uint64_t{}) } -> std::same_as<Result<void>>;
+      { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
+      { memory.contains(range) } -> std::same_as<bool>;
+      /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full.
+      { backend.submit(work) } -> std::same_as<void>;
+      { lane.completed(event) } -> std::same_as<bool>;
+      /// Makes ready what first calls would have to wait for; in a standby, ahead of time.
+      { backend.warm() } -> std::same_as<void>;
+      { B::to_error(native) } -> std::same_as<Error>;
+      { B::is_fatal(native) } -> std::same_as<bool>;
+    };
+
+}  // namespace troupe::backend

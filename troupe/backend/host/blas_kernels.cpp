@@ -1,0 +1,93 @@
+#include "troupe/backend/host/blas_kernels.hpp"
+
+#include <type_traits>
+
+namespace troupe::host {
+namespace {
+
+/// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
+template <class T>
+struct ComputeOf {
+  using type = T;
+};
+template <class Format>
+struct ComputeOf<SmallFloat<Format>> {
+  using type = float;
+};
+template <std::integral T>
+struct ComputeOf<T> {
+  using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+};
+
+/// What `T` is in a vector register, where nothing is widened.
+template <class T>
+struct LaneOf {
+  using type = T;
+};
+template <std::integral T>
+struct LaneOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
+template <class T>
+void axpy_element(typename ComputeOf<T>::type alpha, const std::byte* x, std::byte* y) noexcept {
+  using Compute = typename ComputeOf<T>::type;
+  const auto in = static_cast<Compute>(load<T>(x));
+  const auto before = static_cast<Compute>(load<T>(y));
+  if constexpr (kIsComplex<T>) {  // without the detour for infinities that `operator*` takes
+    store(y, T(before.real() + (alpha.real() * in.real() - alpha.imag() * in.imag()),
+               before.imag() + (alpha.real() * in.imag() + alpha.imag() * in.real())));
+  } else {
+    store(y, static_cast<T>(before + alpha * in));
+  }
+}
+
+template <class T>
+void axpy_row(typename ComputeOf<T>::type alpha, const std::byte* x, std::int64_t x_step, std::byte* y,
+              std::int64_t y_step, std::int64_t count) noexcept {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  if constexpr (std::is_arithmetic_v<T>) {
+    using Part = typename LaneOf<T>::type;
+    using Vector [[gnu::vector_size(16)]] = Part;
+    constexpr std::int64_t kBytes = sizeof(Vector);
+    if (x_step == kSize && y_step == kSize) {
+      const auto factor = static_cast<Part>(alpha);
+      for (; count >= kBytes / kSize; count -= kBytes / kSize, x += kBytes, y += kBytes) {
+        Vector in;
+        Vector sum;
+        std::memcpy(&in, x, kBytes);
+        std::memcpy(&sum, y, kBytes);
+        sum += factor * in;
+        std::memcpy(y, &sum, kBytes);
+      }
+    }
+  }
+  for (; count > 0; --count, x += x_step, y += y_step) axpy_element<T>(alpha, x, y);
+}
+
+}  // namespace
+
+Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y) {
+  TROUPE_TRY(check_same_shape(x, y));
+  TROUPE_TRY(check_same_dtype(x, y));
+  return visit(y.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    if constexpr (std::same_as<T, bool>) {
+      return fail(ErrorKind::unsupported,
+                  "axpy adds numbers, not bool; it takes f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 i32 u32 i64 u64 c64 "
+                  "c128");
+    } else {
+      using Compute = typename ComputeOf<T>::type;
+      Compute factor{};
+      if constexpr (std::integral<T>)
+        factor = static_cast<Compute>(alpha.as<T>());
+      else
+        factor = alpha.as<Compute>();
+      walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+        axpy_row<T>(factor, at[0], step[0], at[1], step[1], count);
+      });
+      return {};
+    }
+  });
+}
+
+}  // namespace troupe::host

@@ -1,0 +1,84 @@
+#include "troupe/backend/host/host_backend.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "troupe/backend/host/openblas.hpp"
+
+namespace troupe::host {
+namespace {
+
+/// Work below this many elements or multiplications takes a few microseconds at most: less than waking a thread.
+constexpr std::uint64_t kShortWork = 16384;
+
+}  // namespace
+
+HostBackend::HostBackend(const backend::Setup& setup)
+    : channel_(setup.channel),
+      bell_(setup.bell),
+      ops_(memory_, setup),
+      hooks_{.execute = [this](const backend::Work& work) { execute(work); },
+             .ready = [this](const backend::Work& work) { return ready(work); },
+             .in_new_thread = setup.in_new_thread} {}
+
+Result<std::unique_ptr<HostBackend>> HostBackend::open(const backend::Setup& setup) {
+  return std::unique_ptr<HostBackend>(new HostBackend(setup));
+}
+
+void HostBackend::warm() noexcept { open_blas(); }
+
+HostLane& HostBackend::lane(std::uint32_t number) {
+  std::unique_ptr<HostLane>& lane = lanes_[number];
+  if (!lane) lane = std::make_unique<HostLane>(number, channel_.status().lanes[number], progress_, hooks_);
+  return *lane;
+}
+
+bool HostBackend::ready(const backend::Work& work) const noexcept {
+  for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
+    const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
+    if (!channel_.status().lanes[other].timeline.done(work.after[other])) return false;
+  }
+  return true;
+}
+
+void HostBackend::submit(backend::Work& work) {
+  HostLane& home = lane(work.lane);
+  const bool is_short = work.estimate < kShortWork || work.refused;
+  if (is_short && home.idle_before(work.ticket) && ready(work))
+    execute(work);
+  else
+    home.push(work);
+}
+
+void HostBackend::execute(const backend::Work& work) noexcept {
+  wire::LaneStatus& status = channel_.status().lanes[work.lane];
+  // First it is said that the op begins, then looked whether it is wanted. The app does the same in the opposite order,
+  // so an op that the app saw as not begun is never run.
+  status.begun.store(work.ticket, std::memory_order_seq_cst);
+  bool failed = work.refused;
+  if (!failed) {
+    Result<void> result;
+    if (work.cancelled->load(std::memory_order_seq_cst) != 0)
+      result = fail(ErrorKind::cancelled);
+    else
+      result = ops_.run(work);
+    if (!result) {
+      channel_.write_reply(work.position, work.units, result.error());
+      failed = true;
+    }
+  }
+  if (failed) channel_.status().failures.fetch_add(1, std::memory_order_seq_cst);
+  status.timeline.raise_to(work.ticket);
+  bell_.ring();
+  progress_.made();
+}
+
+Error HostBackend::to_error(Signal signal) {
+  const int number = static_cast<int>(signal);
+  const char* text = sigdescr_np(number);
+  return Error(ErrorKind::worker_crashed, text ? text : "signal " + std::to_string(number),
+               ErrorOrigin{.library = "linux", .native_code = number});
+}
+
+}  // namespace troupe::host

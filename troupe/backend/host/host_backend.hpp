@@ -1,0 +1,55 @@
+// The CPU as an accelerator, the first model of `Backend`: lanes are threads, memory is shared memory, and a fatal
+// error is a signal. What the GPU's backend does with streams, this one does with queues; everything above is the same.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "troupe/backend/backend.hpp"
+#include "troupe/backend/host/host_lane.hpp"
+#include "troupe/backend/host/host_memory.hpp"
+#include "troupe/backend/host/host_ops.hpp"
+
+namespace troupe::host {
+
+/// The CPU's own codes are signals: what a thread that cannot go on gets from the kernel. 0 is none.
+enum class Signal : int {};
+
+class HostBackend {
+ public:
+  using Memory = HostMemory;
+  using Lane = HostLane;
+  using Event = HostEvent;
+  using NativeError = Signal;
+
+  static constexpr std::string_view kName = "host";
+
+  static Result<std::unique_ptr<HostBackend>> open(const backend::Setup& setup);
+
+  HostMemory& memory() noexcept { return memory_; }
+  /// Runs short work at once when its lane is idle and nothing is left to wait for: no thread changes. Queues the rest.
+  void submit(backend::Work& work);
+  /// Opens OpenBLAS.
+  void warm() noexcept;
+
+  static Error to_error(Signal signal);
+  /// Every signal that a fault raises is the end of its process.
+  static bool is_fatal(Signal signal) noexcept { return static_cast<int>(signal) != 0; }
+
+ private:
+  explicit HostBackend(const backend::Setup& setup);
+
+  bool ready(const backend::Work& work) const noexcept;
+  void execute(const backend::Work& work) noexcept;
+  HostLane& lane(std::uint32_t number);
+
+  wire::Channel& channel_;
+  wire::Bell& bell_;
+  HostMemory memory_;
+  HostOps ops_;
+  Progress progress_;
+  HostLane::Hooks hooks_;
+  std::array<std::unique_ptr<HostLane>, wire::kMaxLanes> lanes_;  // last: their threads use all of the above
+};
+
+}  // namespace troupe::host

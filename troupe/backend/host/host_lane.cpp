@@ -1,0 +1,51 @@
+#include "troupe/backend/host/host_lane.hpp"
+
+#include <pthread.h>
+
+#include <string>
+
+namespace troupe::host {
+
+HostLane::HostLane(std::uint32_t number, const wire::LaneStatus& status, Progress& progress, const Hooks& hooks)
+    : number_(number), status_(status), progress_(progress), hooks_(hooks) {}
+
+HostLane::~HostLane() {
+  if (!thread_.joinable()) return;
+  stopping_.store(true, std::memory_order_release);
+  parker_.unpark();
+  thread_.join();
+}
+
+void HostLane::push(const backend::Work& work) {
+  const std::uint64_t position = pushed_.load(std::memory_order_relaxed);
+  progress_.wait_until([&] { return position - taken_.load(std::memory_order_seq_cst) < kQueueLimit; });
+  queue_[position % kQueueLimit] = work;
+  pushed_.store(position + 1, std::memory_order_release);
+  if (!thread_.joinable()) {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), ("lane-" + std::to_string(number_)).c_str());
+  }
+  parker_.unpark();
+}
+
+void HostLane::run() noexcept {
+  hooks_.in_new_thread();
+  const auto has_work = [&] {
+    return pushed_.load(std::memory_order_acquire) != taken_.load(std::memory_order_relaxed);
+  };
+  for (;;) {
+    if (!has_work() && !spin_until(has_work)) {
+      if (stopping_.load(std::memory_order_acquire)) return;
+      parker_.park();
+      continue;
+    }
+    const std::uint64_t position = taken_.load(std::memory_order_relaxed);
+    const backend::Work& work = queue_[position % kQueueLimit];
+    if (!hooks_.ready(work)) progress_.wait_until([&] { return hooks_.ready(work); });
+    hooks_.execute(work);
+    taken_.store(position + 1, std::memory_order_seq_cst);
+    progress_.made();
+  }
+}
+
+}  // namespace troupe::host

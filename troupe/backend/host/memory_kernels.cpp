@@ -1,0 +1,117 @@
+#include "troupe/backend/host/memory_kernels.hpp"
+
+#include <type_traits>
+
+namespace troupe::host {
+namespace {
+
+/// Calls `f` with the element's size as a constant.
+template <class F>
+decltype(auto) with_size(std::int64_t size, F&& f) {
+  switch (size) {
+    case 1: return f(std::integral_constant<std::size_t, 1>{});
+    case 2: return f(std::integral_constant<std::size_t, 2>{});
+    case 4: return f(std::integral_constant<std::size_t, 4>{});
+    case 8: return f(std::integral_constant<std::size_t, 8>{});
+    default: return f(std::integral_constant<std::size_t, 16>{});
+  }
+}
+
+/// Repeats the first `size` bytes until `total` bytes are written, by copies that double. They stop growing at a size
+/// that stays in the nearest cache.
+void repeat(std::byte* out, std::size_t size, std::size_t total) noexcept {
+  constexpr std::size_t kNearBytes = 16384;
+  std::size_t done = size;
+  while (done < total) {
+    const std::size_t piece = std::min({done, total - done, kNearBytes});  // all multiples of `size`
+    std::memcpy(out + done, out, piece);
+    done += piece;
+  }
+}
+
+template <std::size_t size>
+void fill_row(std::byte* out, std::int64_t step, std::int64_t count, const std::byte* value) noexcept {
+  if (step == static_cast<std::int64_t>(size)) {
+    std::memcpy(out, value, size);
+    return repeat(out, size, static_cast<std::size_t>(count) * size);
+  }
+  for (; count > 0; --count, out += step) std::memcpy(out, value, size);
+}
+
+template <std::size_t size>
+void copy_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+              std::int64_t count) noexcept {
+  constexpr auto kDense = static_cast<std::int64_t>(size);
+  if (in_step == kDense && out_step == kDense) {
+    std::memcpy(out, in, static_cast<std::size_t>(count) * size);
+  } else if (in_step == 0) {
+    fill_row<size>(out, out_step, count, in);
+  } else {
+    for (; count > 0; --count, in += in_step, out += out_step) std::memcpy(out, in, size);
+  }
+}
+
+using CastRow = void (*)(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+                         std::int64_t count);
+
+/// Whether compilers turn the conversion into vector instructions.
+template <class From, class To>
+inline constexpr bool kVectorizes = std::is_arithmetic_v<From> && std::is_arithmetic_v<To>;
+
+template <Element From, Element To>
+void cast_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t count) {
+  if constexpr (kVectorizes<From, To>) {
+    if (in_step == sizeof(From) && out_step == sizeof(To)) {
+      constexpr std::int64_t kBlock = 16;
+      for (; count >= kBlock; count -= kBlock, in += kBlock * in_step, out += kBlock * out_step) {
+        std::array<To, kBlock> block;
+        for (std::size_t i = 0; i < kBlock; ++i) block[i] = convert<To>(load<From>(in + i * sizeof(From)));
+        std::memcpy(out, block.data(), sizeof(block));
+      }
+    }
+  }
+  for (; count > 0; --count, in += in_step, out += out_step) store(out, convert<To>(load<From>(in)));
+}
+
+CastRow cast_row_for(DType in, DType out) {
+  return visit(in, [&]<class From>(std::type_identity<From>) {
+    return visit(out, []<class To>(std::type_identity<To>) -> CastRow { return cast_row<From, To>; });
+  });
+}
+
+}  // namespace
+
+Result<void> fill(const HostView& out, const op::Scalar& value) {
+  TROUPE_TRY(check(out));
+  std::array<std::byte, 16> bytes{};
+  visit(out.dtype, [&]<class T>(std::type_identity<T>) { store(bytes.data(), value.as<T>()); });
+  with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+    walk<1>({&out}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
+      fill_row<size>(at[0], step[0], count, bytes.data());
+    });
+  });
+  return {};
+}
+
+Result<void> copy(const HostView& in, const HostView& out) {
+  TROUPE_TRY(check_same_shape(in, out));
+  TROUPE_TRY(check_same_dtype(in, out));
+  with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+    walk<2>({&in, &out}, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+      copy_row<size>(at[0], step[0], at[1], step[1], count);
+    });
+  });
+  return {};
+}
+
+Result<void> cast(const HostView& in, const HostView& out) {
+  if (in.dtype == out.dtype && in.dtype != DType::boolean) return copy(in, out);
+  TROUPE_TRY(check_same_shape(in, out));
+  const CastRow row = cast_row_for(in.dtype, out.dtype);
+  walk<2>({&in, &out}, [row](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+    row(at[0], step[0], at[1], step[1], count);
+  });
+  return {};
+}
+
+}  // namespace troupe::host

@@ -1,0 +1,186 @@
+#include "troupe/device/array.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "troupe/core/assert.hpp"
+
+namespace troupe {
+namespace {
+
+Unexpected invalid(std::string sentence) { return fail(ErrorKind::invalid_argument, std::move(sentence)); }
+
+Unexpected empty_handle(const char* function) {
+  return invalid(std::string("the array is empty: ") + function + " needs one that has memory");
+}
+
+std::string text(std::int64_t number) { return std::to_string(number); }
+
+template <class PerDimension>
+PerDimension without(const PerDimension& values, int dimension) {
+  std::array<std::int64_t, kMaxRank> kept{};
+  const auto end = std::copy(values.begin() + dimension + 1, values.end(),
+                             std::copy(values.begin(), values.begin() + dimension, kept.begin()));
+  return PerDimension(std::span<const std::int64_t>(kept.begin(), end));
+}
+
+/// Moves element [0, 0, ...] by `index` strides. A view without elements stays: it touches nothing, wherever it is.
+void move_origin(op::View& view, std::int64_t index, std::int64_t stride) {
+  if (op::element_count(view) == 0) return;
+  view.address += static_cast<std::uint64_t>(index * stride * size_bytes(view.dtype));  // unsigned: wraps downwards
+}
+
+/// Puts the extent that gives `count` elements in the place of the -1 in `shape`. False when there is none.
+bool infer_extent(Shape& shape, std::int64_t count) {
+  const auto inferred = static_cast<int>(std::find(shape.begin(), shape.end(), -1) - shape.begin());
+  shape[inferred] = 1;
+  const Result<std::int64_t> others = element_count(shape);
+  if (!others || *others == 0 || count % *others != 0) return false;
+  shape[inferred] = count / *others;
+  return true;
+}
+
+}  // namespace
+
+AnyArray::AnyArray(IntrusivePtr<Block> block, const op::View& view) : block_(std::move(block)), view_(view) {
+  const Result<op::Range> touched = op::range_of(view_);
+  TROUPE_ASSERT(touched && (touched->empty() || block_->range().covers(*touched)), "a view lies inside its block");
+}
+
+AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
+  if (this == &other) return *this;
+  block_ = std::move(other.block_);
+  view_ = other.view_;
+  other.clear_view();
+  return *this;
+}
+
+Result<AnyArray> AnyArray::over(IntrusivePtr<Block> block, DType dtype, const Shape& shape) {
+  if (!block) return invalid("an array lies over a block; there is none");
+  const std::int64_t bytes = TROUPE_TRY(troupe::size_bytes(shape, dtype));
+  if (static_cast<std::uint64_t>(bytes) > block->size_bytes())
+    return invalid("the shape " + shape.to_string() + " of " + std::string(name(dtype)) + " needs " + text(bytes) +
+                   " bytes; the block has " + std::to_string(block->size_bytes()));
+  const op::View view{block->address(), dtype, shape, contiguous_strides(shape)};
+  return AnyArray(std::move(block), view);
+}
+
+op::Range AnyArray::range() const noexcept {
+  if (!block_) return {};
+  return *op::range_of(view_);  // has been checked
+}
+
+Result<void> AnyArray::check_dtype(DType dtype) const {
+  if (!block_) return empty_handle("a typed array");
+  if (view_.dtype == dtype) return {};
+  return invalid("the array has elements of type " + std::string(name(view_.dtype)) + ", not " +
+                 std::string(name(dtype)));
+}
+
+Result<void> AnyArray::check_visible(DType dtype) const {
+  TROUPE_TRY(check_dtype(dtype));
+  if (!is_contiguous())
+    return invalid("the array " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
+                   " is not contiguous");
+  if (element_count() > 0 && !block_->data())
+    return invalid("the array is in memory of device " + text(device()) + " that the app does not see");
+  return {};
+}
+
+Result<void> AnyArray::check_dimension(const char* function, int dimension) const {
+  if (!block_) return empty_handle(function);
+  if (0 <= dimension && dimension < rank()) return {};
+  return invalid(std::string(function) + " of dimension " + text(dimension) + ": the array " + shape().to_string() +
+                 " has " + text(rank()) + " dimensions");
+}
+
+Result<AnyArray> AnyArray::slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step) const {
+  TROUPE_TRY(check_dimension("slice", dimension));
+  const std::int64_t extent = view_.shape[dimension];
+  if (step == 0) return invalid("slice with step 0: a step goes somewhere");
+  const bool inside = step > 0 ? 0 <= begin && begin <= end && end <= extent  //
+                               : -1 <= end && end <= begin && begin < extent;
+  if (!inside)
+    return invalid("slice from " + text(begin) + " to " + text(end) + " with step " + text(step) +
+                   " does not lie in dimension " + text(dimension) + " of " + view_.shape.to_string());
+  const auto length = static_cast<std::uint64_t>(step > 0 ? end - begin : begin - end);
+  const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  const std::uint64_t count = length == 0 ? 0 : (length - 1) / stride + 1;
+  op::View sliced = view_;
+  sliced.shape[dimension] = static_cast<std::int64_t>(count);
+  if (count > 1) sliced.strides[dimension] *= step;  // reaches no further than the dimension does, so it fits
+  move_origin(sliced, begin, view_.strides[dimension]);
+  return AnyArray(block_, sliced);
+}
+
+Result<AnyArray> AnyArray::select(int dimension, std::int64_t index) const {
+  TROUPE_TRY(check_dimension("select", dimension));
+  if (index < 0 || index >= view_.shape[dimension])
+    return invalid("select of index " + text(index) + " in dimension " + text(dimension) + " of " +
+                   view_.shape.to_string() + ": there is none");
+  op::View selected{view_.address, view_.dtype, without(view_.shape, dimension), without(view_.strides, dimension)};
+  move_origin(selected, index, view_.strides[dimension]);
+  return AnyArray(block_, selected);
+}
+
+Result<AnyArray> AnyArray::reshape(const Shape& shape) const {
+  if (!block_) return empty_handle("reshape");
+  if (!is_contiguous())
+    return invalid("reshape of " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
+                   ": only a contiguous array can be reshaped without a copy");
+  const std::int64_t count = element_count();
+  const std::string sentence = "reshape of " + view_.shape.to_string() + " to " + shape.to_string() + ": ";
+  Shape whole = shape;
+  const auto inferred = std::count(shape.begin(), shape.end(), -1);
+  if (inferred > 1) return invalid(sentence + "only one extent can follow from the others");
+  if (inferred == 1 && !infer_extent(whole, count)) return invalid(sentence + "no extent in place of -1 fits");
+  if (TROUPE_TRY(troupe::element_count(whole)) != count) return invalid(sentence + "the numbers of elements differ");
+  return AnyArray(block_, op::View{view_.address, view_.dtype, whole, contiguous_strides(whole)});
+}
+
+AnyArray AnyArray::transpose() const {
+  AnyArray transposed = *this;
+  for (int i = 0; i < rank(); ++i) {
+    transposed.view_.shape[i] = view_.shape[rank() - 1 - i];
+    transposed.view_.strides[i] = view_.strides[rank() - 1 - i];
+  }
+  return transposed;
+}
+
+Result<AnyArray> AnyArray::permute(std::span<const int> order) const {
+  if (!block_) return empty_handle("permute");
+  op::View permuted = view_;
+  unsigned seen = 0;
+  for (std::size_t i = 0; i < order.size() && i < static_cast<std::size_t>(rank()); ++i) {
+    const int from = order[i];
+    if (from < 0 || from >= rank()) break;
+    permuted.shape[static_cast<int>(i)] = view_.shape[from];
+    permuted.strides[static_cast<int>(i)] = view_.strides[from];
+    seen |= 1U << from;
+  }
+  if (order.size() != static_cast<std::size_t>(rank()) || seen != (1U << rank()) - 1)
+    return invalid("permute of " + view_.shape.to_string() + ": the order names each of the " + text(rank()) +
+                   " dimensions once");
+  return AnyArray(block_, permuted);
+}
+
+Result<AnyArray> AnyArray::broadcast(const Shape& shape) const {
+  if (!block_) return empty_handle("broadcast");
+  TROUPE_TRY(troupe::size_bytes(shape, view_.dtype));
+  const int added = shape.rank() - rank();
+  op::View repeated{view_.address, view_.dtype, shape, contiguous_strides(shape)};
+  bool fits = added >= 0;
+  for (int i = 0; i < shape.rank() && fits; ++i) {
+    const std::int64_t extent = i < added ? 1 : view_.shape[i - added];
+    const std::int64_t stride = i < added ? 0 : view_.strides[i - added];
+    fits = extent == 1 || extent == shape[i];
+    repeated.strides[i] = extent == shape[i] ? stride : 0;
+  }
+  if (!fits)
+    return invalid("broadcast of " + view_.shape.to_string() + " to " + shape.to_string() +
+                   ": from the last dimension on, extents are equal or 1");
+  return AnyArray(block_, repeated);
+}
+
+}  // namespace troupe

@@ -1,0 +1,140 @@
+// What users hold: an N-dimensional strided view of a block, with its element type (`Array<T>`) or without it
+// (`AnyArray`). Copies are cheap and share the memory; the last one, and the last op that uses it, frees it. Everything
+// is checked when a view is made, so every view lies inside its block.
+//
+//   Array<float> m = TROUPE_TRY(Array<float>::over(block, {4, 6}));
+//   Array<float> odd_columns = TROUPE_TRY(m.slice(1, 1, 6, 2));  // shape {4, 3}, the same memory
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+#include "troupe/core/dtype.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/core/shape.hpp"
+#include "troupe/device/block.hpp"
+#include "troupe/op/view.hpp"
+
+namespace troupe {
+
+template <Element T>
+class Array;
+
+/// A handle: const or not says nothing of the elements. Without a block it is empty: default-constructed or moved from.
+/// An empty handle has no elements, and what needs memory answers `invalid_argument`. One handle is used by one thread
+/// at a time; copies of it are independent.
+class AnyArray {
+ public:
+  AnyArray() = default;
+  AnyArray(const AnyArray&) = default;
+  AnyArray& operator=(const AnyArray&) = default;
+  AnyArray(AnyArray&& other) noexcept : block_(std::move(other.block_)), view_(other.view_) { other.clear_view(); }
+  AnyArray& operator=(AnyArray&& other) noexcept;
+  ~AnyArray() = default;
+
+  /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
+  /// it needs more bytes than the block has.
+  static Result<AnyArray> over(IntrusivePtr<Block> block, DType dtype, const Shape& shape);
+
+  explicit operator bool() const noexcept { return static_cast<bool>(block_); }
+  const op::View& view() const noexcept { return view_; }
+  const IntrusivePtr<Block>& block() const noexcept { return block_; }
+  /// The device that the memory belongs to; -1 when empty.
+  int device() const noexcept { return block_ ? block_->device() : -1; }
+
+  DType dtype() const noexcept { return view_.dtype; }
+  const Shape& shape() const noexcept { return view_.shape; }
+  const Strides& strides() const noexcept { return view_.strides; }
+  int rank() const noexcept { return view_.shape.rank(); }
+  std::int64_t element_count() const noexcept { return block_ ? op::element_count(view_) : 0; }
+  /// Of the elements, without the gaps between them.
+  std::int64_t size_bytes() const noexcept { return element_count() * troupe::size_bytes(view_.dtype); }
+  /// Whether elements lie side by side in row-major order.
+  bool is_contiguous() const { return troupe::is_contiguous(view_.shape, view_.strides); }
+  /// What the view touches, gaps included.
+  op::Range range() const noexcept;
+
+  // Each of these gives another view of the same memory, or `invalid_argument` and the reason.
+
+  /// The elements `begin`, `begin + step`, ... before `end` of one dimension. With a negative step they run downwards,
+  /// to after `end`, which may then be -1: `slice(0, n - 1, -1, -1)` is the reverse. Indices count from the start:
+  /// needs 0 <= begin <= end <= extent, or -1 <= end <= begin < extent for a negative step.
+  Result<AnyArray> slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step = 1) const;
+  /// One index of a dimension, which is gone then.
+  Result<AnyArray> select(int dimension, std::int64_t index) const;
+  /// The same elements in row-major order in another shape. Only for contiguous arrays: nothing is ever copied. One
+  /// extent may be -1 and follows from the others.
+  Result<AnyArray> reshape(const Shape& shape) const;
+  /// Reverses the dimensions. The transpose of an empty handle is empty.
+  AnyArray transpose() const;
+  /// Dimension i of the result is dimension `order[i]` of this one; `order` has each dimension once.
+  Result<AnyArray> permute(std::span<const int> order) const;
+  Result<AnyArray> permute(std::initializer_list<int> order) const {
+    return permute(std::span<const int>(order.begin(), order.size()));
+  }
+  /// Repeats extents of 1, and adds dimensions in front, until the shape is `shape`. The copies are one and the same
+  /// memory (stride 0), so the result can be read and not written.
+  Result<AnyArray> broadcast(const Shape& shape) const;
+
+  /// The same array with its type at compile time; `invalid_argument` when it has another or is empty.
+  template <Element T>
+  Result<Array<T>> as() const;
+
+  /// `invalid_argument` when it is empty or has elements of another type.
+  Result<void> check_dtype(DType dtype) const;
+  /// The same, and when it is not contiguous or the app does not see its memory: what a `HostArray` needs.
+  Result<void> check_visible(DType dtype) const;
+
+ protected:
+  /// An empty handle that knows its type.
+  explicit AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
+
+ private:
+  AnyArray(IntrusivePtr<Block> block, const op::View& view);
+  void clear_view() noexcept { view_ = op::View{0, view_.dtype, {}, {}}; }
+  Result<void> check_dimension(const char* function, int dimension) const;
+
+  IntrusivePtr<Block> block_;  // shared with other views of it and with the ops under way
+  op::View view_;              // inside the block, and valid
+};
+
+/// An `AnyArray` whose elements are `T`: the same, and its views are typed too.
+template <Element T>
+class Array : public AnyArray {
+ public:
+  using value_type = T;
+
+  Array() noexcept : AnyArray(dtype_of<T>) {}
+
+  static Result<Array> over(IntrusivePtr<Block> block, const Shape& shape) {
+    return typed(AnyArray::over(std::move(block), dtype_of<T>, shape));
+  }
+
+  Result<Array> slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step = 1) const {
+    return typed(AnyArray::slice(dimension, begin, end, step));
+  }
+  Result<Array> select(int dimension, std::int64_t index) const { return typed(AnyArray::select(dimension, index)); }
+  Result<Array> reshape(const Shape& shape) const { return typed(AnyArray::reshape(shape)); }
+  Array transpose() const { return Array(AnyArray::transpose()); }
+  Result<Array> permute(std::span<const int> order) const { return typed(AnyArray::permute(order)); }
+  Result<Array> permute(std::initializer_list<int> order) const { return typed(AnyArray::permute(order)); }
+  Result<Array> broadcast(const Shape& shape) const { return typed(AnyArray::broadcast(shape)); }
+
+ private:
+  friend class AnyArray;  // makes one in `as`
+  explicit Array(AnyArray array) noexcept : AnyArray(std::move(array)) {}
+  static Result<Array> typed(Result<AnyArray> array) {
+    if (!array) return fail(std::move(array).error());
+    return Array(std::move(*array));
+  }
+};
+
+template <Element T>
+Result<Array<T>> AnyArray::as() const {
+  TROUPE_TRY(check_dtype(dtype_of<T>));
+  return Array<T>(*this);
+}
+
+}  // namespace troupe

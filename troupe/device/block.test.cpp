@@ -1,0 +1,148 @@
+#include "troupe/device/block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "troupe/device/chunks.test.hpp"
+#include "troupe/device/vault.hpp"
+
+namespace troupe {
+namespace {
+
+class BlockTest : public testing::Test {
+ protected:
+  op::Range part(std::uint64_t begin, std::uint64_t end) const {
+    return {block->address() + begin, block->address() + end};
+  }
+
+  IntrusivePtr<Vault> vault = value(Vault::create({.limit_bytes = 1 << 20}, 3, std::make_shared<TestChunks>()));
+  IntrusivePtr<Block> front = value(vault->allocate(1));  // so that the block's offset is not 0
+  IntrusivePtr<Block> block = value(vault->allocate(1000));
+};
+
+TEST_F(BlockTest, knows_its_place_and_its_size_as_asked) {
+  EXPECT_EQ(block->size_bytes(), 1000U);
+  EXPECT_EQ(block->range(), part(0, 1000));
+  EXPECT_EQ(op::offset_of(block->address()), kVaultAlignment);
+  EXPECT_EQ(block->data() - front->data(), static_cast<std::ptrdiff_t>(kVaultAlignment));
+  EXPECT_EQ(block->device(), 3);
+  EXPECT_EQ(&block->vault(), vault.get());
+}
+
+TEST_F(BlockTest, is_whole_when_it_is_new) {
+  EXPECT_EQ(block->content(), Content::whole);
+  EXPECT_FALSE(block->is_tainted(block->range()));
+  EXPECT_TRUE(block->tainted_range().empty());
+}
+
+TEST_F(BlockTest, is_whole_again_when_its_memory_gets_a_new_owner) {
+  const op::Address address = block->address();
+  block->taint(block->range());
+  block = nullptr;
+  block = value(vault->allocate(1000));
+  EXPECT_EQ(block->address(), address);
+  EXPECT_EQ(block->content(), Content::whole);
+  EXPECT_FALSE(block->is_tainted(block->range()));
+  EXPECT_TRUE(block->tainted_range().empty());
+}
+
+TEST_F(BlockTest, taints_what_lies_around_all_that_was_cut_off) {
+  block->taint(part(100, 200));
+  EXPECT_EQ(block->content(), Content::tainted);
+  EXPECT_TRUE(block->is_tainted(part(0, 101)));
+  EXPECT_FALSE(block->is_tainted(part(0, 100)));
+  EXPECT_FALSE(block->is_tainted(part(200, 1000)));
+  EXPECT_FALSE(block->is_tainted(part(150, 150)));
+  block->taint(part(400, 500));
+  EXPECT_EQ(block->tainted_range(), part(100, 500));
+  EXPECT_TRUE(block->is_tainted(part(300, 310)));
+}
+
+TEST_F(BlockTest, ignores_taint_outside_of_it) {
+  block->taint(front->range());
+  block->taint({});
+  EXPECT_EQ(block->content(), Content::whole);
+  block->taint({front->address(), block->address() + 10});
+  EXPECT_EQ(block->tainted_range(), part(0, 10));
+}
+
+TEST_F(BlockTest, becomes_whole_by_a_write_that_covers_the_taint) {
+  block->taint(part(100, 200));
+  block->rewritten(part(100, 200));
+  EXPECT_EQ(block->content(), Content::whole);
+  EXPECT_FALSE(block->is_tainted(block->range()));
+}
+
+TEST_F(BlockTest, is_less_tainted_after_a_write_at_either_end) {
+  block->taint(part(100, 500));
+  block->rewritten(part(0, 200));
+  EXPECT_EQ(block->tainted_range(), part(200, 500));
+  block->rewritten(part(400, 1000));
+  EXPECT_EQ(block->tainted_range(), part(200, 400));
+  block->rewritten(part(250, 300));  // in the middle: one range cannot say so
+  block->rewritten(part(600, 700));  // elsewhere
+  EXPECT_EQ(block->tainted_range(), part(200, 400));
+  EXPECT_EQ(block->content(), Content::tainted);
+  block->rewritten(block->range());
+  EXPECT_EQ(block->content(), Content::whole);
+}
+
+TEST_F(BlockTest, can_be_read_by_ops_that_come_after_a_rewrite) {
+  block->taint(part(100, 200));
+  EXPECT_FALSE(block->begin_rewrite(part(0, 150)));
+  EXPECT_EQ(block->content(), Content::tainted);
+  EXPECT_TRUE(block->begin_rewrite(block->range()));
+  EXPECT_EQ(block->content(), Content::being_rewritten);
+  EXPECT_FALSE(block->is_tainted(block->range()));
+  block->rewritten(block->range());
+  EXPECT_EQ(block->content(), Content::whole);
+  EXPECT_TRUE(block->begin_rewrite(block->range()));  // nothing to make good
+  EXPECT_EQ(block->content(), Content::whole);
+}
+
+TEST_F(BlockTest, is_tainted_as_before_when_the_rewrite_fails) {
+  block->taint(part(100, 200));
+  EXPECT_TRUE(block->begin_rewrite(block->range()));
+  block->rewrite_failed();
+  EXPECT_EQ(block->content(), Content::tainted);
+  EXPECT_EQ(block->tainted_range(), part(100, 200));
+  block->rewritten(block->range());
+  block->rewrite_failed();  // late: it is whole already
+  EXPECT_EQ(block->content(), Content::whole);
+}
+
+TEST_F(BlockTest, is_tainted_when_a_rewrite_is_cut_off_itself) {
+  block->taint(part(100, 200));
+  EXPECT_TRUE(block->begin_rewrite(part(50, 250)));
+  block->taint(part(50, 250));
+  EXPECT_EQ(block->content(), Content::tainted);
+  EXPECT_EQ(block->tainted_range(), part(50, 250));
+}
+
+TEST_F(BlockTest, of_no_bytes_cannot_be_tainted) {
+  const auto none = value(vault->allocate(0));
+  none->taint({0, ~op::Address{0}});
+  EXPECT_EQ(none->content(), Content::whole);
+}
+
+TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const IntrusivePtr<Block> mine = block;  // one more owner
+        if (t == 0) mine->taint(part(100, 200));
+        if (t == 1) mine->rewritten(mine->range());
+        if (t == 2) (void)mine->is_tainted(mine->range());
+        if (t == 3 && mine->begin_rewrite(mine->range())) mine->rewrite_failed();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  block->rewritten(block->range());
+  EXPECT_EQ(block->content(), Content::whole);
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,86 @@
+#include "troupe/device/call.hpp"
+
+#include "troupe/actor/cell.hpp"
+#include "troupe/actor/system_core.hpp"
+#include "troupe/device/device_state.hpp"
+
+namespace troupe {
+
+CallBase::CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept
+    : call_(std::move(call)), device_(std::move(device)) {}
+
+CallBase::CallBase(Error error) : call_(IntrusivePtr<OpCall>::adopt(new OpCall)) { call_->fail_with(error); }
+
+// Either it was never submitted, or its coroutine is being destroyed at this very await (on its home's turn).
+CallBase::~CallBase() {
+  if (!call_) return;  // moved from
+  stop_watching();
+  if (!waits_) return;
+  call_->abandon();
+  device_->engine().give_up(*call_);
+}
+
+void CallBase::set_deadline(Duration from_now) noexcept {
+  if (call_) call_->deadline_after = from_now;
+}
+
+bool CallBase::refuses_to_start() noexcept {
+  if (call_->Pending::ended()) return true;
+  if (call_->deadline_after && call_->deadline_after->count() <= 0)
+    call_->fail_with(Error(ErrorKind::deadline_exceeded, "a deadline of zero leaves no time for the op"));
+  else if (timeout_ && timeout_->count() <= 0)
+    call_->fail_with(Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer"));
+  else if (stop_token_.stop_requested())
+    call_->fail_with(Error(ErrorKind::cancelled));
+  else
+    return false;
+  return true;
+}
+
+void CallBase::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
+  call_->wait_in(home, waiter);
+  watch_for_the_end();
+  device_->engine().submit(call_);
+}
+
+void CallBase::submit_and_wait_in_thread() noexcept {
+  if (Cell::current_cell()) {
+    call_->fail_with(Error(ErrorKind::invalid_argument,
+                           "get() inside a handler would hold up its dispatcher: co_await the call instead"));
+    return;
+  }
+  watch_for_the_end();
+  device_->engine().submit_and_spin(call_);
+  call_->wait_in_thread(device_->system());
+}
+
+void CallBase::submit_only() noexcept {
+  if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
+  device_->engine().submit(std::move(call_));
+}
+
+void CallBase::watch_for_the_end() {
+  waits_ = true;
+  if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
+  if (timeout_) {
+    SystemCore& core = device_->system();
+    timer_ = IntrusivePtr<Timeout>::adopt(new Timeout(call_, *timeout_));
+    core.wheel().start(timer_, core.now() + *timeout_);
+  }
+  if (stop_token_.stop_possible())
+    on_stop_ = std::make_unique<std::stop_callback<OnStop>>(std::move(stop_token_), OnStop{call_.get()});
+}
+
+void CallBase::stop_watching() noexcept {
+  on_stop_.reset();  // waits for the callback if it runs right now
+  if (timer_) device_->system().wheel().cancel(*std::exchange(timer_, nullptr));
+}
+
+Result<void> CallBase::take() {
+  stop_watching();
+  if (std::exchange(waits_, false) && !call_->ended_in_engine.load(std::memory_order_acquire))
+    device_->engine().give_up(*call_);  // somebody else has ended it: a timeout, a stop
+  return call_->take();
+}
+
+}  // namespace troupe

@@ -1,0 +1,147 @@
+// An op on its way to its end. `gpu.fill(a, 1.0f)` makes one; nothing is submitted until it is awaited, `get` is
+// called, or `submit` sends it off.
+//
+//   Result<void> a = co_await gpu.fill(x, 1.0f);                     // in a Task
+//   Result<void> b = gpu.fill(x, 1.0f).get();                        // in a plain thread
+//   Result<void> c = co_await gpu.fill(x, 1.0f).deadline(50ms);      // stopped if it has not ended by then
+//   Result<void> d = co_await gpu.fill(x, 1.0f).try_now();           // `queue_full` instead of waiting for room
+//   gpu.fill(x, 1.0f).submit();                                      // ops that use x come after it; its errors taint
+//   x
+//
+// It ends exactly once. Ops are executed in the order in which they are submitted, as far as anybody can tell.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "troupe/actor/pending.hpp"
+#include "troupe/actor/task.hpp"
+#include "troupe/device/op_call.hpp"
+
+namespace troupe {
+
+class DeviceState;
+
+/// The part of a call that does not depend on what it gives.
+class CallBase {
+ public:
+  CallBase(CallBase&&) noexcept = default;
+  CallBase& operator=(CallBase&&) = delete;
+  ~CallBase();
+
+ protected:
+  CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept;
+  /// Ends in `error` at once.
+  explicit CallBase(Error error);
+
+  void set_deadline(Duration from_now) noexcept;
+  /// True when there is nothing to wait for: it has ended already, and nothing was submitted.
+  bool refuses_to_start() noexcept;
+  void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
+  void submit_and_wait_in_thread() noexcept;
+  void submit_only() noexcept;
+  Result<void> take();
+
+  std::optional<Duration> timeout_;
+  std::stop_token stop_token_;
+  IntrusivePtr<OpCall> call_;
+
+ private:
+  struct OnStop {
+    Pending* pending;
+    void operator()() const noexcept { pending->fail_with(Error(ErrorKind::cancelled)); }
+  };
+
+  void watch_for_the_end();
+  void stop_watching() noexcept;
+
+  std::shared_ptr<DeviceState> device_;
+  IntrusivePtr<Timeout> timer_;
+  std::unique_ptr<std::stop_callback<OnStop>> on_stop_;
+  bool waits_ = false;
+};
+
+/// `R` is what the call gives when its op went well: `void`, or the array that was read.
+template <class R>
+class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public CallBase {
+ public:
+  using troupe_awaitable = void;
+  /// What it gives, kept here until the op is done.
+  struct Nothing {};
+  using Kept = std::conditional_t<std::is_void_v<R>, Nothing, R>;
+
+  Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
+      : CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): so that a function that gives a call can `return fail(...)`
+  Call(Unexpected error) : CallBase(std::move(error).error()) {}
+  Call(Call&&) noexcept = default;
+
+  /// The op must have ended this long after it was submitted. One that has not begun by then never begins; one that
+  /// runs is stopped, its worker with it, and what it writes is tainted.
+  Call&& deadline(Duration limit) && noexcept {
+    set_deadline(limit);
+    return std::move(*this);
+  }
+  /// Stops waiting after `limit`: ends in `timeout`. An op that has not begun then never begins; one that runs goes on.
+  Call&& within(Duration limit) && noexcept {
+    timeout_ = limit;
+    return std::move(*this);
+  }
+  /// The same when a stop is requested: ends in `cancelled`.
+  Call&& cancel_on(std::stop_token token) && noexcept {
+    stop_token_ = std::move(token);
+    return std::move(*this);
+  }
+  /// Ends in `queue_full` when the op would have to wait in the app for room or for a worker.
+  Call&& try_now() && noexcept {
+    if (call_) call_->refuse_when_full = true;
+    return std::move(*this);
+  }
+
+  /// Submits, and waits in this thread. Not inside a handler, where it would hold up the dispatcher: there it ends in
+  /// `invalid_argument` at once.
+  Result<R> get() && {
+    if (!refuses_to_start()) submit_and_wait_in_thread();
+    return finish();
+  }
+  /// Submits, and nobody waits. What was found wrong beforehand is returned; how the op ends shows in what it writes.
+  Result<void> submit() && {
+    if (refuses_to_start()) return take();
+    submit_only();
+    return {};
+  }
+
+  bool await_ready() noexcept { return refuses_to_start(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
+    start_in(waiter.promise().home(), waiter);
+  }
+  Result<R> await_resume() { return finish(); }
+
+  /// As a task, for `when_all` and `when_any`.
+  // NOLINTNEXTLINE(google-explicit-constructor): so that calls can be put into a vector of tasks
+  operator Task<Result<R>>() && { return as_task(std::move(*this)); }
+
+ private:
+  static Task<Result<R>> as_task(Call call) { co_return co_await std::move(call); }
+
+  Result<R> finish() {
+    Result<void> result = take();
+    if (!result) return fail(std::move(result).error());
+    if constexpr (std::is_void_v<R>)
+      return {};
+    else
+      return std::move(kept_);
+  }
+
+  [[no_unique_address]] Kept kept_{};
+};
+
+template <class R>
+Task<Result<R>> to_task(Call<R>&& call) {
+  return std::move(call);
+}
+
+}  // namespace troupe

@@ -1,0 +1,184 @@
+// A device: an accelerator's stable address. It never changes, whatever becomes of the workers behind it. Copies are
+// the same device; when the last one is gone its workers end, and what is still under way ends in `stopped`. Arrays may
+// outlive it.
+//
+//   Device gpu = value(system.device(0));
+//   Array<float> a = value(gpu.array<float>({1024, 1024}));
+//   value(gpu.fill(a, 1.0f).get());
+//
+// Everything is checked here, before it reaches a worker: shapes, types, bounds, aliasing, whose memory it is.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "troupe/actor/ref.hpp"
+#include "troupe/actor/system.hpp"
+#include "troupe/device/array.hpp"
+#include "troupe/device/call.hpp"
+#include "troupe/device/device_options.hpp"
+#include "troupe/device/host_array.hpp"
+#include "troupe/device/vault.hpp"
+#include "troupe/op/families.hpp"
+
+namespace troupe {
+
+class Blas;
+class DeviceState;
+
+struct DeviceStats {
+  std::int64_t generation = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t reruns = 0;
+  std::uint64_t culprits = 0;
+  VaultStats memory;
+  VaultStats host_memory;
+};
+
+/// An array of a plugin call, and what the plugin does with it.
+struct PluginArray {
+  op::Access access;
+  AnyArray array;
+};
+inline PluginArray reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
+inline PluginArray writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
+inline PluginArray updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
+
+class Device {
+ public:
+  /// Opens a device of this machine; `info` is one of `System::devices()`. Returns when its first worker serves. It
+  /// waits for that in the calling thread, a few milliseconds on the CPU.
+  static Result<Device> open(System& system, const DeviceInfo& info, const DeviceOptions& options = {});
+
+  const DeviceInfo& info() const noexcept;
+  /// How many workers it has had.
+  std::int64_t generation() const noexcept;
+  /// `actor` is told a `GenerationChanged` whenever a worker has taken over after another was lost.
+  template <class A>
+  void watch_generation(const Ref<A>& actor) const {
+    events().subscribe<GenerationChanged>(actor);
+  }
+  DeviceStats stats() const;
+  /// The id of the serving worker's process; 0 when there is none, and for `Isolation::thread`.
+  int worker_pid() const noexcept;
+  /// Ends the workers now; whatever is under way ends in `stopped`. Waits for it. Not inside a handler.
+  void close();
+
+  // ---- memory ----
+
+  /// Memory of the device; what is in it at first is unspecified. `invalid_argument` for a shape that cannot be,
+  /// `out_of_memory` with the figures.
+  template <Element T>
+  Result<Array<T>> array(const Shape& shape) const {
+    return Array<T>::over(TROUPE_TRY(allocate(dtype_of<T>, shape)), shape);
+  }
+  /// Memory that this process and the workers share.
+  template <Element T>
+  Result<HostArray<T>> host_array(const Shape& shape) const {
+    return HostArray<T>::over(TROUPE_TRY(allocate_host(dtype_of<T>, shape)), shape);
+  }
+
+  // ---- ops ----
+
+  /// Every element becomes `value`, converted to the array's type by the rules of `convert`.
+  template <Element T>
+  Call<void> fill(const AnyArray& array, T value) const {
+    return fill_with(array, op::Scalar(value));
+  }
+  /// `to` becomes `from`: the same shape and type, any strides; their memory must not overlap. Also between device and
+  /// host arrays.
+  Call<void> copy(const AnyArray& from, const AnyArray& to) const;
+  /// The same with a conversion of the elements.
+  Call<void> cast(const AnyArray& from, const AnyArray& to) const;
+
+  /// Writes an array from shared memory, which stays as it is until the call has ended.
+  template <Element T>
+  Call<void> write(const Array<T>& to, const HostArray<T>& from) const {
+    return copy(from, to);
+  }
+  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns.
+  template <Element T>
+  Call<void> write(const Array<T>& to, std::span<const T> from) const {
+    return write_bytes(to, std::as_bytes(from), from.size());
+  }
+  template <Element T>
+  Call<void> write(const Array<T>& to, const std::vector<T>& from) const {
+    return write(to, std::span<const T>(from));
+  }
+  /// Reads an array into fresh shared memory, in row-major order.
+  template <Element T>
+  Call<HostArray<T>> read(const Array<T>& from) const {
+    Result<HostArray<T>> into = host_array<T>(from.shape());
+    if (!into) return fail(std::move(into).error());
+    Result<IntrusivePtr<OpCall>> call = copy_call(from, *into);
+    if (!call) return fail(std::move(call).error());
+    return {state(), std::move(*call), std::move(*into)};
+  }
+  /// Reads an array into shared memory that is there already.
+  template <Element T>
+  Call<void> read(const Array<T>& from, const HostArray<T>& into) const {
+    return copy(from, into);
+  }
+
+  /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
+  Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<PluginArray> arrays = {},
+                         std::span<const std::byte> parameters = {}) const;
+  /// Nothing, there and back.
+  Call<void> nop() const;
+
+  /// Linear algebra (troupe/library/blas.hpp).
+  Blas blas() const;
+
+  /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call.
+  template <class Op>
+  Call<void> make_call(const Op& op, std::initializer_list<const AnyArray*> arrays) const {
+    return make_call(op, std::span<const AnyArray* const>(arrays.begin(), arrays.size()));
+  }
+  template <class Op>
+  Call<void> make_call(const Op& op, std::span<const AnyArray* const> arrays) const;
+
+ private:
+  class Handle;
+  explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
+
+  const std::shared_ptr<DeviceState>& state() const noexcept;
+  EventStream& events() const noexcept;
+  Result<IntrusivePtr<Block>> allocate(DType dtype, const Shape& shape) const;
+  Result<IntrusivePtr<Block>> allocate_host(DType dtype, const Shape& shape) const;
+  Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
+  Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
+  Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;
+  template <class Op>
+  Result<IntrusivePtr<OpCall>> make_op_call(const Op& op, std::span<const AnyArray* const> arrays) const;
+  Result<void> check_arrays(std::string_view op, std::span<const AnyArray* const> arrays) const;
+  std::uint32_t lane_for(op::Kind kind) const noexcept;
+
+  std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
+};
+
+template <class Op>
+Result<IntrusivePtr<OpCall>> Device::make_op_call(const Op& op, std::span<const AnyArray* const> arrays) const {
+  TROUPE_TRY(check_arrays(Op::kName, arrays));
+  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  call->kind = Op::kKind;
+  UseCollector collector(*call, arrays);
+  Op::describe(op, collector);
+  TROUPE_TRY(collector.status());
+  op::encode(op, call->bytes);
+  if (call->bytes.bytes().size() > op::kMaxOpBytes)
+    return fail(ErrorKind::invalid_argument, std::string(Op::kName) + " takes more bytes than an op may have");
+  call->lane = lane_for(Op::kKind);
+  return call;
+}
+
+template <class Op>
+Call<void> Device::make_call(const Op& op, std::span<const AnyArray* const> arrays) const {
+  Result<IntrusivePtr<OpCall>> call = make_op_call(op, arrays);
+  if (!call) return fail(std::move(call).error());
+  return {state(), std::move(*call)};
+}
+
+}  // namespace troupe

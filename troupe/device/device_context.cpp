@@ -1,0 +1,299 @@
+#include "troupe/device/device_context.hpp"
+
+#include <csignal>
+
+namespace troupe {
+namespace {
+
+/// After so many starts in a row that failed, a device without a serving worker is lost.
+constexpr int kMaxFailedStarts = 8;
+constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
+
+}  // namespace
+
+void DeviceContext::started() { attend(); }
+
+void DeviceContext::restarted(const Error&) {
+  // Timers ended with the instance before.
+  crew_->start_is_delayed = false;
+  for (const auto& [number, member] : crew_->members)
+    if (member.role == Role::starting)
+      (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+  attend();
+}
+
+// ---- what to do next ----
+
+void DeviceContext::attend() {
+  if (crew_->closing) return;
+  Engine& engine = device_->engine();
+  const std::optional<std::uint32_t> on_trial = engine.trial();
+  const auto idle_standby = [&]() -> std::optional<std::uint32_t> {
+    for (const auto& [number, member] : crew_->members)
+      if (member.role == Role::standby && number != on_trial) return number;
+    return std::nullopt;
+  };
+  if (!crew_->active)
+    if (const auto standby = idle_standby()) take_over(*standby);
+
+  const bool suspects_wait = engine.has_suspects() && !on_trial;
+  bool trial_needs_worker = false;
+  if (suspects_wait && crew_->active) {
+    if (const auto standby = idle_standby())
+      engine.try_suspect(*standby);
+    else
+      trial_needs_worker = true;
+  }
+  const bool wants_standby = device_->options().standby == Standby::warm;
+  const bool has_spare = idle_standby() || on_trial || engine.trial();
+  if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spare)) && !find(Role::starting)) start_worker();
+  if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
+    if (const auto standby = idle_standby()) {  // it was for a trial only
+      crew_->members.at(*standby).role = Role::dying;
+      crew_->members.at(*standby).link->kill();
+    }
+}
+
+std::optional<std::uint32_t> DeviceContext::find(Role role) const {
+  for (const auto& [number, member] : crew_->members)
+    if (member.role == role) return number;
+  return std::nullopt;
+}
+
+void DeviceContext::take_over(std::uint32_t worker) {
+  CrewMember& member = crew_->members.at(worker);
+  member.role = Role::active;
+  crew_->active = worker;
+  const std::int64_t generation = device_->next_generation();
+  device_->set_worker_pid(member.link->pid());
+  device_->engine().take_over(worker, generation);
+  device_->opened({});
+  if (generation == 1) return;
+  const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
+  self_.log(LogLevel::warning, "generation " + std::to_string(generation) + " serves: " + why.to_string());
+  device_->system().events().publish(
+      GenerationChanged{.device = device_->info().index, .generation = generation, .why = why});
+}
+
+// ---- starting ----
+
+void DeviceContext::start_worker() {
+  if (crew_->start_is_delayed) return;
+  std::uint32_t number = 0;
+  while (crew_->members.contains(number)) ++number;
+  if (number >= wire::kMaxDoorbells) return;  // so many are dying; the next reap comes back here
+  Result<std::unique_ptr<WorkerLink>> link = WorkerLink::start(number, device_->worker_setup(), device_->bells());
+  if (!link) return start_failed(link.error());
+  CrewMember& member = crew_->members[number];
+  member.link = std::move(*link);
+  watch(member);
+  (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+}
+
+void DeviceContext::start_failed(const Error& why) {
+  ++crew_->failed_starts;
+  if (device_->generation() == 0) {
+    crew_->failure = why;
+    device_->opened(fail(why));
+    return self_.stop();
+  }
+  self_.log(LogLevel::error, "a worker could not be started: " + why.to_string());
+  if (!crew_->active && crew_->failed_starts >= kMaxFailedStarts) {
+    crew_->failure = why;
+    return self_.stop();
+  }
+  crew_->start_is_delayed = true;
+  (void)self_.after(kStartBackoff.delay(crew_->failed_starts, 0.5), StartAgain{});
+}
+
+void DeviceContext::on(StartAgain) {
+  crew_->start_is_delayed = false;
+  attend();
+}
+
+void DeviceContext::on(StartTimedOut message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end()) return;
+  CrewMember& member = found->second;
+  if (member.role != Role::starting || member.link->pid() != message.pid) return;
+  member.killed_for =
+      Error(ErrorKind::timeout, "the worker did not start within " + to_string(device_->options().start_timeout));
+  member.link->kill();
+}
+
+void DeviceContext::watch(CrewMember& member) {
+  WorkerLink& link = *member.link;
+  ControlLoop& loop = device_->loop();
+  const std::uint32_t number = link.number();
+  listen_to(number);
+  if (link.end_descriptor() < 0) return;
+  loop.when_readable(link.end_descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Ended{number}); });
+  // What it prints goes straight to the log; nobody decides anything by it.
+  struct Printer {
+    WorkerLink& link;
+    ControlLoop& loop;
+    void operator()() const {
+      if (link.read_printed()) loop.when_readable(link.print_descriptor(), *this);
+    }
+  };
+  loop.when_readable(link.print_descriptor(), Printer{link, loop});
+}
+
+void DeviceContext::listen_to(std::uint32_t worker) {
+  WorkerLink& link = *crew_->members.at(worker).link;
+  device_->loop().when_readable(link.socket().descriptor(),
+                                [ref = self_.ref(), worker] { (void)ref.tell(Spoke{worker}); });
+}
+
+void DeviceContext::on(Spoke message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end()) return;
+  CrewMember& member = found->second;
+  Result<std::optional<wire::Message>> received = member.link->socket().try_receive();
+  if (!received) {
+    // It has hung up. A process is about to be reaped; a thread has ended with this.
+    if (member.link->pid() == 0) reaped(message.worker, {});
+    return;
+  }
+  listen_to(message.worker);
+  if (!*received) return;
+  const Result<worker::ToApp> decoded = worker::decode_to_app((*received)->bytes);
+  if (decoded && std::holds_alternative<worker::Ready>(*decoded)) {
+    if (std::get<worker::Ready>(*decoded).version == worker::version() && member.role == Role::starting)
+      return became_ready(message.worker);
+    member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
+                                                          std::get<worker::Ready>(*decoded).version +
+                                                          ", this program is " + worker::version());
+  } else if (decoded) {
+    const auto& refused = std::get<worker::Refused>(*decoded);
+    member.killed_for = Error(refused.kind, refused.message);
+  } else {
+    member.killed_for = Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
+  }
+  member.link->kill();
+}
+
+void DeviceContext::became_ready(std::uint32_t worker) {
+  CrewMember& member = crew_->members.at(worker);
+  if (Result<void> told = device_->chunks().add_worker(member.link->socket()); !told) {
+    member.killed_for = told.error();
+    member.link->kill();
+    return;
+  }
+  device_->engine().open(worker, member.link->channel(), device_->bells().doorbell(worker));
+  member.role = Role::standby;
+  crew_->failed_starts = 0;
+  attend();
+}
+
+// ---- ending ----
+
+void DeviceContext::on(Kill message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end() || found->second.role == Role::dying) return;
+  if (!device_->engine().runs_overdue(message.worker)) return;  // it has ended meanwhile, or its worker has
+  CrewMember& member = found->second;
+  member.killed_for = message.why;
+  const bool was_active = member.role == Role::active;
+  if (!member.link->kill()) {  // a thread: nothing stops it
+    crew_->failure = message.why;
+    return self_.stop();
+  }
+  if (!was_active) return;  // a trial ends at the reap
+  member.role = Role::dying;
+  member.had_served = true;
+  crew_->active.reset();
+  device_->engine().retire_active();
+  crew_->failure = message.why;
+  throw Exception(message.why);
+}
+
+void DeviceContext::on(Ended message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end()) return;
+  if (const std::optional<wire::ChildEnd> end = found->second.link->try_reap())
+    reaped(message.worker, *end);
+  else
+    device_->loop().when_readable(found->second.link->end_descriptor(),
+                                  [ref = self_.ref(), number = message.worker] { (void)ref.tell(Ended{number}); });
+}
+
+Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) const {
+  if (member.killed_for) return *member.killed_for;
+  std::string message = member.link->pid() == 0
+                            ? "the worker thread ended"
+                            : "worker " + std::to_string(member.link->pid()) + " " + end.to_string();
+  if (const std::string words = member.link->last_words(); !words.empty()) message += ": " + words;
+  return Error(ErrorKind::worker_crashed, std::move(message),
+               ErrorOrigin{.library = device_->info().backend,
+                           .native_code = end.code,
+                           .device = device_->info().index,
+                           .generation = device_->generation()});
+}
+
+void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
+  CrewMember& member = crew_->members.at(worker);
+  const Role role = member.role;
+  const Error why = death_of(member, end);
+  // A SIGKILL that we did not send came from outside: from an operator, or the kernel in want of memory.
+  const bool by_op = !member.killed_for && !(end.signalled && end.code == SIGKILL);
+  Engine& engine = device_->engine();
+  if (role == Role::active) {
+    crew_->active.reset();
+    engine.retire_active();
+    member.had_served = true;
+  }
+  if (engine.trial() == worker) engine.trial_failed(why, by_op);
+  if (member.had_served)
+    engine.reaped(worker, why);
+  else if (role != Role::starting)
+    engine.close(worker);
+  forget(worker);
+  if (crew_->closing) return;
+  if (role == Role::active) {
+    crew_->failure = why;
+    throw Exception(why);
+  }
+  if (role == Role::starting) return start_failed(why), attend();
+  attend();
+}
+
+void DeviceContext::forget(std::uint32_t worker) {
+  CrewMember& member = crew_->members.at(worker);
+  device_->chunks().remove_worker(member.link->socket());
+  ControlLoop& loop = device_->loop();
+  loop.forget(member.link->socket().descriptor());
+  if (member.link->end_descriptor() >= 0) loop.forget(member.link->end_descriptor());
+  if (member.link->print_descriptor() >= 0) {
+    loop.forget(member.link->print_descriptor());
+    (void)member.link->read_printed();
+  }
+  crew_->members.erase(worker);
+}
+
+void DeviceContext::on(Close) {
+  crew_->closing = true;
+  self_.stop();
+}
+
+void DeviceContext::stopping() {
+  const bool is_lost = !crew_->closing && crew_->failure && !device_->system().shutting_down();
+  crew_->closing = true;
+  Error why(ErrorKind::stopped, "the device was closed");
+  if (is_lost) {
+    why = Error(ErrorKind::device_lost, "the device was given up: " + crew_->failure->to_string(),
+                ErrorOrigin{.device = device_->info().index, .generation = device_->generation()});
+    self_.log(LogLevel::error, why.to_string());
+  }
+  device_->set_worker_pid(0);
+  device_->opened(fail(why));
+  device_->shut(why);
+  while (!crew_->members.empty()) {
+    const std::uint32_t worker = crew_->members.begin()->first;
+    crew_->members.begin()->second.link->kill();
+    forget(worker);  // waits for the reap
+  }
+  device_->crew_is_gone();
+}
+
+}  // namespace troupe

@@ -1,0 +1,80 @@
+// What a device can be told when it is opened, and what it says of itself. Trivially destructible, like every options
+// struct (see Supervision), and with defaults that make `system.device(0)` a complete sentence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "troupe/actor/supervision.hpp"
+#include "troupe/core/clock.hpp"
+
+namespace troupe {
+
+/// Where the accelerator's context lives.
+enum class Isolation : std::uint8_t {
+  process,  // in a worker process: whatever happens there, this process goes on
+  thread,   // in a thread of this process: for debuggers and profilers. After a fatal error the device is lost
+};
+
+/// Whether a second worker is kept ready to take over.
+enum class Standby : std::uint8_t { none, warm };
+
+/// How ops are spread over lanes, the in-order queues inside a worker.
+struct Lanes {
+  enum class Policy : std::uint8_t { per_family, single, pool };
+  Policy policy = Policy::per_family;
+  int count = 0;  // of a pool
+
+  /// One lane for each family of ops: a copy overlaps a multiplication.
+  static constexpr Lanes per_family() noexcept { return {}; }
+  static constexpr Lanes single() noexcept { return {Policy::single, 1}; }
+  /// `count` lanes, taken in turn.
+  static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count}; }
+};
+
+inline constexpr std::uint64_t kDefaultRingUnits = 4096;
+inline constexpr std::uint32_t kDefaultMaxWaiting = 65536;
+
+struct DeviceOptions {
+  Isolation isolation = Isolation::process;
+  Standby standby = Standby::warm;
+  Lanes lanes = {};
+  /// Bytes of device memory, and of memory shared with the app (`HostArray`); 0 is an `invalid_argument`. Unset: half
+  /// of the machine's memory, or nearly all of a GPU's.
+  std::uint64_t vault_limit_bytes = kUnset;
+  std::uint64_t host_limit_bytes = kUnset;
+  /// What a worker process may allocate for itself, the vault apart. Unset: half of the machine's memory.
+  std::uint64_t worker_memory_limit_bytes = kUnset;
+  /// Room for ops in the ring, in units of 128 bytes, a power of two; most ops take one to three.
+  std::uint64_t ring_units = kDefaultRingUnits;
+  /// Ops that wait in the app, for room in the ring or for a worker; one more ends in `queue_full`.
+  std::uint32_t max_waiting = kDefaultMaxWaiting;
+  /// How many workers may be lost per window; one more, and the device is lost.
+  int max_restarts = 60;
+  Duration restart_window = std::chrono::minutes(1);
+  Backoff backoff = {};
+  /// How long a worker may take to start.
+  Duration start_timeout = std::chrono::seconds(30);
+  /// The worker's executable; empty: see `find_worker_executable`. Copied.
+  std::string_view worker_executable = {};
+
+  static constexpr std::uint64_t kUnset = ~std::uint64_t{0};
+};
+static_assert(std::is_trivially_destructible_v<DeviceOptions>, "safe inside a co_await with g++ 12");
+
+struct DeviceInfo {
+  int index = 0;
+  std::string backend;  // "host"
+  std::string name;     // for people: the CPU's or the GPU's
+  std::uint64_t memory_bytes = 0;
+};
+
+/// Published on the system's event stream and given to `watch_generation` when a worker has taken over.
+struct GenerationChanged {
+  int device = 0;
+  std::int64_t generation = 0;
+  Error why;  // what became of the worker before
+};
+
+}  // namespace troupe

@@ -1,0 +1,162 @@
+#include "troupe/device/device_state.hpp"
+
+#include <pthread.h>
+
+#include <bit>
+#include <system_error>
+
+#include "troupe/actor/spawn.hpp"
+#include "troupe/device/device_context.hpp"
+#include "troupe/wire/memory_info.hpp"
+
+namespace troupe {
+namespace {
+
+/// The system's one control loop, made when its first device is opened.
+Result<ControlLoop*> control_loop_of(SystemCore& system) {
+  struct Found {
+    std::mutex mutex;
+    ControlLoop* loop = nullptr;
+  };
+  Found& found = system.extension<Found>();
+  const std::lock_guard lock(found.mutex);
+  if (!found.loop) {
+    std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start());
+    found.loop = made.get();
+    system.adopt(std::move(made));
+  }
+  return found.loop;
+}
+
+Result<void> check(const DeviceOptions& options) {
+  const auto refuse = [](const char* why) { return fail(ErrorKind::invalid_argument, why); };
+  if (options.vault_limit_bytes == 0 || options.host_limit_bytes == 0)
+    return refuse("a device with a vault limit of 0 bytes could hold no array");
+  if (!std::has_single_bit(options.ring_units) || options.ring_units < 256 || options.ring_units > (1U << 20))
+    return refuse("ring_units must be a power of two from 256 to 1048576");
+  if (options.lanes.policy == Lanes::Policy::pool &&
+      (options.lanes.count < 1 || options.lanes.count > static_cast<int>(wire::kMaxLanes)))
+    return refuse("a pool has 1 to 16 lanes");
+  if (options.max_restarts < 0 || options.restart_window.count() <= 0 || options.start_timeout.count() <= 0)
+    return refuse("the restart limit is negative, or its window or the start timeout is not positive");
+  return {};
+}
+
+}  // namespace
+
+DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info, const DeviceOptions& options,
+                         wire::SharedBells bells)
+    : system_(IntrusivePtr<SystemCore>::share(&system)),
+      loop_(loop),
+      info_(std::move(info)),
+      options_(options),
+      bells_(std::move(bells)),
+      chunks_(std::make_shared<ChunkTable>()),
+      engine_(
+          {.ring_units = options.ring_units, .max_waiting = options.max_waiting, .device = info_.index},
+          {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
+           .attend = [this] { tell_context(DeviceContext::Attend{}); }},
+          bells_.app()) {}
+
+DeviceState::~DeviceState() {
+  engine_.stop_polling();
+  if (poller_.joinable()) poller_.join();
+}
+
+template <class M>
+void DeviceState::tell_context(M message) noexcept {
+  Ref<DeviceContext> context;
+  {
+    const std::lock_guard lock(mutex_);
+    context = context_;
+  }
+  if (context) (void)context.tell(std::move(message));
+}
+
+Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
+                                                       const DeviceOptions& options) {
+  TROUPE_TRY(check(options));
+  if (system.is_virtual())
+    return fail(ErrorKind::unsupported, "a system in virtual time has no devices: a worker's time is real");
+  ControlLoop* loop = TROUPE_TRY(control_loop_of(system));
+  wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::create());
+  std::shared_ptr<DeviceState> device(new DeviceState(system, *loop, info, options, std::move(bells)));
+  const std::uint64_t half = wire::machine_memory().total_bytes / 2;
+  const auto or_half = [&](std::uint64_t bytes) { return bytes == DeviceOptions::kUnset ? half : bytes; };
+  device->worker_setup_ = {.isolation = options.isolation,
+                           .executable = options.isolation == Isolation::process
+                                             ? TROUPE_TRY(find_worker_executable(options.worker_executable))
+                                             : std::string(),
+                           .backend = info.backend,
+                           .ring_units = options.ring_units,
+                           .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
+                           .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
+                             core->log(record.level, record.source, record.message);
+                           }};
+  device->vault_ = TROUPE_TRY(Vault::create({.limit_bytes = or_half(options.vault_limit_bytes)}, info.index,
+                                            std::make_shared<TableChunks>(device->chunks_, ChunkTable::Sight::hidden)));
+  device->host_vault_ =
+      TROUPE_TRY(Vault::create({.limit_bytes = or_half(options.host_limit_bytes)}, info.index,
+                               std::make_shared<TableChunks>(device->chunks_, ChunkTable::Sight::visible)));
+  try {
+    device->poller_ = std::thread([raw = device.get()] { raw->engine_.poll_until_stopped(); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorKind::out_of_memory, std::string("no thread for the device's poller: ") + error.what());
+  }
+  pthread_setname_np(device->poller_.native_handle(), "troupe-poller");
+
+  const bool is_thread = options.isolation == Isolation::thread;
+  const SpawnOptions spawn{.supervision = {.directive = is_thread ? Directive::stop : Directive::restart,
+                                           .max_restarts = options.max_restarts,
+                                           .window = options.restart_window,
+                                           .backoff = options.backoff},
+                           .dispatcher = loop};
+  Ref<DeviceContext> context =
+      TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
+  std::unique_lock lock(device->mutex_);
+  if (!device->is_shut_) device->context_ = std::move(context);
+  device->changed_.wait(lock, [&] { return device->opened_.has_value(); });
+  if (!*device->opened_) return fail(device->opened_->error());
+  return device;
+}
+
+void DeviceState::opened(Result<void> how) {
+  const std::lock_guard lock(mutex_);
+  if (!opened_) opened_ = std::move(how);
+  changed_.notify_all();
+}
+
+void DeviceState::close() noexcept { tell_context(DeviceContext::Close{}); }
+
+void DeviceState::shut(const Error& why) noexcept {
+  engine_.shut(why);
+  vault_->close();
+  host_vault_->close();
+  engine_.stop_polling();
+  if (poller_.joinable()) poller_.join();
+}
+
+void DeviceState::crew_is_gone() {
+  Ref<DeviceContext> context;  // let go of after the lock
+  const std::lock_guard lock(mutex_);
+  context = std::move(context_);
+  is_shut_ = true;
+  changed_.notify_all();
+}
+
+void DeviceState::wait_until_shut() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return is_shut_; });
+}
+
+std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
+  switch (options_.lanes.policy) {
+    case Lanes::Policy::single: return 0;
+    case Lanes::Policy::pool:
+      return next_lane_.fetch_add(1, std::memory_order_relaxed) % static_cast<std::uint32_t>(options_.lanes.count);
+    case Lanes::Policy::per_family: break;
+  }
+  return op::family_number(kind) % wire::kMaxLanes;
+}
+
+}  // namespace troupe

@@ -1,0 +1,90 @@
+// What one open device consists of, apart from its workers: the engine, the vaults, the poller's thread. It outlives
+// every worker and every restart of the context actor; calls and arrays share it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "troupe/actor/ref.hpp"
+#include "troupe/actor/system_core.hpp"
+#include "troupe/device/chunk_table.hpp"
+#include "troupe/device/control_loop.hpp"
+#include "troupe/device/device_options.hpp"
+#include "troupe/device/engine.hpp"
+#include "troupe/device/vault.hpp"
+#include "troupe/device/worker_link.hpp"
+
+namespace troupe {
+
+class DeviceContext;
+
+class DeviceState : public std::enable_shared_from_this<DeviceState> {
+ public:
+  /// Opens the device: returns when its first worker serves, or with the reason why none does.
+  static Result<std::shared_ptr<DeviceState>> open(SystemCore& system, const DeviceInfo& info,
+                                                   const DeviceOptions& options);
+  ~DeviceState();
+
+  SystemCore& system() noexcept { return *system_; }
+  Engine& engine() noexcept { return engine_; }
+  Vault& vault() noexcept { return *vault_; }
+  Vault& host_vault() noexcept { return *host_vault_; }
+  ChunkTable& chunks() noexcept { return *chunks_; }
+  wire::SharedBells& bells() noexcept { return bells_; }
+  ControlLoop& loop() noexcept { return loop_; }
+  const DeviceInfo& info() const noexcept { return info_; }
+  const DeviceOptions& options() const noexcept { return options_; }
+  const WorkerSetup& worker_setup() const noexcept { return worker_setup_; }
+  std::int64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+  std::int64_t next_generation() noexcept { return generation_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+  int worker_pid() const noexcept { return worker_pid_.load(std::memory_order_acquire); }
+  void set_worker_pid(int pid) noexcept { worker_pid_.store(pid, std::memory_order_release); }
+  std::uint32_t lane_for(op::Kind kind) noexcept;
+
+  /// Tells the context, if it is still there.
+  template <class M>
+  void tell_context(M message) noexcept;
+  /// Says, once, whether the device could be opened.
+  void opened(Result<void> how);
+  /// Begins to end: no worker is left soon after, and every op has ended.
+  void close() noexcept;
+  /// The context's last turn: everything ends in `why`.
+  void shut(const Error& why) noexcept;
+  /// Waits until it has shut; the last of its workers is gone then, too.
+  void wait_until_shut();
+  /// The context has let go of its last worker.
+  void crew_is_gone();
+
+ private:
+  DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info, const DeviceOptions& options,
+              wire::SharedBells bells);
+
+  const IntrusivePtr<SystemCore> system_;
+  ControlLoop& loop_;
+  const DeviceInfo info_;
+  const DeviceOptions options_;
+  WorkerSetup worker_setup_;
+  wire::SharedBells bells_;
+  const std::shared_ptr<ChunkTable> chunks_;
+  IntrusivePtr<Vault> vault_;
+  IntrusivePtr<Vault> host_vault_;
+  std::atomic<std::int64_t> generation_{0};
+  std::atomic<int> worker_pid_{0};
+  std::atomic<std::uint32_t> next_lane_{0};
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::optional<Result<void>> opened_;
+  bool is_shut_ = false;
+  Ref<DeviceContext> context_;  // empty once it has shut: the context owns a share of us
+
+  Engine engine_;
+  std::thread poller_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,286 @@
+// Submitting, looking at timelines, deadlines. What happens when a worker dies is in engine_recovery.cpp.
+#include "troupe/device/engine.hpp"
+
+#include <sched.h>
+
+#include "troupe/core/assert.hpp"
+#include "troupe/core/park.hpp"
+#include "troupe/device/content.hpp"
+
+namespace troupe {
+namespace {
+
+/// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
+constexpr Duration kKillDelay = std::chrono::milliseconds(1);
+
+}  // namespace
+
+Engine::Engine(Options options, Hooks hooks, wire::Bell& bell)
+    : options_(options), hooks_(std::move(hooks)), bell_(bell) {}
+
+Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shut before it is destroyed"); }
+
+// ---- submitting ----
+
+void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
+  OpCall& op = *call.leak();
+  submitted_.fetch_add(1, std::memory_order_relaxed);
+  const TimePoint deadline = op.deadline;
+  if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
+  if (op.reads_tainted()) return end_cut_off(op, Error(ErrorKind::buffer_tainted));
+  announce_rewrites(op);
+  if (!enter_fast(op)) submit_slowly(op);
+  // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
+  if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
+}
+
+bool Engine::enter_fast(OpCall& call) noexcept {
+  std::uint64_t gate = gate_.load(std::memory_order_acquire);
+  for (;;) {
+    if (gate & kSlow) return false;
+    // The session may be retired any moment, but not once the gate has let us in: then it waits for our record.
+    Session& session = sessions_[worker_of(gate)];
+    const wire::Position tail = position_of(gate);
+    const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
+    if (place.end() - session.head() > options_.ring_units) return false;
+    if (gate_.compare_exchange_weak(gate, gate + (place.end() - tail), std::memory_order_acq_rel,
+                                    std::memory_order_acquire)) {
+      session.enter(call, place);
+      return true;
+    }
+  }
+}
+
+void Engine::submit_slowly(OpCall& call) noexcept {
+  std::unique_lock lock(mutex_);
+  if (shut_) {
+    const Error why = about(*shut_, call);
+    lock.unlock();
+    return end_cut_off(call, why);
+  }
+  gate_.fetch_or(kSlow, std::memory_order_acq_rel);  // nobody overtakes this one from now on
+  const bool goes_at_once = !is_blocked(call) && waiting_ == not_ready_ && room_for(call);
+  if (!goes_at_once && (call.refuse_when_full || waiting_ >= options_.max_waiting)) {
+    const Error why(ErrorKind::queue_full, "the device's queue is full: " + std::to_string(waiting_) + " ops wait");
+    if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+    lock.unlock();
+    forget_rewrites(call);
+    return end(call, fail(about(why, call)));
+  }
+  call.stage = Stage::ready;
+  append(call);
+  release_ready();
+}
+
+std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
+  if (!active_) return std::nullopt;
+  const wire::Position tail = position_of(gate_.load(std::memory_order_acquire));
+  const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
+  if (place.end() - active_->head() > options_.ring_units) return std::nullopt;
+  return place;
+}
+
+void Engine::release_ready() noexcept {
+  bool any_stays = false;
+  for (OpCall* call = first_waiting_; call && active_;) {
+    OpCall* const next = call->next;
+    if (call->stage != Stage::ready || (any_stays && is_blocked(*call))) {
+      any_stays = true;
+    } else if (call->reads_tainted()) {
+      remove(*call);
+      end_cut_off(*call, about(Error(ErrorKind::buffer_tainted), *call));
+    } else if (const std::optional<wire::Place> place = room_for(*call)) {
+      remove(*call);
+      gate_.fetch_add(place->end() - place->begin, std::memory_order_acq_rel);
+      active_->enter(*call, *place);
+    } else {
+      return;  // full: the poller comes back when there is room
+    }
+    call = next;
+  }
+  if (!first_waiting_ && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+}
+
+bool Engine::is_blocked(const OpCall& call) const noexcept {
+  for (const OpCall* other = first_waiting_; other && other != &call; other = other->next)
+    if (call.conflicts_with(*other)) return true;
+  return false;
+}
+
+void Engine::give_up(OpCall& call) noexcept {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  if (call.ended_in_engine.load(std::memory_order_acquire)) return;
+  call.given_up = true;
+  if (call.stage == Stage::in_ring || call.stage == Stage::on_trial) {
+    call.session->channel().ring().cancel(call.position);
+  } else if (call.stage == Stage::ready) {
+    remove(call);
+    forget_rewrites(call);
+    end(call, fail(ErrorKind::cancelled));
+  }
+}
+
+// ---- looking ----
+
+bool Engine::poll() noexcept {
+  bool any = active_ && poll_session(*active_);
+  if (trial_ && poll_session(*trial_)) {
+    any = true;
+    const std::lock_guard lock(mutex_);
+    trial_ = nullptr;
+    hooks_.attend();
+  }
+  if (any && (gate_.load(std::memory_order_acquire) & kSlow)) {
+    const std::lock_guard lock(mutex_);
+    release_ready();
+  }
+  return any;
+}
+
+bool Engine::poll_session(Session& session) noexcept {
+  session.scan();
+  const std::vector<OpCall*>& done = session.take_done();
+  for (OpCall* call : done) {
+    session.leave(*call);
+    if (call->stage == Stage::on_trial) {
+      const std::lock_guard lock(mutex_);
+      remove(*call);
+    }
+    end_as_replied(*call, session);
+  }
+  if (done.empty()) return false;
+  session.free_places();
+  return true;
+}
+
+void Engine::end_as_replied(OpCall& call, Session& session) noexcept {
+  Result<void> result = session.reply_of(call);
+  settle_content(call, result);
+  if (!result) result = fail(about(result.error(), call));
+  end(call, std::move(result));
+}
+
+void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
+  const std::unique_lock watch(watch_, std::try_to_lock);
+  if (!watch) return submit(call);  // somebody looks already
+  bell_.ignore();
+  submit(call);
+  const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
+  (void)spin_until([&] { return ended() || (poll(), ended()); });
+  bell_.listen();  // the poller sleeps at the bell, and has the watch again
+  poll();
+  if (with_deadline_.load(std::memory_order_seq_cst) > 0) bell_.ring();  // nobody could while we ignored it
+}
+
+void Engine::poll_until_stopped() noexcept {
+  while (!stopping_.load(std::memory_order_acquire)) {
+    TimePoint until = TimePoint::max();
+    {
+      const std::lock_guard watch(watch_);
+      sleeps_until_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_seq_cst);
+      if (with_deadline_.load(std::memory_order_seq_cst) > 0) expire(std::chrono::steady_clock::now());
+      const auto nothing_is_under_way = [&] { return (!active_ || active_->empty()) && !trial_; };
+      while (poll() && !nothing_is_under_way()) (void)spin_until([&] { return poll() || nothing_is_under_way(); });
+      bell_.listen();
+      if (poll() || stopping_.load(std::memory_order_seq_cst)) continue;
+      if (with_deadline_.load(std::memory_order_seq_cst) > 0) until = nearest_deadline();
+      sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
+    }
+    bell_.sleep(until);
+  }
+}
+
+void Engine::stop_polling() noexcept {
+  stopping_.store(true, std::memory_order_seq_cst);
+  bell_.ring();
+}
+
+// ---- deadlines ----
+
+TimePoint Engine::nearest_deadline() noexcept {
+  TimePoint nearest = TimePoint::max();
+  const auto consider = [&](const OpCall& call) {
+    nearest = std::min(nearest, call.deadline_passed ? call.kill_at : call.deadline);
+  };
+  if (active_) active_->for_each(consider);
+  if (trial_) trial_->for_each(consider);
+  const std::lock_guard lock(mutex_);
+  for (const OpCall* call = first_waiting_; call; call = call->next) consider(*call);
+  return nearest;
+}
+
+void Engine::expire(TimePoint now) noexcept {
+  if (active_) active_->for_each([&](OpCall& call) { expire_in_ring(call, now); });
+  if (trial_) trial_->for_each([&](OpCall& call) { expire_in_ring(call, now); });
+  const std::lock_guard lock(mutex_);
+  bool any_ended = false;
+  for (OpCall* call = first_waiting_; call;) {
+    OpCall* const next = call->next;
+    if (call->deadline <= now && !call->deadline_passed && call->stage != Stage::on_trial) {
+      call->deadline_passed = true;
+      const Error why = about(Error(ErrorKind::deadline_exceeded), *call);
+      if (call->stage == Stage::ready) {  // it never began
+        remove(*call);
+        forget_rewrites(*call);
+        end(*call, fail(why));
+      } else if (call->stage == Stage::suspect) {
+        remove(*call);
+        end_cut_off(*call, why);
+        any_ended = true;
+      }  // a ghost ends at the reap
+    }
+    call = next;
+  }
+  if (any_ended) release_ready();
+}
+
+void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
+  if (!call.deadline_passed) {
+    if (call.deadline > now) return;
+    call.deadline_passed = true;
+    if (call.session->cancel(call))
+      call.fail_with(about(Error(ErrorKind::deadline_exceeded, "the deadline passed before the op began"), call));
+    else
+      call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
+  } else if (call.kill_at <= now && !call.session->covers(call)) {
+    call.kill_at = TimePoint::max();
+    ++culprits_;
+    hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()),
+                Error(ErrorKind::deadline_exceeded, call.name() + " ran past its deadline"));
+  }
+}
+
+// ---- ending ----
+
+void Engine::end(OpCall& call, Result<void> result) noexcept {
+  call.stage = Stage::ended;
+  call.uses.clear();  // whoever sees the reply may count on the memory
+  if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
+  call.ended_in_engine.store(true, std::memory_order_release);
+  call.complete_and_release(std::move(result));
+}
+
+void Engine::end_cut_off(OpCall& call, const Error& why) noexcept {
+  taint_what_it_writes(call);
+  end(call, fail(about(why, call)));
+}
+
+Error Engine::about(const Error& error, const OpCall& call) const {
+  ErrorOrigin origin = error.origin();
+  origin.op = call.name();
+  origin.device = options_.device;
+  if (call.session) origin.generation = call.session->generation();
+  return Error(error.kind(), std::string(error.message()), std::move(origin));
+}
+
+EngineStats Engine::stats() {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  return {.submitted = submitted_.load(std::memory_order_relaxed),
+          .waiting = waiting_,
+          .reruns = reruns_,
+          .culprits = culprits_};
+}
+
+}  // namespace troupe

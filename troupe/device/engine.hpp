@@ -1,0 +1,167 @@
+// The app's side of a device: ops go in, each comes out exactly once. While all is well an op goes straight into the
+// active worker's ring, without a lock. When the ring is full, or a worker has died, ops go through the waiting list:
+// all unfinished ops that are not in a live ring, in program order. One rule governs it: an op goes to the active
+// worker when nothing before it in the list that it conflicts with is still there.
+//
+// After a failure the dead worker's ops are *ghosts* at the front of the list. At the reap each of them ends, becomes
+// ready again, or becomes a *suspect*, which is tried alone in another worker while everybody else goes on.
+//
+// Locks: `watch_` (who looks at timelines) before `mutex_` (the waiting list). Submitting takes neither while all is
+// well. Nothing of the user's runs under them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "troupe/core/clock.hpp"
+#include "troupe/device/op_call.hpp"
+#include "troupe/device/session.hpp"
+#include "troupe/wire/channel.hpp"
+
+namespace troupe {
+
+/// How often a worker may die of causes from outside while an op runs alone, before the op is blamed for it all the
+/// same.
+inline constexpr int kMaxRunsCutOff = 10;
+
+struct EngineStats {
+  std::uint64_t submitted = 0;
+  std::uint64_t waiting = 0;   // in the app, not in a ring
+  std::uint64_t reruns = 0;    // ops that were begun again after a worker's death
+  std::uint64_t culprits = 0;  // ops that killed a worker twice, or passed their deadline
+};
+
+class Engine {
+ public:
+  struct Options {
+    std::uint64_t ring_units = 4096;
+    std::size_t max_waiting = 65536;
+    int device = 0;
+  };
+  /// What the engine cannot do itself. Called from any thread, under its locks: post, do not do.
+  struct Hooks {
+    /// An op runs past its deadline in that worker.
+    std::function<void(std::uint32_t worker, const Error&)> kill;
+    /// There are suspects, or a trial has ended.
+    std::function<void()> attend;
+  };
+
+  Engine(Options options, Hooks hooks, wire::Bell& bell);
+  ~Engine();
+
+  // ---- any thread ----
+
+  /// Takes an op over, with a share of it, to its end. An op that cannot be taken ends in its error at once.
+  void submit(IntrusivePtr<OpCall> call) noexcept;
+  /// Nobody waits for it any more: if it has not begun, it never will.
+  void give_up(OpCall& call) noexcept;
+  /// The same for a thread that waits for the op's end: it looks for itself, for a short while.
+  void submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept;
+  EngineStats stats();
+
+  // ---- the poller's thread ----
+
+  /// Looks until `stop_polling`.
+  void poll_until_stopped() noexcept;
+  void stop_polling() noexcept;
+
+  // ---- the device's context, on its turns ----
+  // Workers go by their number, which is also that of their doorbell.
+
+  /// A worker is ready: a standby for now.
+  void open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell);
+  /// A standby has ended, or its worker is gone and nothing of it is left; never the active one.
+  void close(std::uint32_t worker);
+  /// A standby serves from now on, as the given generation. There must be no active one.
+  void take_over(std::uint32_t worker, std::int64_t generation);
+  /// The active worker is no good any more: its unfinished ops become ghosts until `reaped`.
+  void retire_active();
+  /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
+  void reaped(std::uint32_t worker, const Error& why);
+
+  /// Whether an op still runs there past its deadline.
+  bool runs_overdue(std::uint32_t worker);
+  bool has_suspects();
+  /// Tries the first suspect that may go, alone, in a standby; false when none may go now.
+  bool try_suspect(std::uint32_t worker);
+  /// Which standby has an op on trial. When the op ends, so does the trial, and `Hooks::attend` is called.
+  std::optional<std::uint32_t> trial();
+  /// The worker of the trial is dead. `by_op`: of what the op did, and not of something from outside.
+  void trial_failed(const Error& why, bool by_op);
+
+  /// Everything under way and to come ends in `why`.
+  void shut(const Error& why);
+
+ private:
+  // The gate: what a submitting thread needs to know, in one word. Its low bits are the next position in the active
+  // worker's ring; then that worker's number; then some bits of the generation, so that an old word is never taken for
+  // a new one; and one bit that sends everybody to the waiting list.
+  static constexpr std::uint64_t kSlow = std::uint64_t{1} << 63;
+  static constexpr int kPositionBits = 48;
+  static constexpr int kWorkerBits = 4;
+  static_assert(wire::kMaxDoorbells == 1 << kWorkerBits);
+
+  static constexpr wire::Position position_of(std::uint64_t gate) noexcept {
+    return gate & ((std::uint64_t{1} << kPositionBits) - 1);
+  }
+  static constexpr std::uint32_t worker_of(std::uint64_t gate) noexcept {
+    return static_cast<std::uint32_t>(gate >> kPositionBits) % wire::kMaxDoorbells;
+  }
+
+  bool enter_fast(OpCall& call) noexcept;
+  void submit_slowly(OpCall& call) noexcept;
+
+  // Each needs `watch_`.
+  bool poll() noexcept;
+  bool poll_session(Session& session) noexcept;
+  void expire(TimePoint now) noexcept;
+  void expire_in_ring(OpCall& call, TimePoint now) noexcept;
+  TimePoint nearest_deadline() noexcept;
+
+  // Each needs `mutex_`.
+  void release_ready() noexcept;
+  std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
+  void append(OpCall& call) noexcept;
+  void prepend(OpCall& call) noexcept;
+  void remove(OpCall& call) noexcept;
+  void set_stage(OpCall& call, Stage stage) noexcept;
+  bool is_blocked(const OpCall& call) const noexcept;
+
+  // Each needs both.
+  void sort_out(OpCall& call, Session& session, const Error& why);
+  void end_as_replied(OpCall& call, Session& session) noexcept;
+
+  void end(OpCall& call, Result<void> result) noexcept;
+  void end_cut_off(OpCall& call, const Error& why) noexcept;
+  Error about(const Error& error, const OpCall& call) const;
+
+  const Options options_;
+  const Hooks hooks_;
+  wire::Bell& bell_;
+
+  std::atomic<std::uint64_t> gate_{kSlow};
+  std::array<Session, wire::kMaxDoorbells> sessions_;  // by the worker's number
+
+  std::mutex watch_;
+  std::mutex mutex_;
+  Session* active_ = nullptr;  // changes under both
+  Session* trial_ = nullptr;   // likewise: the standby that has an op on trial
+  OpCall* first_waiting_ = nullptr;
+  OpCall* last_waiting_ = nullptr;
+  std::size_t waiting_ = 0;
+  std::size_t not_ready_ = 0;  // ghosts, suspects and ops on trial among them
+  std::optional<Error> shut_;
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::int64_t> with_deadline_{0};  // ops that have one
+  std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};
+  std::atomic<std::uint64_t> submitted_{0};
+  std::uint64_t reruns_ = 0;
+  std::uint64_t culprits_ = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,216 @@
+// What becomes of the ops of a worker that died: ghosts until the reap, then done, ready, suspect, or ended.
+#include <sched.h>
+
+#include "troupe/core/assert.hpp"
+#include "troupe/device/content.hpp"
+#include "troupe/device/engine.hpp"
+
+namespace troupe {
+
+// ---- workers come and go ----
+
+void Engine::open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell) {
+  const std::lock_guard watch(watch_);
+  sessions_[worker].open(channel, doorbell);
+}
+
+void Engine::close(std::uint32_t worker) {
+  const std::lock_guard watch(watch_);
+  TROUPE_ASSERT(&sessions_[worker] != active_ && &sessions_[worker] != trial_, "a worker in use is not closed");
+  sessions_[worker].close();
+}
+
+void Engine::take_over(std::uint32_t worker, std::int64_t generation) {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  TROUPE_ASSERT(!active_, "there is one active worker");
+  if (shut_) return;
+  active_ = &sessions_[worker];
+  active_->set_generation(generation);
+  const std::uint64_t name = (static_cast<std::uint64_t>(generation) << kWorkerBits) | worker;
+  gate_.store(kSlow | (name << kPositionBits) | active_->tail(), std::memory_order_release);
+  release_ready();
+}
+
+void Engine::retire_active() {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  if (!active_) return;
+  Session& session = *active_;
+  const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);
+  while (!session.scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
+  poll_session(session);
+  active_ = nullptr;
+  // They come before whatever waits: what waits was handed in later, or does not conflict with them.
+  const std::vector<OpCall*> rest = session.take_rest();
+  for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
+    (*call)->stage = Stage::ghost;
+    prepend(**call);
+  }
+}
+
+void Engine::reaped(std::uint32_t worker, const Error& why) {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  Session& session = sessions_[worker];
+  for (OpCall* call = first_waiting_; call;) {
+    OpCall* const next = call->next;
+    if (call->stage == Stage::ghost && call->session == &session) sort_out(*call, session, why);
+    call = next;
+  }
+  session.close();
+  release_ready();
+}
+
+void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
+  if (session.covers(call)) {
+    remove(call);
+    return end_as_replied(call, session);
+  }
+  if (!session.may_have_begun(call)) {
+    if (!call.given_up && !call.deadline_passed) return set_stage(call, Stage::ready);
+    remove(call);
+    forget_rewrites(call);
+    return end(call, fail(ErrorKind::cancelled));
+  }
+  ++call.runs_cut_off;
+  if (!call.deadline_passed && call.can_be_rerun() && !call.reads_tainted()) {
+    ++reruns_;
+    return set_stage(call, Stage::suspect);
+  }
+  remove(call);
+  end_cut_off(call, call.deadline_passed ? Error(ErrorKind::deadline_exceeded, std::string(why.message())) : why);
+}
+
+bool Engine::runs_overdue(std::uint32_t worker) {
+  const std::lock_guard watch(watch_);
+  Session& session = sessions_[worker];
+  bool any = false;
+  if (&session == active_ || &session == trial_)
+    session.for_each([&](const OpCall& call) {
+      any |= call.deadline_passed && session.may_have_begun(call) && !session.covers(call);
+    });
+  return any;
+}
+
+// ---- suspects ----
+
+bool Engine::has_suspects() {
+  const std::lock_guard lock(mutex_);
+  for (const OpCall* call = first_waiting_; call; call = call->next)
+    if (call->stage == Stage::suspect) return true;
+  return false;
+}
+
+std::optional<std::uint32_t> Engine::trial() {
+  const std::lock_guard watch(watch_);
+  if (!trial_) return std::nullopt;
+  return static_cast<std::uint32_t>(trial_ - sessions_.data());
+}
+
+bool Engine::try_suspect(std::uint32_t worker) {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  TROUPE_ASSERT(!trial_, "suspects are tried one after another");
+  Session& session = sessions_[worker];
+  for (OpCall* call = first_waiting_; call && !trial_;) {
+    OpCall* const next = call->next;
+    if (call->stage == Stage::suspect && call->reads_tainted()) {  // since it became a suspect
+      remove(*call);
+      end_cut_off(*call, Error(ErrorKind::buffer_tainted));
+    } else if (call->stage == Stage::suspect && !is_blocked(*call)) {
+      trial_ = &session;
+      session.set_generation(call->session->generation());
+      session.enter(*call, wire::Ring::place_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
+      session.scan();
+    }
+    call = next;
+  }
+  if (!trial_) release_ready();
+  return trial_ != nullptr;
+}
+
+void Engine::trial_failed(const Error& why, bool by_op) {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  if (!trial_) return;
+  Session& session = *trial_;
+  trial_ = nullptr;
+  for (OpCall* call : session.take_rest()) {
+    if (session.covers(*call)) {
+      remove(*call);
+      end_as_replied(*call, session);
+      continue;
+    }
+    if (session.may_have_begun(*call)) ++call->runs_cut_off;
+    const bool is_culprit = by_op || call->deadline_passed || call->runs_cut_off > kMaxRunsCutOff;
+    if (!is_culprit) {
+      set_stage(*call, Stage::suspect);
+      continue;
+    }
+    if (!call->deadline_passed) ++culprits_;
+    remove(*call);
+    end_cut_off(*call, call->deadline_passed ? Error(ErrorKind::deadline_exceeded, std::string(why.message())) : why);
+  }
+  release_ready();
+}
+
+void Engine::shut(const Error& why) {
+  const std::lock_guard watch(watch_);
+  const std::lock_guard lock(mutex_);
+  if (!shut_) shut_ = why;
+  const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);
+  if (Session* session = std::exchange(active_, nullptr)) {
+    while (!session->scan_to(position_of(gate))) sched_yield();
+    poll_session(*session);
+    for (OpCall* call : session->take_rest()) end_cut_off(*call, why);
+  }
+  if (Session* session = std::exchange(trial_, nullptr)) session->take_rest();  // it is in the waiting list, too
+  while (first_waiting_) {
+    OpCall& call = *first_waiting_;
+    const bool never_began = call.stage == Stage::ready;
+    remove(call);
+    if (never_began) {
+      forget_rewrites(call);
+      end(call, fail(about(why, call)));
+    } else {
+      end_cut_off(call, why);
+    }
+  }
+}
+
+// ---- the waiting list ----
+
+void Engine::append(OpCall& call) noexcept {
+  call.next = nullptr;
+  call.previous = last_waiting_;
+  (last_waiting_ ? last_waiting_->next : first_waiting_) = &call;
+  last_waiting_ = &call;
+  ++waiting_;
+  if (call.stage != Stage::ready) ++not_ready_;
+}
+
+void Engine::prepend(OpCall& call) noexcept {
+  call.previous = nullptr;
+  call.next = first_waiting_;
+  (first_waiting_ ? first_waiting_->previous : last_waiting_) = &call;
+  first_waiting_ = &call;
+  ++waiting_;
+  if (call.stage != Stage::ready) ++not_ready_;
+}
+
+void Engine::remove(OpCall& call) noexcept {
+  (call.previous ? call.previous->next : first_waiting_) = call.next;
+  (call.next ? call.next->previous : last_waiting_) = call.previous;
+  call.next = call.previous = nullptr;
+  --waiting_;
+  if (call.stage != Stage::ready) --not_ready_;
+}
+
+void Engine::set_stage(OpCall& call, Stage stage) noexcept {
+  if (call.stage != Stage::ready) --not_ready_;
+  call.stage = stage;
+  if (call.stage != Stage::ready) ++not_ready_;
+}
+
+}  // namespace troupe

@@ -1,0 +1,122 @@
+// One op under way, as the app keeps it: its bytes, the blocks it uses (and keeps alive), where it stands, and whoever
+// waits for its end. One allocation per op. The engine owns a share from submission to the op's end; the waiting side
+// owns another.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "troupe/actor/pending.hpp"
+#include "troupe/core/clock.hpp"
+#include "troupe/device/array.hpp"
+#include "troupe/device/block.hpp"
+#include "troupe/op/op.hpp"
+#include "troupe/wire/encoding.hpp"
+#include "troupe/wire/ring.hpp"
+#include "troupe/wire/timeline.hpp"
+
+namespace troupe {
+
+class Session;
+
+/// A block that an op uses, and how.
+struct BlockUse {
+  IntrusivePtr<Block> block;
+  op::Touch touch;
+};
+
+/// The uses of one op: the first few inline, because almost no op has more.
+class BlockUses {
+ public:
+  void add(IntrusivePtr<Block> block, const op::Touch& touch);
+  std::span<BlockUse> all() noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
+  std::span<const BlockUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
+  void clear() noexcept;
+
+ private:
+  static constexpr std::size_t kInline = 4;
+  std::array<BlockUse, kInline> inline_;
+  std::unique_ptr<BlockUse[]> more_;
+  std::size_t count_ = 0;
+};
+
+/// Where an op stands that is not simply in the active worker's ring.
+enum class Stage : std::uint8_t {
+  in_ring,   // in a ring, nothing is wrong
+  ready,     // waits in the app: for room, for a worker, or for what it conflicts with
+  ghost,     // was in the ring of a worker that is dead but not reaped; its ranges are held
+  suspect,   // had begun when its worker died; will be tried alone
+  on_trial,  // is being tried alone
+  ended,
+};
+
+class OpCall final : public Outcome<void> {
+ public:
+  OpCall() : Outcome<void>(1) {}
+
+  // ---- written before submission, by the caller ----
+  wire::Writer bytes;
+  BlockUses uses;
+  op::Kind kind = 0;
+  std::uint32_t lane = 0;
+  std::optional<Duration> deadline_after;  // from its submission
+  TimePoint deadline = TimePoint::max();
+  bool refuse_when_full = false;
+
+  // ---- the engine's, under its locks ----
+  Stage stage = Stage::in_ring;
+  Session* session = nullptr;  // whose ring it is in
+  wire::Position position = 0;
+  std::uint64_t units = 0;
+  wire::Ticket ticket = 0;
+  OpCall* next_in_lane = nullptr;
+  OpCall* next = nullptr;  // in the waiting list
+  OpCall* previous = nullptr;
+  int runs_cut_off = 0;   // how often a worker died while it ran
+  bool given_up = false;  // nobody waits for it any more
+  bool deadline_passed = false;
+  TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
+
+  /// The engine is through with it: nothing is in a ring, nothing waits.
+  std::atomic<bool> ended_in_engine{false};
+
+  /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
+  bool can_be_rerun() const noexcept;
+  bool conflicts_with(const OpCall& other) const noexcept;
+  /// One of the blocks it reads is tainted there.
+  bool reads_tainted() const;
+  std::string name() const;
+};
+
+/// Notes for an op which blocks its views use; the arrays come in the order in which the op describes its views.
+class UseCollector {
+ public:
+  UseCollector(OpCall& call, std::span<const AnyArray* const> arrays) noexcept : call_(call), arrays_(arrays) {}
+
+  void reads(const op::View& view) { add(view, op::Access::read); }
+  void writes(const op::View& view) { add(view, op::Access::write); }
+  void updates(const op::View& view) { add(view, op::Access::update); }
+  void arguments(const std::vector<op::Argument>& arguments) {
+    for (const op::Argument& argument : arguments) add(argument.view, argument.access);
+  }
+  template <class T>
+  void field(const T&) noexcept {}
+
+  /// `invalid_argument` when one of the views cannot be written as the op would.
+  const Result<void>& status() const noexcept { return status_; }
+
+ private:
+  void add(const op::View& view, op::Access access);
+
+  OpCall& call_;
+  const std::span<const AnyArray* const> arrays_;
+  std::size_t next_ = 0;
+  Result<void> status_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,123 @@
+#include "troupe/device/session.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+void Session::open(wire::Channel& channel, wire::Bell& doorbell) {
+  channel_ = &channel;
+  doorbell_ = &doorbell;
+  generation_ = -1;
+  scanned_ = 0;
+  slots_.assign(channel.ring().capacity_units(), Slot{});
+  lanes_.fill({});
+  occupied_ = 0;
+  failures_seen_ = 0;
+  done_.clear();
+  head_.store(0, std::memory_order_release);
+}
+
+void Session::enter(OpCall& call, const wire::Place& place) noexcept {
+  call.stage = call.stage == Stage::suspect ? Stage::on_trial : Stage::in_ring;
+  call.session = this;
+  call.position = place.record();
+  call.units = place.units;
+  slots_[channel_->ring().index(place.record())] = {.call = &call, .units = place.units, .done = false};
+  channel_->clear_reply(place.record());
+  wire::Bell& doorbell = *doorbell_;
+  channel_->ring().commit(place, call.lane, call.bytes.bytes());
+  // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
+  doorbell.ring();
+}
+
+bool Session::scan_to(wire::Position tail) noexcept {
+  while (scanned_ < tail) {
+    const std::optional<wire::Record> record = channel_->ring().at(scanned_);
+    if (!record) return false;
+    Slot& slot = slots_[channel_->ring().index(scanned_)];
+    if (record->skip) {
+      slot = {.call = nullptr, .units = record->units, .done = true};
+    } else {
+      OpCall& call = *slot.call;
+      LaneOps& lane = lanes_[call.lane];
+      call.ticket = ++lane.issued;
+      call.next_in_lane = nullptr;
+      (lane.first ? lane.last->next_in_lane : lane.first) = &call;
+      lane.last = &call;
+      occupied_ |= 1U << call.lane;
+    }
+    scanned_ += record->units;
+  }
+  return true;
+}
+
+bool Session::take_covered() {
+  for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
+    const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
+    LaneOps& lane = lanes_[number];
+    const wire::Ticket now = channel_->status().lanes[number].timeline.now();
+    while (lane.first && wire::reached(now, lane.first->ticket)) {
+      done_.push_back(lane.first);
+      lane.first = lane.first->next_in_lane;
+    }
+    if (!lane.first) occupied_ &= ~(1U << number);
+  }
+  return !done_.empty();
+}
+
+std::size_t Session::sort_and_count_failures() {
+  std::ranges::sort(done_, {}, [](const OpCall* call) { return call->position; });
+  return static_cast<std::size_t>(std::ranges::count_if(done_, [&](OpCall* call) { return !reply_of(*call); }));
+}
+
+const std::vector<OpCall*>& Session::take_done() {
+  done_.clear();
+  if (!take_covered()) return done_;
+  // An op that depends on a failed one is covered only after the failure was counted. So when the count says that there
+  // is a failure we have not seen, its timeline is about to be raised: look until it is here, and only then judge the
+  // ops that came after it.
+  constexpr int kLooks = 10000;
+  const std::uint32_t failures = channel_->status().failures.load(std::memory_order_seq_cst);
+  if (failures == failures_seen_) return done_;
+  for (int look = 0; look < kLooks; ++look) {
+    const std::size_t found = sort_and_count_failures();
+    if (failures_seen_ + found >= failures) {
+      failures_seen_ += static_cast<std::uint32_t>(found);
+      break;
+    }
+    take_covered();
+  }
+  return done_;
+}
+
+std::vector<OpCall*> Session::take_rest() {
+  std::vector<OpCall*> rest;
+  for_each([&](OpCall& call) { rest.push_back(&call); });
+  std::ranges::sort(rest, {}, [](const OpCall* call) { return call->position; });
+  lanes_.fill({});
+  occupied_ = 0;
+  return rest;
+}
+
+void Session::free_places() noexcept {
+  const wire::Position before = head_.load(std::memory_order_relaxed);
+  wire::Position head = before;
+  while (head < scanned_) {
+    Slot& slot = slots_[channel_->ring().index(head)];
+    if (!slot.done) break;
+    channel_->ring().clear(head, slot.units);
+    head += slot.units;
+  }
+  if (head != before) head_.store(head, std::memory_order_release);
+}
+
+bool Session::cancel(const OpCall& call) noexcept {
+  channel_->ring().cancel(call.position);
+  return !may_have_begun(call);
+}
+
+bool Session::may_have_begun(const OpCall& call) const noexcept {
+  return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
+}
+
+}  // namespace troupe

@@ -1,0 +1,102 @@
+// The app's side of one worker's ring: which ops are in it, in ring order, and which of them its timelines cover. It
+// lasts as long as its worker, and is used again for a later one, never freed: a thread that is just about to submit
+// may still look at it.
+//
+// Everything here is done by whoever holds the engine's watch, but for `head` and `enter`, which submitting threads
+// use.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "troupe/device/op_call.hpp"
+#include "troupe/wire/channel.hpp"
+
+namespace troupe {
+
+class Session {
+ public:
+  /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
+  /// good.
+  void open(wire::Channel& channel, wire::Bell& doorbell);
+  void close() noexcept { channel_ = nullptr; }
+  bool is_open() const noexcept { return channel_ != nullptr; }
+  wire::Channel& channel() noexcept { return *channel_; }
+  /// The device's generation when this worker began to serve; -1 while it is a standby.
+  std::int64_t generation() const noexcept { return generation_; }
+  void set_generation(std::int64_t generation) noexcept { generation_ = generation; }
+
+  /// The oldest position still in use; any thread.
+  wire::Position head() const noexcept { return head_.load(std::memory_order_acquire); }
+  /// A submitting thread, at a place it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
+  void enter(OpCall& call, const wire::Place& place) noexcept;
+
+  /// Where the next op goes; known when no op is being entered.
+  wire::Position tail() const noexcept { return scanned_; }
+  /// Takes note of ops that were entered since; false while one before `tail` is still being written.
+  bool scan_to(wire::Position tail) noexcept;
+  void scan() noexcept { scan_to(~wire::Position{0}); }
+  /// The ops that are done, oldest first as far as it matters: ops of one lane in their order, and all of them in ring
+  /// order when one of them did not end well. They are out of the session then, but `leave` frees their place.
+  /// Empty when nothing is done, or when not all failures are visible yet.
+  const std::vector<OpCall*>& take_done();
+  /// The ops that are left, in ring order; the session forgets them.
+  std::vector<OpCall*> take_rest();
+  /// How it ended, by the worker's reply.
+  Result<void> reply_of(const OpCall& call) const { return channel_->read_reply(call.position, call.units); }
+  /// Gives the places of finished ops back to the ring.
+  void free_places() noexcept;
+  /// The op's place is no longer needed.
+  void leave(const OpCall& call) noexcept { slots_[channel_->ring().index(call.position)].done = true; }
+
+  /// Asks the worker not to begin it. True when it certainly has not and will not.
+  bool cancel(const OpCall& call) noexcept;
+  /// Whether its timeline covers it.
+  bool covers(const OpCall& call) const noexcept {
+    return channel_->status().lanes[call.lane].timeline.done(call.ticket);
+  }
+  /// Whether it may have begun.
+  bool may_have_begun(const OpCall& call) const noexcept;
+
+  bool empty() const noexcept { return occupied_ == 0; }
+  /// Calls `f(call)` for every op known to be in the ring.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const LaneOps& lane : lanes_)
+      for (OpCall* call = lane.first; call;) {
+        OpCall* const next = call->next_in_lane;
+        f(*call);
+        call = next;
+      }
+  }
+
+ private:
+  struct Slot {
+    OpCall* call = nullptr;
+    std::uint64_t units = 0;
+    bool done = false;
+  };
+  struct LaneOps {
+    OpCall* first = nullptr;
+    OpCall* last = nullptr;
+    wire::Ticket issued = 0;
+  };
+
+  bool take_covered();
+  std::size_t sort_and_count_failures();
+
+  wire::Channel* channel_ = nullptr;
+  wire::Bell* doorbell_ = nullptr;
+  std::int64_t generation_ = -1;
+  std::atomic<wire::Position> head_{0};
+  wire::Position scanned_ = 0;
+  std::vector<Slot> slots_;  // along the ring
+  std::array<LaneOps, wire::kMaxLanes> lanes_;
+  std::uint32_t occupied_ = 0;       // a bit for every lane with ops
+  std::uint32_t failures_seen_ = 0;  // of the worker's count
+  std::vector<OpCall*> done_;        // kept, so that there is no allocation per op
+};
+
+}  // namespace troupe

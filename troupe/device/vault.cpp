@@ -1,0 +1,291 @@
+#include "troupe/device/vault.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "troupe/core/assert.hpp"
+
+namespace troupe {
+namespace {
+
+std::uint64_t usual_chunk_bytes(std::uint64_t chunk_bytes, std::uint64_t limit_bytes) noexcept {
+  const std::uint64_t asked = round_up(std::min(chunk_bytes, op::kMaxChunkBytes), kChunkStepBytes);
+  const std::uint64_t most = round_up(limit_bytes / kLeastChunks, kChunkStepBytes);
+  const std::uint64_t least = round_up(limit_bytes / (op::kMaxChunks / 2), kChunkStepBytes);
+  return std::clamp(std::max(std::min(asked, most), least), kChunkStepBytes, op::kMaxChunkBytes);
+}
+
+std::uint64_t end_of(const Suballocator::Piece& piece) noexcept { return piece.offset_bytes + piece.size_bytes; }
+
+bool is_out_of_memory(const Error& error) noexcept { return error.kind() == ErrorKind::out_of_memory; }
+
+}  // namespace
+
+Result<IntrusivePtr<Vault>> Vault::create(VaultOptions options, int device, std::shared_ptr<ChunkSource> source) {
+  if (!source) return fail(ErrorKind::invalid_argument, "a vault needs a source of chunks");
+  if (options.limit_bytes < kVaultAlignment)
+    return fail(ErrorKind::invalid_argument, "a vault's limit is at least " + std::to_string(kVaultAlignment) +
+                                                 " bytes; it was " + std::to_string(options.limit_bytes));
+  return IntrusivePtr<Vault>::adopt(new Vault(options, device, std::move(source)));
+}
+
+Vault::Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> source)
+    : limit_bytes_(options.limit_bytes / kVaultAlignment * kVaultAlignment),
+      usual_bytes_(usual_chunk_bytes(options.chunk_bytes, limit_bytes_)),
+      keep_empty_bytes_(std::max(options.keep_empty_bytes, usual_bytes_)),
+      device_(device),
+      source_(std::move(source)) {
+  stats_.limit_bytes = options.limit_bytes;
+}
+
+Vault::~Vault() {
+  trim();
+  while (idle_) delete std::exchange(idle_, idle_->next_idle_);
+}
+
+Result<IntrusivePtr<Block>> Vault::allocate(std::uint64_t size_bytes) {
+  std::optional<Place> place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return stopped();
+    if (size_bytes == 0) return new_block(nullptr, 0);
+    if (size_bytes <= usual_bytes_) place = find_place(round_up(size_bytes, kVaultAlignment), Search::usual_chunks);
+    if (place && end_of(place->piece) <= place->chunk->committed_bytes) return new_block(&*place, size_bytes);
+  }
+  return allocate_slowly(size_bytes, place);
+}
+
+/// With a place that is not committed yet, or without one.
+Result<IntrusivePtr<Block>> Vault::allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place) {
+  const std::lock_guard growth(growth_);
+  if (closed_) {
+    const std::lock_guard lock(mutex_);
+    if (place) leave_place(place->slot, place->piece);
+    return stopped();
+  }
+  Result<IntrusivePtr<Block>> block = committed_block(size_bytes, place);
+  give_back_empty_chunks(keep_empty_bytes_);  // those that were freed in the meantime
+  return block;
+}
+
+Result<IntrusivePtr<Block>> Vault::committed_block(std::uint64_t size_bytes, std::optional<Place> place) {
+  if (!place) place = TROUPE_TRY(grow(size_bytes));
+  const Result<void> committed = commit(*place);
+  const std::lock_guard lock(mutex_);
+  if (committed) return new_block(&*place, size_bytes);
+  leave_place(place->slot, place->piece);
+  return fail(committed.error());
+}
+
+Result<Vault::Place> Vault::grow(std::uint64_t size_bytes) {
+  if (size_bytes > limit_bytes_ || size_bytes > op::kMaxChunkBytes) return no_room(size_bytes);
+  const std::uint64_t bytes = round_up(size_bytes, kVaultAlignment);
+  const bool large = bytes > usual_bytes_;
+  const std::uint64_t least_bytes = round_up(bytes, kChunkStepBytes);
+  const std::uint64_t wanted_bytes = large ? least_bytes : usual_bytes_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto place = find_place(bytes, large ? Search::large_chunks : Search::usual_chunks)) return *place;
+  }
+  Result<Place> made = make_chunk(bytes, wanted_bytes);
+  if (!made && is_out_of_memory(made.error()) && give_back_empty_chunks(0)) made = make_chunk(bytes, wanted_bytes);
+  if (!made && is_out_of_memory(made.error()) && least_bytes < wanted_bytes) made = make_chunk(bytes, least_bytes);
+  if (made || !is_out_of_memory(made.error())) return made;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto place = find_place(bytes, Search::all_chunks)) return *place;
+  }
+  return no_room(size_bytes, std::string(made.error().message()));
+}
+
+/// A new chunk of the wanted size, or of what is left under the limit when that is less, and a place in it.
+Result<Vault::Place> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes) {
+  const VaultStats now = stats();
+  const std::uint64_t chunk_bytes = std::min({wanted_bytes, limit_bytes_ - now.reserved_bytes, op::kMaxChunkBytes});
+  if (chunk_bytes < bytes) return fail(ErrorKind::out_of_memory, "the limit leaves no room for another chunk");
+  if (now.chunks == op::kMaxChunks) return fail(ErrorKind::out_of_memory, "there are as many chunks as can be");
+  const ChunkSource::Chunk chunk = TROUPE_TRY(source_->make(chunk_bytes));
+  TROUPE_ASSERT(chunk.id < op::kMaxChunks, "a chunk's number is below kMaxChunks");
+  const std::lock_guard lock(mutex_);
+  return add_chunk(chunk, chunk_bytes, bytes);
+}
+
+Vault::Place Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes) {
+  auto slot = static_cast<std::uint32_t>(std::find(chunks_.begin(), chunks_.end(), nullptr) - chunks_.begin());
+  if (slot == chunks_.size()) chunks_.emplace_back();
+  const bool usual = bytes <= usual_bytes_;
+  chunks_[slot] = std::make_unique<ChunkState>(ChunkState{chunk, Suballocator(chunk_bytes), 0, usual});
+  if (usual) last_slot_ = slot;
+  ++stats_.chunks;
+  stats_.reserved_bytes += chunk_bytes;
+  empty_bytes_ += chunk_bytes;
+  const std::optional<Place> place = place_in(slot, bytes);
+  TROUPE_ASSERT(place.has_value(), "a new chunk has room for what it was made for");
+  return *place;
+}
+
+/// The usual case is the chunk that had room last time; then one look at each of the others.
+std::optional<Vault::Place> Vault::find_place(std::uint64_t bytes, Search search) {
+  const auto slots = static_cast<std::uint32_t>(chunks_.size());
+  std::uint32_t slot = last_slot_;
+  for (std::uint32_t i = 0; i < slots; ++i, ++slot) {
+    if (slot >= slots) slot = 0;
+    const ChunkState* chunk = chunks_[slot].get();
+    if (!chunk || !chunk->pieces.may_fit(bytes)) continue;
+    if (search != Search::all_chunks && chunk->usual != (search == Search::usual_chunks)) continue;
+    if (const auto place = place_in(slot, bytes)) {
+      if (chunk->usual) last_slot_ = slot;
+      return place;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Vault::Place> Vault::place_in(std::uint32_t slot, std::uint64_t bytes) {
+  ChunkState& chunk = *chunks_[slot];
+  const bool was_empty = chunk.pieces.empty();
+  const auto piece = chunk.pieces.allocate(bytes);
+  if (!piece) return std::nullopt;
+  if (was_empty) empty_bytes_ -= chunk.pieces.size_bytes();
+  return Place{&chunk, slot, *piece};
+}
+
+void Vault::leave_place(std::uint32_t slot, const Suballocator::Piece& piece) {
+  Suballocator& pieces = chunks_[slot]->pieces;
+  pieces.free(piece);
+  if (pieces.empty()) empty_bytes_ += pieces.size_bytes();
+}
+
+Result<void> Vault::commit(const Place& place) {
+  const std::uint64_t chunk_bytes = place.chunk->pieces.size_bytes();  // never changes
+  const std::uint64_t bytes = std::min(round_up(end_of(place.piece), kChunkStepBytes), chunk_bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    if (bytes <= place.chunk->committed_bytes) return {};
+  }
+  Result<void> committed = source_->commit(place.chunk->chunk.id, bytes);
+  if (!committed && is_out_of_memory(committed.error()) && give_back_empty_chunks(0))
+    committed = source_->commit(place.chunk->chunk.id, bytes);
+  if (!committed && is_out_of_memory(committed.error()))
+    return no_room(place.piece.size_bytes, std::string(committed.error().message()));
+  if (!committed) return committed;
+  const std::lock_guard lock(mutex_);
+  place.chunk->committed_bytes = bytes;
+  return {};
+}
+
+/// Gives empty chunks back until no more than `keep_bytes` are in them. True when it gave one back.
+bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
+  std::vector<std::uint32_t> removed;
+  {
+    const std::lock_guard lock(mutex_);
+    removed = remove_empty_chunks(keep_bytes);
+  }
+  for (const std::uint32_t id : removed) source_->drop(id);
+  return !removed.empty();
+}
+
+/// Those made for large blocks first: what is kept should serve many.
+std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) {
+  std::vector<std::uint32_t> removed;
+  for (const bool usual : {false, true}) {
+    for (auto& chunk : chunks_) {
+      if (empty_bytes_ <= keep_bytes) return removed;
+      if (!chunk || chunk->usual != usual || !chunk->pieces.empty()) continue;
+      --stats_.chunks;
+      stats_.reserved_bytes -= chunk->pieces.size_bytes();
+      empty_bytes_ -= chunk->pieces.size_bytes();
+      removed.push_back(chunk->chunk.id);
+      chunk.reset();
+    }
+  }
+  return removed;
+}
+
+IntrusivePtr<Block> Vault::new_block(const Place* place, std::uint64_t size_bytes) {
+  Block* block = idle_;
+  if (block) {
+    idle_ = block->next_idle_;
+    --idle_blocks_;
+  } else {
+    block = new Block;
+  }
+  block->owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
+  block->content_.store(Content::whole, std::memory_order_relaxed);
+  block->unknown_ = {};
+  block->size_bytes_ = size_bytes;
+  block->vault_ = IntrusivePtr<Vault>::share(this);
+  block->device_ = device_;
+  block->address_ = place ? op::address_of(place->chunk->chunk.id, place->piece.offset_bytes) : 0;
+  std::byte* const chunk_data = place ? place->chunk->chunk.data : nullptr;
+  block->data_ = chunk_data ? chunk_data + place->piece.offset_bytes : nullptr;
+  block->piece_ = place ? place->piece : Suballocator::Piece{};
+  block->slot_ = place ? place->slot : 0;
+  ++stats_.allocations;
+  ++stats_.blocks;
+  stats_.used_bytes += block->piece_.size_bytes;
+  stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes);
+  return IntrusivePtr<Block>::adopt(block);
+}
+
+/// From the last owner, who may be any thread: waits for nobody who waits for the source.
+void Vault::take_back(Block& block) noexcept {
+  bool surplus = false;
+  bool idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.frees;
+    --stats_.blocks;
+    stats_.used_bytes -= block.piece_.size_bytes;
+    if (block.piece_.size_bytes > 0) leave_place(block.slot_, block.piece_);
+    surplus = empty_bytes_ > keep_empty_bytes_ && !closed_;
+    idle = idle_blocks_ < kMaxIdleBlocks;
+    if (idle) {
+      block.next_idle_ = std::exchange(idle_, &block);
+      ++idle_blocks_;
+    }
+  }
+  if (!idle) delete &block;
+  if (!surplus) return;
+  // Whoever holds `growth_` looks for empty chunks when it is done.
+  if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)
+    give_back_empty_chunks(keep_empty_bytes_);
+}
+
+VaultStats Vault::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void Vault::trim() {
+  const std::lock_guard growth(growth_);
+  if (!closed_) give_back_empty_chunks(0);
+}
+
+void Vault::close() noexcept {
+  const std::lock_guard growth(growth_);
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+Unexpected Vault::no_room(std::uint64_t size_bytes, const std::string& why) const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t largest = 0;
+  for (const auto& chunk : chunks_)
+    if (chunk) largest = std::max(largest, chunk->pieces.largest_free_bytes());
+  std::string message = "no room for " + std::to_string(size_bytes) + " bytes: " + std::to_string(stats_.used_bytes) +
+                        " of " + std::to_string(limit_bytes_) + " bytes are used, the largest free piece has " +
+                        std::to_string(largest) + " bytes, chunks: " + std::to_string(stats_.chunks) + " with " +
+                        std::to_string(stats_.reserved_bytes) + " bytes";
+  if (!why.empty()) message += "; " + why;
+  ErrorOrigin origin;
+  origin.library = "vault";
+  origin.device = device_;
+  return fail(Error(ErrorKind::out_of_memory, std::move(message), std::move(origin)));
+}
+
+Unexpected Vault::stopped() const {
+  return fail(ErrorKind::stopped, "the vault of device " + std::to_string(device_) + " is closed");
+}
+
+}  // namespace troupe

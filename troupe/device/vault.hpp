@@ -1,0 +1,154 @@
+// The memory of a device that outlives its workers: large chunks from a `ChunkSource`, cut into blocks by a
+// suballocator each. Allocating and freeing a block needs no system call once the chunks are there, and memory freed
+// can be given out again at once, because the order of ops on one range is kept by the worker.
+//
+//   auto vault = TROUPE_TRY(Vault::create({.limit_bytes = 1 << 30}, device, source));
+//   IntrusivePtr<Block> block = TROUPE_TRY(vault->allocate(4096));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "troupe/core/intrusive.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/device/block.hpp"
+#include "troupe/device/suballocator.hpp"
+
+namespace troupe {
+
+/// Where chunks of memory come from: made once, told to every worker, dropped when empty. A vault makes one call at a
+/// time, from any thread. While it waits for `make` or `commit`, blocks can still be freed, and allocated where there
+/// is room.
+class ChunkSource {
+ public:
+  struct Chunk {
+    std::uint32_t id = 0;       // below op::kMaxChunks, and of no other chunk until it is dropped
+    std::byte* data = nullptr;  // where the app sees it, aligned to kVaultAlignment; null when it does not
+  };
+
+  virtual ~ChunkSource() = default;
+  /// The size is a multiple of kChunkStepBytes when the vault's limit is one; else the last chunk under the limit may
+  /// be a multiple of kVaultAlignment only. `out_of_memory` makes the vault give back what it can and try again.
+  virtual Result<Chunk> make(std::uint64_t size_bytes) = 0;
+  /// Makes sure that the first `bytes` bytes of the chunk are backed by memory, so that touching them cannot fail.
+  virtual Result<void> commit(std::uint32_t id, std::uint64_t bytes) = 0;
+  /// Called by whoever drops the last owner of a block, so it must not wait for another thread that might do that.
+  virtual void drop(std::uint32_t id) noexcept = 0;
+};
+
+inline constexpr std::uint64_t kDefaultChunkBytes = std::uint64_t{64} << 20;
+/// Chunks are committed in steps of this, and most are a multiple of it; it is also CUDA's.
+inline constexpr std::uint64_t kChunkStepBytes = std::uint64_t{2} << 20;
+/// A vault whose limit is small makes smaller chunks, so that the limit is at least this many.
+inline constexpr std::uint64_t kLeastChunks = 8;
+/// A vault keeps so many blocks without owners for the next allocations.
+inline constexpr std::uint64_t kMaxIdleBlocks = 65536;
+
+struct VaultOptions {
+  /// Chunks never have more bytes than this together.
+  std::uint64_t limit_bytes = 0;
+  /// Rounded up to kChunkStepBytes. Chunks are smaller when the limit is small, and larger when the limit would need
+  /// more than half of op::kMaxChunks. A block that is larger gets a chunk for itself.
+  std::uint64_t chunk_bytes = kDefaultChunkBytes;
+  /// Empty chunks are kept as long as they have no more bytes than this together, or than one usual chunk. More helps
+  /// programs that free and allocate large blocks all the time.
+  std::uint64_t keep_empty_bytes = 0;
+};
+
+struct VaultStats {
+  std::uint64_t limit_bytes = 0;
+  std::uint64_t used_bytes = 0;      // by blocks, each rounded up to kVaultAlignment
+  std::uint64_t peak_bytes = 0;      // the most that were used at one time
+  std::uint64_t reserved_bytes = 0;  // in chunks
+  std::uint64_t chunks = 0;
+  std::uint64_t blocks = 0;  // that have an owner
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+};
+
+/// Any thread may call any function. Lives as long as its blocks: each is an owner of its vault.
+class Vault : public RefCounted {
+ public:
+  /// `invalid_argument` when the limit is below kVaultAlignment or there is no source. The vault shares the source,
+  /// because blocks, and what the app sees of them, may outlive everybody else.
+  static Result<IntrusivePtr<Vault>> create(VaultOptions options, int device, std::shared_ptr<ChunkSource> source);
+
+  /// A block of `size_bytes`; its content is whatever was there. A block of size 0 has an empty range and takes
+  /// nothing. `out_of_memory` with the figures when there is no room, also after empty chunks were given back;
+  /// `stopped` after `close`; else what the source answered.
+  Result<IntrusivePtr<Block>> allocate(std::uint64_t size_bytes);
+
+  VaultStats stats() const;
+  int device() const noexcept { return device_; }
+
+  /// Gives all empty chunks back to the source.
+  void trim();
+
+  /// From now on `allocate` answers `stopped`, and the source hears nothing more. Blocks stay as they are. Waits for a
+  /// call to the source that is under way.
+  void close() noexcept;
+
+ private:
+  friend class Block;  // comes back through `take_back`
+
+  struct ChunkState {
+    ChunkSource::Chunk chunk;
+    Suballocator pieces;
+    std::uint64_t committed_bytes = 0;
+    bool usual = true;  // else it was made for one large block, and others use it only when nothing else is left
+  };
+  struct Place {
+    ChunkState* chunk;
+    std::uint32_t slot;
+    Suballocator::Piece piece;
+  };
+  enum class Search { usual_chunks, large_chunks, all_chunks };
+
+  Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> source);
+  ~Vault() override;
+
+  // Each needs `mutex_`.
+  std::optional<Place> find_place(std::uint64_t bytes, Search search);
+  std::optional<Place> place_in(std::uint32_t slot, std::uint64_t bytes);
+  void leave_place(std::uint32_t slot, const Suballocator::Piece& piece);
+  IntrusivePtr<Block> new_block(const Place* place, std::uint64_t size_bytes);
+  Place add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
+  std::vector<std::uint32_t> remove_empty_chunks(std::uint64_t keep_bytes);
+
+  // Each needs `growth_` and not `mutex_`.
+  Result<IntrusivePtr<Block>> committed_block(std::uint64_t size_bytes, std::optional<Place> place);
+  Result<Place> grow(std::uint64_t size_bytes);
+  Result<Place> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes);
+  Result<void> commit(const Place& place);
+  bool give_back_empty_chunks(std::uint64_t keep_bytes);
+
+  // These need neither.
+  Result<IntrusivePtr<Block>> allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place);
+  Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
+  Unexpected stopped() const;
+  void take_back(Block& block) noexcept;
+
+  const std::uint64_t limit_bytes_;
+  const std::uint64_t usual_bytes_;
+  const std::uint64_t keep_empty_bytes_;
+  const int device_;
+  const std::shared_ptr<ChunkSource> source_;
+
+  // Serializes calls to the source, which may take long. Taken before `mutex_`, and never waited for by those who free.
+  std::mutex growth_;
+  mutable std::mutex mutex_;                         // of what follows
+  bool closed_ = false;                              // changes under both, so either is enough to read it
+  std::vector<std::unique_ptr<ChunkState>> chunks_;  // by slot; null where a chunk was dropped
+  std::uint32_t last_slot_ = 0;                      // the one that had room last
+  std::uint64_t empty_bytes_ = 0;                    // in chunks without blocks
+  VaultStats stats_;
+  Block* idle_ = nullptr;
+  std::uint64_t idle_blocks_ = 0;
+};
+
+}  // namespace troupe

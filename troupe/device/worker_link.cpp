@@ -1,0 +1,165 @@
+#include "troupe/device/worker_link.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "troupe/core/park.hpp"
+#include "troupe/worker/last_words.hpp"
+#include "troupe/worker/serve.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr int kSocketInWorker = 3;
+constexpr std::size_t kMaxPrintedLine = 4096;
+/// How long a worker thread gets to end before it is left behind.
+constexpr Duration kThreadPatience = std::chrono::seconds(2);
+
+}  // namespace
+
+struct WorkerLink::ThreadState {
+  std::atomic<std::uint32_t> ended{0};
+};
+
+WorkerLink::WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, LogSink log)
+    : number_(number), channel_(std::move(channel)), socket_(std::move(socket)), log_(std::move(log)) {}
+
+Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, const WorkerSetup& setup,
+                                                      const wire::SharedBells& bells) {
+  wire::Channel channel = TROUPE_TRY(wire::Channel::create(setup.ring_units));
+  auto [socket, their_end] = TROUPE_TRY(wire::Socket::make_pair());
+  const std::array<int, 3> descriptors{channel.ring_descriptor().get(), channel.status_descriptor().get(),
+                                       bells.descriptor().get()};
+  const worker::Hello hello{.version = worker::version(),
+                            .backend = setup.backend,
+                            .ring_units = setup.ring_units,
+                            .doorbell = number,
+                            .memory_limit_bytes = setup.memory_limit_bytes};
+  TROUPE_TRY(worker::send(socket, worker::ToWorker(hello), descriptors));
+  std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
+  TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
+                                                   : link->start_thread(std::move(their_end)));
+  return link;
+}
+
+Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descriptor their_end) {
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
+    return fail(wire::errno_error("no pipe for what a worker prints", errno));
+  printed_ = wire::Descriptor(pipe_ends[0]);
+  const wire::Descriptor write_end(pipe_ends[1]);
+  fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
+  child_.emplace(TROUPE_TRY(wire::Child::spawn(
+      {.executable = setup.executable,
+       .arguments = {"--socket", std::to_string(kSocketInWorker)},
+       .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
+       .environment = {}})));
+  return {};
+}
+
+Result<void> WorkerLink::start_thread(wire::Descriptor their_end) {
+  thread_ = std::make_shared<ThreadState>();
+  try {
+    std::thread([state = thread_, log = log_, end = std::move(their_end)]() mutable {
+      pthread_setname_np(pthread_self(), "troupe-worker");
+      (void)worker::serve(wire::Socket(std::move(end)), {.owns_process = false, .log = log});
+      state->ended.store(1, std::memory_order_release);
+      futex_wake_all(state->ended);
+    }).detach();  // whether it ends is known by `ended`; if it hangs, it is left behind
+  } catch (const std::system_error& error) {
+    return fail(ErrorKind::out_of_memory, std::string("no thread for a worker: ") + error.what());
+  }
+  return {};
+}
+
+WorkerLink::~WorkerLink() {
+  socket_.reset();
+  if (!thread_) return;
+  const TimePoint until = std::chrono::steady_clock::now() + kThreadPatience;
+  while (thread_->ended.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
+    futex_wait(thread_->ended, 0, until);
+  if (thread_->ended.load(std::memory_order_acquire) == 0)
+    print_line("troupe:error:a worker thread does not end and is left behind");
+}
+
+int WorkerLink::end_descriptor() const noexcept { return child_ ? child_->pidfd().get() : -1; }
+
+bool WorkerLink::kill() noexcept { return child_ && child_->kill(); }
+
+std::optional<wire::ChildEnd> WorkerLink::try_reap() {
+  if (child_) return child_->try_reap();
+  if (thread_->ended.load(std::memory_order_acquire) == 0) return std::nullopt;
+  return wire::ChildEnd{};
+}
+
+std::string WorkerLink::last_words() const {
+  return worker::read_last_words(*reinterpret_cast<const worker::LastWords*>(channel_.status().last_words.data()));
+}
+
+bool WorkerLink::read_printed() {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t size = read(printed_.get(), buffer.data(), buffer.size());
+    if (size < 0) return errno == EAGAIN || errno == EINTR;
+    if (size == 0) break;
+    partial_line_.append(buffer.data(), static_cast<std::size_t>(size));
+    for (std::size_t end;
+         (end = partial_line_.find('\n')) != std::string::npos || partial_line_.size() > kMaxPrintedLine;) {
+      end = std::min(end, kMaxPrintedLine);
+      print_line(std::string_view(partial_line_).substr(0, end));
+      partial_line_.erase(0, end + 1);
+    }
+  }
+  if (!partial_line_.empty()) print_line(partial_line_);
+  partial_line_.clear();
+  return false;
+}
+
+void WorkerLink::print_line(std::string_view line) const {
+  if (!log_ || line.empty()) return;
+  LogLevel level = LogLevel::info;
+  for (const LogLevel candidate : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) {
+    const std::string prefix = "troupe:" + std::string(name(candidate)) + ":";
+    if (!line.starts_with(prefix)) continue;
+    level = candidate;
+    line.remove_prefix(prefix.size());
+    break;
+  }
+  const std::string source = "worker-" + std::to_string(child_ ? child_->pid() : 0);
+  log_({.level = level, .time = std::chrono::steady_clock::now(), .source = source, .message = line});
+}
+
+Result<std::string> find_worker_executable(std::string_view option) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!option.empty()) return std::string(option);
+  if (const char* named = std::getenv("TROUPE_WORKER"); named && *named) return std::string(named);
+  std::vector<fs::path> places;
+  if (const fs::path self = fs::read_symlink("/proc/self/exe", ignored); !self.empty()) {
+    places.push_back(self.parent_path());
+    places.push_back(self.parent_path() / ".." / "libexec" / "troupe");
+  }
+#ifdef TROUPE_WORKER_BUILD_DIR
+  places.emplace_back(TROUPE_WORKER_BUILD_DIR);
+#endif
+#ifdef TROUPE_WORKER_INSTALL_DIR
+  places.emplace_back(TROUPE_WORKER_INSTALL_DIR);
+#endif
+  std::string looked;
+  for (const fs::path& place : places) {
+    const fs::path candidate = place / "troupe-worker";
+    if (access(candidate.c_str(), X_OK) == 0) return candidate.lexically_normal().string();
+    looked += (looked.empty() ? "" : ", ") + place.lexically_normal().string();
+  }
+  return fail(ErrorKind::invalid_argument,
+              "there is no executable troupe-worker; looked in " + looked + ". Set TROUPE_WORKER to its path");
+}
+
+}  // namespace troupe

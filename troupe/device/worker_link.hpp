@@ -1,0 +1,81 @@
+// The app's end of one worker: its process (or thread), the line to it, the memory they share, and what it prints. All
+// of it belongs to the control loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "troupe/core/log.hpp"
+#include "troupe/device/device_options.hpp"
+#include "troupe/wire/channel.hpp"
+#include "troupe/wire/child.hpp"
+#include "troupe/wire/socket.hpp"
+#include "troupe/worker/protocol.hpp"
+
+namespace troupe {
+
+struct WorkerSetup {
+  Isolation isolation = Isolation::process;
+  std::string executable;  // for Isolation::process
+  std::string backend;
+  std::uint64_t ring_units = 0;
+  std::uint64_t memory_limit_bytes = 0;
+  LogSink log;
+};
+
+class WorkerLink {
+ public:
+  /// Starts a worker and greets it; it answers later. `number` is its doorbell. Errors as `wire::Child::spawn`.
+  static Result<std::unique_ptr<WorkerLink>> start(std::uint32_t number, const WorkerSetup& setup,
+                                                   const wire::SharedBells& bells);
+  /// Kills and reaps a process. A thread that does not end soon is left behind, with the memory it uses.
+  ~WorkerLink();
+
+  std::uint32_t number() const noexcept { return number_; }
+  /// The process's id; 0 for a thread.
+  int pid() const noexcept { return child_ ? child_->pid() : 0; }
+  wire::Channel& channel() noexcept { return channel_; }
+  wire::Socket& socket() noexcept { return *socket_; }
+
+  /// Readable when the worker has ended: the pidfd, or for a thread the socket.
+  int end_descriptor() const noexcept;
+  /// Readable when the worker has printed something; -1 for a thread.
+  int print_descriptor() const noexcept { return printed_.get(); }
+  /// Hands what the worker has printed since to the log, line by line. False when it will print no more.
+  bool read_printed();
+
+  /// False for a thread: it cannot be killed.
+  bool kill() noexcept;
+  /// How it ended, once it has. After that nothing of it runs any more.
+  std::optional<wire::ChildEnd> try_reap();
+  /// What it left behind when it crashed; after the reap.
+  std::string last_words() const;
+
+ private:
+  WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, LogSink log);
+
+  Result<void> start_process(const WorkerSetup& setup, wire::Descriptor their_end);
+  Result<void> start_thread(wire::Descriptor their_end);
+  void print_line(std::string_view line) const;
+
+  const std::uint32_t number_;
+  wire::Channel channel_;
+  std::optional<wire::Socket> socket_;  // gone when it was hung up
+  LogSink log_;
+  std::optional<wire::Child> child_;
+  wire::Descriptor printed_;
+  std::string partial_line_;
+  struct ThreadState;
+  std::shared_ptr<ThreadState> thread_;  // shared with the thread, which may outlive us
+};
+
+/// Where the worker executable is: `option` if it is not empty, else $TROUPE_WORKER, else beside the running program,
+/// in
+/// ../libexec/troupe beside it, or where this library was installed. `invalid_argument` when there is none.
+Result<std::string> find_worker_executable(std::string_view option);
+
+}  // namespace troupe

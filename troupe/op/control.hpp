@@ -1,0 +1,18 @@
+// Ops that compute nothing: `Nop` makes the round trip to a worker's lane and back.
+#pragma once
+
+#include "troupe/op/op.hpp"
+
+namespace troupe::op {
+
+struct Nop {
+  static constexpr Kind kKind = kind(Family::control, 0);
+  static constexpr std::string_view kName = "control.nop";
+  template <class Self, class V>
+  static void describe(Self&, V&) {}
+  friend bool operator==(const Nop&, const Nop&) = default;
+};
+
+using ControlOps = OpList<Nop>;
+
+}  // namespace troupe::op

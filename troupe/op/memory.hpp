@@ -1,0 +1,53 @@
+// Moving and setting memory. Reading and writing arrays from the app are copies too: the app's side of a transfer is
+// shared memory, a chunk of the vault like any other.
+#pragma once
+
+#include "troupe/op/op.hpp"
+
+namespace troupe::op {
+
+/// Every element of `out` becomes `value`, converted to its type.
+struct Fill {
+  static constexpr Kind kKind = kind(Family::memory, 0);
+  static constexpr std::string_view kName = "memory.fill";
+  View out;
+  Scalar value;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.writes(self.out);
+    v.field(self.value);
+  }
+  friend bool operator==(const Fill&, const Fill&) = default;
+};
+
+/// `out` becomes `in`, element by element: the same shape and type, any strides, no overlap.
+struct Copy {
+  static constexpr Kind kKind = kind(Family::memory, 1);
+  static constexpr std::string_view kName = "memory.copy";
+  View in;
+  View out;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.in);
+    v.writes(self.out);
+  }
+  friend bool operator==(const Copy&, const Copy&) = default;
+};
+
+/// `out` becomes `in`, converted by the rules of `convert`: the same shape, any types and strides, no overlap.
+struct Cast {
+  static constexpr Kind kKind = kind(Family::memory, 2);
+  static constexpr std::string_view kName = "memory.cast";
+  View in;
+  View out;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.in);
+    v.writes(self.out);
+  }
+  friend bool operator==(const Cast&, const Cast&) = default;
+};
+
+using MemoryOps = OpList<Fill, Copy, Cast>;
+
+}  // namespace troupe::op

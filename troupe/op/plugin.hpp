@@ -1,0 +1,30 @@
+// A user's own op: a function in a shared object that the worker loads, called with its arrays and parameters. The C
+// interface it is called through is troupe/plugin.h.
+#pragma once
+
+#include "troupe/op/op.hpp"
+
+namespace troupe::op {
+
+struct PluginCall {
+  static constexpr Kind kKind = kind(Family::plugin, 0);
+  static constexpr std::string_view kName = "plugin.call";
+  std::string path;      // of the shared object
+  std::string function;  // its name in the plugin's table
+  std::vector<Argument> arrays;
+  std::vector<std::byte> parameters;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.path);
+    v.field(self.function);
+    v.arguments(self.arrays);
+    v.field(self.parameters);
+  }
+  /// Nobody knows how long it takes: never run it where a short op would run.
+  static constexpr std::uint64_t work() noexcept { return ~std::uint64_t{0}; }
+  friend bool operator==(const PluginCall&, const PluginCall&) = default;
+};
+
+using PluginOps = OpList<PluginCall>;
+
+}  // namespace troupe::op

@@ -1,0 +1,87 @@
+#include "troupe/op/view.hpp"
+
+#include <array>
+#include <cstdlib>
+
+namespace troupe::op {
+
+Result<Range> range_of(const View& view) {
+  const OffsetSpan span = TROUPE_TRY(span_of(view.shape, view.strides));
+  if (span.empty()) return Range{view.address, view.address};
+  const std::int64_t element = size_bytes(view.dtype);
+  const auto offset = static_cast<std::int64_t>(offset_of(view.address));
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  const bool too_large = __builtin_mul_overflow(span.lowest, element, &lowest) ||
+                         __builtin_add_overflow(lowest, offset, &lowest) ||
+                         __builtin_mul_overflow(span.highest, element, &highest) ||
+                         __builtin_add_overflow(highest, offset + element, &highest);
+  if (too_large || lowest < 0 || highest > static_cast<std::int64_t>(kMaxChunkBytes))
+    return fail(ErrorKind::invalid_argument, "the view " + view.shape.to_string() + " with strides " +
+                                                 view.strides.to_string() + " leaves its chunk of the vault");
+  const std::uint32_t chunk = chunk_of(view.address);
+  return Range{address_of(chunk, static_cast<std::uint64_t>(lowest)),
+               address_of(chunk, 0) + static_cast<std::uint64_t>(highest)};
+}
+
+std::int64_t element_count(const View& view) noexcept {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : view.shape) count *= extent;
+  return count;
+}
+
+namespace {
+
+struct Dimension {
+  std::int64_t distance;  // of neighbours, in elements, without its sign
+  std::int64_t extent;
+};
+
+/// The dimensions that have neighbours, densest first; `count` of them.
+std::array<Dimension, kMaxRank> by_distance(const View& view, int& count) noexcept {
+  std::array<Dimension, kMaxRank> dimensions{};
+  count = 0;
+  for (int i = 0; i < view.shape.rank(); ++i) {
+    if (view.shape[i] <= 1) continue;
+    const Dimension dimension{std::abs(view.strides[i]), view.shape[i]};
+    auto place = static_cast<std::size_t>(count++);
+    for (; place > 0 && dimensions[place - 1].distance > dimension.distance; --place)
+      dimensions[place] = dimensions[place - 1];
+    dimensions[place] = dimension;
+  }
+  return dimensions;
+}
+
+}  // namespace
+
+bool is_dense(const View& view) noexcept {
+  if (view.shape.rank() != view.strides.rank() || !check(view.shape)) return false;
+  int count = 0;
+  const auto dimensions = by_distance(view, count);
+  std::int64_t expected = 1;
+  for (int i = 0; i < count; ++i) {
+    const Dimension& dimension = dimensions[static_cast<std::size_t>(i)];
+    if (dimension.distance != expected) return element_count(view) == 0;
+    expected *= dimension.extent;
+  }
+  return true;
+}
+
+bool may_overlap_itself(const View& view) noexcept {
+  if (view.shape.rank() != view.strides.rank() || !check(view.shape)) return true;
+  if (element_count(view) == 0) return false;
+  int count = 0;
+  const auto dimensions = by_distance(view, count);
+  std::int64_t reach = 0;  // from the first to the last element of the denser dimensions
+  for (int i = 0; i < count; ++i) {
+    const Dimension& dimension = dimensions[static_cast<std::size_t>(i)];
+    std::int64_t further = 0;
+    if (dimension.distance <= reach) return true;
+    if (__builtin_mul_overflow(dimension.distance, dimension.extent - 1, &further) ||
+        __builtin_add_overflow(reach, further, &reach))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace troupe::op

@@ -1,0 +1,73 @@
+#include "troupe/wire/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace troupe::wire {
+namespace {
+
+constexpr std::uint64_t status_bytes(std::uint64_t ring_units) noexcept {
+  return sizeof(Status) + ring_units * kUnitBytes;
+}
+constexpr std::size_t kTextOffset = offsetof(Reply, text);
+
+}  // namespace
+
+Channel::Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units) noexcept
+    : ring_memory_(std::move(ring)), status_memory_(std::move(status)), ring_(ring_memory_.data(), ring_units) {}
+
+Result<Channel> Channel::create(std::uint64_t ring_units) {
+  SharedMemory ring = TROUPE_TRY(SharedMemory::create("troupe-ring", ring_units * kUnitBytes));
+  TROUPE_TRY(ring.commit(0, ring.size_bytes()));
+  TROUPE_TRY(ring.seal_writing_elsewhere());
+  SharedMemory status = TROUPE_TRY(SharedMemory::create("troupe-status", status_bytes(ring_units)));
+  TROUPE_TRY(status.commit(0, status.size_bytes()));
+  std::construct_at(reinterpret_cast<Status*>(status.data()));
+  return Channel(std::move(ring), std::move(status), ring_units);
+}
+
+Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t ring_units) {
+  SharedMemory ring_memory = TROUPE_TRY(SharedMemory::map(std::move(ring), ring_units * kUnitBytes, false));
+  SharedMemory status_memory = TROUPE_TRY(SharedMemory::map(std::move(status), status_bytes(ring_units), true));
+  return Channel(std::move(ring_memory), std::move(status_memory), ring_units);
+}
+
+Reply& Channel::reply(Position position) const noexcept {
+  std::byte* replies = const_cast<std::byte*>(status_memory_.data()) + sizeof(Status);
+  return *reinterpret_cast<Reply*>(replies + ring_.index(position) * kUnitBytes);
+}
+
+void Channel::write_reply(Position position, std::uint64_t units, const Error& error) noexcept {
+  Reply& out = reply(position);
+  const std::string_view text = error.message();
+  const std::size_t size = std::min<std::size_t>(text.size(), units * kUnitBytes - kTextOffset);
+  std::memcpy(reinterpret_cast<std::byte*>(&out) + kTextOffset, text.data(), size);
+  out.size_bytes = static_cast<std::uint32_t>(size);
+  out.native_code = error.origin().native_code;
+  out.error_kind_plus_one = static_cast<std::uint32_t>(error.kind()) + 1;
+}
+
+Result<void> Channel::read_reply(Position position, std::uint64_t units) const {
+  const Reply& in = reply(position);
+  const std::uint32_t kind = in.error_kind_plus_one;
+  if (kind == 0) return {};
+  if (kind > kErrorKinds) return fail(ErrorKind::internal, "the worker's reply cannot be read");
+  const std::size_t size = std::min<std::size_t>(in.size_bytes, units * kUnitBytes - kTextOffset);
+  std::string text(reinterpret_cast<const char*>(&in) + kTextOffset, size);
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+  return fail(Error(static_cast<ErrorKind>(kind - 1), std::move(text), ErrorOrigin{.native_code = in.native_code}));
+}
+
+Result<SharedBells> SharedBells::create() {
+  SharedMemory memory = TROUPE_TRY(SharedMemory::create("troupe-bells", sizeof(BellPage)));
+  TROUPE_TRY(memory.commit(0, sizeof(BellPage)));
+  std::construct_at(reinterpret_cast<BellPage*>(memory.data()));
+  return SharedBells(std::move(memory));
+}
+
+Result<SharedBells> SharedBells::open(Descriptor descriptor) {
+  return SharedBells(TROUPE_TRY(SharedMemory::map(std::move(descriptor), sizeof(BellPage), true)));
+}
+
+}  // namespace troupe::wire

@@ -1,0 +1,81 @@
+#include "troupe/wire/ring.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "troupe/core/assert.hpp"
+
+namespace troupe::wire {
+namespace {
+
+constexpr std::uint32_t kSkip = 0xffffffffU;
+
+/// Never zero, and another one in the next round: what is left of an old record is never taken for a new one.
+std::uint32_t mark_of(Position position) noexcept {
+  const auto mark = static_cast<std::uint32_t>(position + 1);
+  return mark != 0 ? mark : kSkip;
+}
+
+}  // namespace
+
+Ring::Ring(std::byte* memory, std::uint64_t capacity_units) noexcept
+    : memory_(memory), capacity_units_(capacity_units) {
+  TROUPE_ASSERT(std::has_single_bit(capacity_units), "a ring has a power of two of units");
+}
+
+RecordHeader& Ring::header(Position position) const noexcept {
+  return *reinterpret_cast<RecordHeader*>(memory_ + index(position) * kUnitBytes);
+}
+
+Place Ring::place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept {
+  const std::uint64_t units = units_for(size_bytes);
+  const std::uint64_t to_end = capacity_units - (tail & (capacity_units - 1));
+  return {.begin = tail, .skip = units <= to_end ? 0 : to_end, .units = units};
+}
+
+void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes) noexcept {
+  RecordHeader& record = header(place.record());
+  record.size_bytes = static_cast<std::uint32_t>(bytes.size());
+  record.units = static_cast<std::uint16_t>(place.units);
+  record.lane = static_cast<std::uint16_t>(lane);
+  record.cancelled.store(0, std::memory_order_relaxed);
+  if (!bytes.empty())
+    std::memcpy(reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader), bytes.data(), bytes.size());
+  record.mark.store(mark_of(place.record()), std::memory_order_seq_cst);
+  if (place.skip == 0) return;
+  RecordHeader& skip = header(place.begin);
+  skip.size_bytes = kSkip;
+  skip.mark.store(mark_of(place.begin), std::memory_order_seq_cst);
+}
+
+std::optional<Record> Ring::at(Position position) const noexcept {
+  const RecordHeader& record = header(position);
+  if (record.mark.load(std::memory_order_seq_cst) != mark_of(position)) return std::nullopt;
+  const std::uint64_t to_end = capacity_units_ - index(position);
+  if (record.size_bytes == kSkip) return Record{.units = to_end, .skip = true};
+  const std::uint64_t units = units_for(record.size_bytes);
+  if (units > to_end || units != record.units)
+    return Record{.units = 1, .lane = record.lane, .cancelled = &record.cancelled};
+  return Record{.bytes = {reinterpret_cast<const std::byte*>(&record) + sizeof(RecordHeader), record.size_bytes},
+                .units = units,
+                .lane = record.lane,
+                .cancelled = &record.cancelled};
+}
+
+void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }
+
+void Ring::clear(Position position, std::uint64_t units) noexcept {
+  // Any unit may be the first of a record in a later round, so no unit keeps bytes that look like a mark.
+  for (std::uint64_t i = 0; i < units; ++i) header(position + i).mark.store(0, std::memory_order_release);
+}
+
+std::optional<Place> RingTail::reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept {
+  Position tail = next_.load(std::memory_order_relaxed);
+  for (;;) {
+    const Place place = Ring::place_at(tail, size_bytes, ring.capacity_units());
+    if (place.end() - head > ring.capacity_units()) return std::nullopt;
+    if (next_.compare_exchange_weak(tail, place.end(), std::memory_order_relaxed)) return place;
+  }
+}
+
+}  // namespace troupe::wire

@@ -1,0 +1,97 @@
+// The ring of records from the app to one worker. Records have any length, several threads of the app write, one worker
+// reads, and a record stays where it is until the app clears it: lanes work from it in place, and after a crash it
+// still says what was under way. The worker maps the ring read-only, so no wild write can change what was asked for.
+//
+// The ring is the memory only. Who may write where is decided by `RingTail`, or by whoever owns the positions.
+//
+//   RingTail tail;
+//   if (auto place = tail.reserve(ring, bytes.size(), head)) ring.commit(*place, lane, bytes);   // a producer
+//   if (auto record = ring.at(position)) ...                                                    // the worker
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace troupe::wire {
+
+/// Counts units from the ring's beginning and never wraps; the ring maps it to memory.
+using Position = std::uint64_t;
+
+inline constexpr std::size_t kUnitBytes = 128;
+
+/// What the ring keeps before a record's bytes.
+struct RecordHeader {
+  std::atomic<std::uint32_t> mark;       // `mark_of` its position once the record is whole
+  std::uint32_t size_bytes;              // kSkip: nothing here, the next record is at the ring's start
+  std::atomic<std::uint32_t> cancelled;  // the app does not want it any more
+  std::uint16_t units;
+  std::uint16_t lane;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+struct Record {
+  std::span<const std::byte> bytes = {};
+  std::uint64_t units = 0;
+  std::uint32_t lane = 0;
+  bool skip = false;
+  const std::atomic<std::uint32_t>* cancelled = nullptr;
+};
+
+/// A place that a producer has been given: `skip` units to the ring's end, then the record.
+struct Place {
+  Position begin = 0;
+  std::uint64_t skip = 0;
+  std::uint64_t units = 0;
+
+  Position record() const noexcept { return begin + skip; }
+  Position end() const noexcept { return begin + skip + units; }
+};
+
+class Ring {
+ public:
+  Ring() = default;
+  /// Over zeroed memory of `capacity_units * kUnitBytes` bytes; a power of two of units.
+  Ring(std::byte* memory, std::uint64_t capacity_units) noexcept;
+
+  std::uint64_t capacity_units() const noexcept { return capacity_units_; }
+  /// The memory index of a position, for tables that run along the ring.
+  std::uint64_t index(Position position) const noexcept { return position & (capacity_units_ - 1); }
+
+  /// Units that a record of so many bytes takes.
+  static constexpr std::uint64_t units_for(std::size_t size_bytes) noexcept {
+    return (sizeof(RecordHeader) + size_bytes + kUnitBytes - 1) / kUnitBytes;
+  }
+  /// Where a record of that size goes when `tail` is the next free position: never around the ring's end.
+  static Place place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
+
+  /// Writes a record for a lane where its producer was given a place, and makes it visible. Sequentially consistent,
+  /// because the producer looks next whether the worker sleeps (see Bell).
+  void commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes) noexcept;
+  /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
+  /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
+  std::optional<Record> at(Position position) const noexcept;
+  /// Tells the worker not to begin the record at `position`.
+  void cancel(Position position) noexcept;
+  /// Frees the units of a record, or of a skip, for a later round. Only after the worker is done with it.
+  void clear(Position position, std::uint64_t units) noexcept;
+
+ private:
+  RecordHeader& header(Position position) const noexcept;
+
+  std::byte* memory_ = nullptr;
+  std::uint64_t capacity_units_ = 0;
+};
+
+/// Hands out places to any number of threads.
+class RingTail {
+ public:
+  /// A place after all others; none when the ring is full, `head` being the oldest position not cleared.
+  std::optional<Place> reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept;
+
+ private:
+  std::atomic<Position> next_{0};
+};
+
+}  // namespace troupe::wire

@@ -1,0 +1,316 @@
+#include "troupe/worker/last_words.hpp"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "troupe/backend/op_notes.hpp"
+
+namespace troupe::worker {
+namespace {
+
+constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+constexpr int kMaxFrames = 16;
+constexpr int kMaxSymbolBytes = 160;
+constexpr unsigned kBacktraceSeconds = 1;
+constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwinder takes about 10 KiB
+
+// A signal handler is given nothing of ours, so what it needs is the process's own.
+constinit std::atomic<LastWords*> words_of_process{nullptr};
+constinit std::atomic<pid_t> process{0};
+constinit std::atomic<pid_t> dying_thread{0};
+
+/// Writes text into a fixed place and stops where that ends, always terminated. Async-signal-safe.
+class Appender {
+ public:
+  explicit Appender(std::span<char> place) noexcept : place_(place) {}
+
+  void text(std::string_view text) noexcept {
+    const std::size_t size = std::min(text.size(), place_.size() - 1 - used_);
+    std::memcpy(place_.data() + used_, text.data(), size);
+    used_ += size;
+    place_[used_] = '\0';
+  }
+  void hex(std::uint64_t number) noexcept {
+    char digits[16];
+    std::size_t first = sizeof(digits);
+    do {
+      digits[--first] = "0123456789abcdef"[number & 15];
+      number >>= 4;
+    } while (number != 0);
+    text("0x");
+    text(std::string_view(digits + first, sizeof(digits) - first));
+  }
+
+ private:
+  std::span<char> place_;
+  std::size_t used_ = 0;
+};
+
+/// True for the first thread that dies, and only the first time. False for that thread when it crashes once more, in
+/// its handler. All others wait here for the end, which is near.
+bool first_to_die() noexcept {
+  const pid_t self = gettid();
+  pid_t first = 0;
+  if (dying_thread.compare_exchange_strong(first, self)) return true;
+  if (first == self) return false;
+  for (;;) pause();
+}
+
+void default_action(int signal) noexcept {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+[[noreturn]] void die_of(int signal) noexcept {
+  default_action(signal);
+  raise(signal);
+  _exit(128 + signal);
+}
+
+/// The kernel gives an address for faults that it found itself, except where the processor does not tell it.
+bool has_address(int signal, const siginfo_t& info) noexcept {
+  const bool fault = signal != SIGABRT && signal != SIGSYS;
+  return fault && info.si_code > 0 && info.si_code != SI_KERNEL;
+}
+
+void write_op(LastWords& words) noexcept {
+  backend::OpNoted noted;
+  if (!backend::op_noted(noted)) return;
+  words.lane = noted.lane;
+  words.ticket = noted.ticket;
+  Appender(words.op).text(noted.name);
+  words.has_op = 1;
+}
+
+std::uintptr_t faulting_instruction(const void* context) noexcept {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine.pc);
+#else
+  static_cast<void>(machine);
+  return 0;
+#endif
+}
+
+/// Where a function returns to that has been called and has done nothing yet.
+std::uintptr_t caller(const void* context) noexcept {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the stack pointer
+  return *reinterpret_cast<const std::uintptr_t*>(machine.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine.regs[30]);
+#else
+  static_cast<void>(machine);
+  return 0;
+#endif
+}
+
+/// "plugin.so(symbol+0x12)", or "plugin.so(+0x1234)" where there is no symbol; false, and the bare address, where there
+/// is no code. A return address stands behind the call, which may be in the next function when the call was the last
+/// thing; so the byte before it is looked up.
+bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) noexcept {
+  Dl_info info = {};
+  const std::uintptr_t inside = is_return_address ? address - 1 : address;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of code
+  if (dladdr(reinterpret_cast<void*>(inside), &info) == 0 || info.dli_fname == nullptr) {
+    out.hex(address);
+    return false;
+  }
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  out.text(slash != nullptr ? slash + 1 : info.dli_fname);
+  out.text("(");
+  const bool named = info.dli_sname != nullptr;
+  if (named) out.text(std::string_view(info.dli_sname, strnlen(info.dli_sname, kMaxSymbolBytes)));
+  out.text("+");
+  out.hex(address - reinterpret_cast<std::uintptr_t>(named ? info.dli_saddr : info.dli_fbase));
+  out.text(")");
+  return true;
+}
+
+/// Neither the unwinder nor `dladdr` is async-signal-safe: they may take a lock that is held, or fault in a stack that
+/// is no longer one. So this comes last, and under an alarm.
+void write_backtrace(LastWords& words, const void* context) noexcept {
+  Appender out(words.text);
+  const std::uintptr_t instruction = faulting_instruction(context);
+  if (!write_frame(out, instruction, false)) {
+    // A jump to where no code is: a null function, a smashed stack. The unwinder would read there, and fault.
+    out.text(" <- ");
+    write_frame(out, caller(context), true);
+    return;
+  }
+  std::array<void*, kMaxFrames + 8> frames;
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  const auto frame = [&](int i) { return reinterpret_cast<std::uintptr_t>(frames[static_cast<std::size_t>(i)]); };
+  int next = 0;
+  while (next < count && frame(next) != instruction) ++next;
+  ++next;  // what comes before is this handler
+  for (int written = 1; next < count && written < kMaxFrames; ++next, ++written) {
+    out.text(" <- ");
+    write_frame(out, frame(next), true);
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) noexcept {
+  LastWords* words = words_of_process.load();
+  if (words == nullptr || process.load() != getpid() || !first_to_die()) die_of(signal);
+  words->state.store(LastWords::being_written);
+  words->signal = static_cast<std::uint32_t>(signal);
+  words->has_address = has_address(signal, *info);
+  words->fault_address = words->has_address != 0 ? reinterpret_cast<std::uintptr_t>(info->si_addr) : 0;
+  write_op(*words);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+
+  default_action(SIGALRM);
+  alarm(kBacktraceSeconds);
+  write_backtrace(*words, context);
+  words->state.store(LastWords::complete);
+  die_of(signal);
+}
+
+void on_exit_called(int code, void*) noexcept {
+  LastWords* words = words_of_process.load();
+  backend::OpNoted noted;
+  if (words == nullptr || process.load() != getpid() || !backend::op_noted(noted)) return;
+  if (first_to_die()) {
+    words->state.store(LastWords::being_written);
+    words->exit_code = code;
+    write_op(*words);
+    words->state.store(LastWords::complete);
+  }
+  _exit(code);
+}
+
+/// A thread's stack for signal handlers, with a page below it that nobody may touch.
+class AlternateStack {
+ public:
+  AlternateStack() noexcept {
+    stack_t current = {};
+    if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t frame = getauxval(AT_MINSIGSTKSZ);  // the registers; the newer the processor the more they are
+    const std::size_t size = (kAlternateStackBytes + frame + page - 1) / page * page;
+    void* memory = mmap(nullptr, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    memory_ = std::span(static_cast<char*>(memory), page + size);
+    stack_t ours = {};
+    ours.ss_sp = memory_.data() + page;
+    ours.ss_size = size;
+    if (mprotect(ours.ss_sp, size, PROT_READ | PROT_WRITE) == 0 && sigaltstack(&ours, nullptr) == 0) return;
+    munmap(memory_.data(), memory_.size());
+    memory_ = {};
+  }
+  ~AlternateStack() {
+    if (memory_.empty()) return;
+    stack_t current = {};
+    sigaltstack(nullptr, &current);
+    const auto* start = static_cast<const char*>(current.ss_sp);
+    if (memory_.data() <= start && start < memory_.data() + memory_.size()) {
+      stack_t none = {};
+      none.ss_flags = SS_DISABLE;
+      if (sigaltstack(&none, nullptr) != 0) return;
+    }
+    munmap(memory_.data(), memory_.size());
+  }
+  AlternateStack(const AlternateStack&) = delete;
+  AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+  std::span<char> memory_;
+};
+
+std::string signal_name(std::uint32_t signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGILL: return "SIGILL";
+    case SIGFPE: return "SIGFPE";
+    case SIGTRAP: return "SIGTRAP";
+    case SIGABRT: return "SIGABRT";
+    case SIGSYS: return "SIGSYS";
+    default: return "signal " + std::to_string(signal);
+  }
+}
+
+/// The text up to its end, or to the end of its place when it has none.
+template <std::size_t size>
+std::string printable(const char (&place)[size]) {
+  std::array<char, size> copy;
+  std::memcpy(copy.data(), place, size);
+  std::string text(copy.begin(), std::find(copy.begin(), copy.end(), '\0'));
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+}  // namespace
+
+void install_last_words(LastWords& words) {
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // loads the unwinder now, while loading is possible
+  use_alternate_stack();
+  dying_thread.store(0);
+  process.store(getpid());
+  words_of_process.store(&words);
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  // Not SA_RESETHAND: a second thread that crashes meanwhile would end the process in the middle of the first one's
+  // words. `first_to_die` stops what that flag is for, a handler that crashes for ever.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+void install_exit_words() { on_exit(on_exit_called, nullptr); }
+
+void use_alternate_stack() noexcept {
+  static thread_local const AlternateStack kStack;
+  static_cast<void>(kStack);
+}
+
+std::string read_last_words(const LastWords& words) {
+  const std::uint32_t state = words.state.load();
+  if (state == LastWords::none) return {};
+  const std::uint32_t signal = words.signal;
+  std::string sentence;
+  if (signal == 0) {
+    sentence = "exit(" + std::to_string(words.exit_code) + ") called";
+  } else {
+    sentence = signal_name(signal);
+    if (words.has_address != 0) {
+      std::array<char, 24> address = {};
+      Appender(address).hex(words.fault_address);
+      sentence += " at address ";
+      sentence += address.data();
+    }
+  }
+  if (words.has_op != 0) {
+    sentence += " in " + printable(words.op) + " (lane " + std::to_string(words.lane) + ", ticket " +
+                std::to_string(words.ticket) + ")";
+  } else {
+    sentence += " outside of any op";
+  }
+  const std::string backtrace = printable(words.text);
+  if (!backtrace.empty()) sentence += "; backtrace: " + backtrace;
+  if (state == LastWords::being_written) sentence += "; it died before it had said all";
+  return sentence;
+}
+
+}  // namespace troupe::worker

@@ -1,0 +1,93 @@
+// The loop that drains a ring: takes the records in order, finds out what each must wait for, and hands it to its lane.
+// Spins briefly when the ring is empty, then sleeps. The same for every backend and every isolation.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "troupe/backend/backend.hpp"
+#include "troupe/core/park.hpp"
+#include "troupe/op/families.hpp"
+#include "troupe/worker/range_tracker.hpp"
+
+namespace troupe::worker {
+
+template <backend::Backend B>
+class Loop {
+ public:
+  Loop(wire::Channel& channel, wire::Bell& doorbell, B& backend) noexcept
+      : channel_(channel), doorbell_(doorbell), backend_(backend), tracker_(channel.status()) {}
+
+  /// Runs until `stop`; then ops that were not begun are left where they are.
+  void run() {
+    while (!stopping_.load(std::memory_order_acquire)) {
+      if (drain() || spin_until([this] { return has_record() || stopping_.load(std::memory_order_acquire); })) continue;
+      doorbell_.listen();
+      if (has_record() || stopping_.load(std::memory_order_seq_cst))
+        doorbell_.ignore();
+      else
+        doorbell_.sleep(TimePoint::max());
+    }
+  }
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_seq_cst);
+    doorbell_.ring();
+  }
+
+ private:
+  bool has_record() const noexcept { return channel_.ring().at(position_).has_value(); }
+
+  bool drain() {
+    bool any = false;
+    while (const std::optional<wire::Record> record = channel_.ring().at(position_)) {
+      if (!record->skip) hand_in(*record);
+      position_ += record->units;
+      any = true;
+      if (stopping_.load(std::memory_order_relaxed)) break;
+    }
+    return any;
+  }
+
+  void hand_in(const wire::Record& record) {
+    // The app counts the ops of each lane in ring order, too: both sides know the ticket, and nobody sends it.
+    const std::uint32_t lane = record.lane % wire::kMaxLanes;
+    backend::Work work;
+    work.position = position_;
+    work.units = record.units;
+    work.bytes = record.bytes;
+    work.cancelled = record.cancelled;
+    work.lane = lane;
+    work.ticket = ++issued_[lane];
+    op::Toucher toucher;
+    if (Result<void> checked = check(record, toucher, work.estimate); !checked) {
+      channel_.write_reply(position_, record.units, checked.error());
+      work.refused = true;
+      work.estimate = 0;
+    } else {
+      tracker_.add(work, toucher.touches());
+    }
+    backend_.submit(work);
+  }
+
+  Result<void> check(const wire::Record& record, op::Toucher& toucher, std::uint64_t& estimate) {
+    TROUPE_TRY(op::decode<void>(record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) -> Result<void> {
+      Op::describe(op, toucher);
+      estimate = op::work_of(op, toucher);
+      return toucher.status();
+    }));
+    for (const op::Touch& touch : toucher.touches())
+      if (!backend_.memory().contains(touch.range))
+        return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
+    return {};
+  }
+
+  wire::Channel& channel_;
+  wire::Bell& doorbell_;
+  B& backend_;
+  RangeTracker tracker_;
+  std::atomic<bool> stopping_{false};
+  wire::Position position_ = 0;
+  std::array<wire::Ticket, wire::kMaxLanes> issued_{};
+};
+
+}  // namespace troupe::worker

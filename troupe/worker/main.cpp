@@ -1,0 +1,36 @@
+// The executable `troupe-worker`: one worker, for the app that started it. Nobody calls it by hand.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "troupe/worker/serve.hpp"
+
+namespace {
+
+constexpr const char* kHelp =
+    "usage: troupe-worker --socket DESCRIPTOR\n"
+    "Executes ops for a Troupe program, which starts it and talks to it through DESCRIPTOR.\n"
+    "  --version   what it speaks: a program needs a worker of its own version\n";
+
+/// To the app, which reads what we print.
+void log_to_app(const troupe::LogRecord& record) {
+  std::fprintf(stderr, "troupe:%s:%.*s\n", std::string(name(record.level)).c_str(),
+               static_cast<int>(record.message.size()), record.message.data());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    std::puts(troupe::worker::version().c_str());
+    return 0;
+  }
+  if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
+    std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
+    return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
+  }
+  const troupe::Result<void> end = troupe::worker::serve(
+      troupe::wire::Socket(troupe::wire::Descriptor(std::atoi(argv[2]))), {.owns_process = true, .log = log_to_app});
+  return end ? 0 : 1;
+}

@@ -1,0 +1,109 @@
+#include "troupe/worker/protocol.hpp"
+
+#include "troupe/op/families.hpp"
+#include "troupe/wire/encoding.hpp"
+
+namespace troupe::worker {
+namespace {
+
+enum class Tag : std::uint8_t { hello, map_chunk, drop_chunk, ready, refused };
+
+struct Encode {
+  wire::Writer& out;
+  void operator()(const Hello& m) const {
+    out.put(Tag::hello);
+    out.put_text(m.version);
+    out.put_text(m.backend);
+    out.put(m.ring_units);
+    out.put(m.doorbell);
+    out.put(m.memory_limit_bytes);
+  }
+  void operator()(const MapChunk& m) const {
+    out.put(Tag::map_chunk);
+    out.put(m.id);
+    out.put(m.size_bytes);
+  }
+  void operator()(const DropChunk& m) const {
+    out.put(Tag::drop_chunk);
+    out.put(m.id);
+  }
+  void operator()(const Ready& m) const {
+    out.put(Tag::ready);
+    out.put_text(m.version);
+  }
+  void operator()(const Refused& m) const {
+    out.put(Tag::refused);
+    out.put(m.kind);
+    out.put_text(m.message);
+  }
+};
+
+Unexpected not_a_message() {
+  return fail(ErrorKind::invalid_argument, "the other side sent bytes that are no message of this version");
+}
+
+}  // namespace
+
+std::string version() {
+  return "troupe 0.1, protocol " + std::to_string(wire::kProtocolVersion) + ", ops " + std::to_string(op::kOpVersion);
+}
+
+Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors) {
+  wire::Writer out;
+  std::visit(Encode{out}, message);
+  return socket.send(out.bytes(), descriptors);
+}
+
+Result<void> send(wire::Socket& socket, const ToApp& message) {
+  wire::Writer out;
+  std::visit(Encode{out}, message);
+  return socket.send(out.bytes());
+}
+
+Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
+  wire::Reader in(bytes);
+  ToWorker message;
+  switch (in.get<Tag>()) {
+    case Tag::hello: {
+      Hello hello;
+      hello.version = in.get_text();
+      hello.backend = in.get_text();
+      hello.ring_units = in.get<std::uint64_t>();
+      hello.doorbell = in.get<std::uint32_t>();
+      if (hello.doorbell >= wire::kMaxDoorbells) return not_a_message();
+      hello.memory_limit_bytes = in.get<std::uint64_t>();
+      message = std::move(hello);
+      break;
+    }
+    case Tag::map_chunk: {
+      MapChunk map;
+      map.id = in.get<std::uint32_t>();
+      map.size_bytes = in.get<std::uint64_t>();
+      message = map;
+      break;
+    }
+    case Tag::drop_chunk: message = DropChunk{in.get<std::uint32_t>()}; break;
+    default: return not_a_message();
+  }
+  if (!in.finished()) return not_a_message();
+  return message;
+}
+
+Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
+  wire::Reader in(bytes);
+  ToApp message;
+  switch (in.get<Tag>()) {
+    case Tag::ready: message = Ready{std::string(in.get_text())}; break;
+    case Tag::refused: {
+      const auto kind = in.get<std::uint8_t>();
+      if (kind >= kErrorKinds) return not_a_message();
+      message = Refused{static_cast<ErrorKind>(kind), std::string(in.get_text())};
+      break;
+    }
+    default: return not_a_message();
+  }
+  if (!in.finished()) return not_a_message();
+  return message;
+}
+
+}  // namespace troupe::worker

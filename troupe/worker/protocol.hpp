@@ -1,0 +1,56 @@
+// What app and worker say to each other over their socket, apart from ops: the greeting and what comes of it, and the
+// chunks of the vault. Few messages, none of them on the hot path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "troupe/core/result.hpp"
+#include "troupe/wire/channel.hpp"
+#include "troupe/wire/socket.hpp"
+
+namespace troupe::worker {
+
+/// The version that both must have, of everything that passes between them: this protocol, the channel, the ops.
+std::string version();
+
+/// App to worker, first of all. With it come the descriptors of ring, status and bells.
+struct Hello {
+  std::string version;
+  std::string backend;
+  std::uint64_t ring_units = 0;
+  std::uint32_t doorbell = 0;  // which one is this worker's
+  /// What the worker may allocate for itself, vault apart; 0: no limit.
+  std::uint64_t memory_limit_bytes = 0;
+};
+/// App to worker: a chunk of the vault, with its descriptor.
+struct MapChunk {
+  std::uint32_t id = 0;
+  std::uint64_t size_bytes = 0;
+};
+/// App to worker: no op will name that chunk again.
+struct DropChunk {
+  std::uint32_t id = 0;
+};
+/// Worker to app: the backend is open, ops are welcome.
+struct Ready {
+  std::string version;
+};
+/// Worker to app: it cannot serve, and ends.
+struct Refused {
+  ErrorKind kind = ErrorKind::internal;
+  std::string message;
+};
+
+using ToWorker = std::variant<Hello, MapChunk, DropChunk>;
+using ToApp = std::variant<Ready, Refused>;
+
+Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors = {});
+Result<void> send(wire::Socket& socket, const ToApp& message);
+
+/// `invalid_argument` for bytes that are no such message.
+Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes);
+Result<ToApp> decode_to_app(std::span<const std::byte> bytes);
+
+}  // namespace troupe::worker

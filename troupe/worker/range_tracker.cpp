@@ -1,0 +1,55 @@
+#include "troupe/worker/range_tracker.hpp"
+
+#include <algorithm>
+
+namespace troupe::worker {
+
+bool RangeTracker::Entry::conflicts_with(std::span<const op::Touch> others) const noexcept {
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (const op::Touch& other : others)
+      if ((touches[i].writes || other.writes) && touches[i].range.overlaps(other.range)) return true;
+  return false;
+}
+
+RangeTracker::Entry& RangeTracker::LaneOps::append() {
+  if (count == entries.size()) {
+    std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(first), entries.end());
+    first = 0;
+    entries.resize(std::max<std::size_t>(16, 2 * entries.size()));
+  }
+  return at(count++);
+}
+
+void RangeTracker::forget_finished(std::uint32_t lane) noexcept {
+  LaneOps& ops = lanes_[lane];
+  const wire::Ticket now = status_.lanes[lane].timeline.now();
+  while (ops.count > 0 && wire::reached(now, ops.at(0).ticket)) {
+    ops.first = (ops.first + 1) % ops.entries.size();
+    --ops.count;
+  }
+  if (ops.count == 0) occupied_ &= ~(1U << lane);
+}
+
+void RangeTracker::add(backend::Work& work, std::span<const op::Touch> touches) {
+  work.waits = 0;
+  if (touches.empty()) return;
+  for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(left));
+    forget_finished(lane);
+    if (lane == work.lane) continue;
+    LaneOps& ops = lanes_[lane];
+    for (std::size_t i = ops.count; i-- > 0;) {
+      if (!ops.at(i).conflicts_with(touches)) continue;
+      work.waits |= 1U << lane;
+      work.after[lane] = ops.at(i).ticket;
+      break;
+    }
+  }
+  Entry& entry = lanes_[work.lane].append();
+  entry.ticket = work.ticket;
+  entry.count = static_cast<std::uint32_t>(touches.size());
+  std::ranges::copy(touches, entry.touches.begin());
+  occupied_ |= 1U << work.lane;
+}
+
+}  // namespace troupe::worker

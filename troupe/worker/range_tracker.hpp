@@ -1,0 +1,47 @@
+// Which ops must wait for which. Ops come in ring order; one that touches memory which an earlier, unfinished op of
+// another lane touches must wait for it, unless both only read: read after write, write after read, write after write.
+// Ops of one lane run in order anyway, so of every other lane only the latest conflicting op matters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "troupe/backend/backend.hpp"
+#include "troupe/op/op.hpp"
+
+namespace troupe::worker {
+
+class RangeTracker {
+ public:
+  explicit RangeTracker(const wire::Status& status) noexcept : status_(status) {}
+
+  /// Sets what `work` has to wait for, and remembers what it touches until its timeline covers it. In ring order.
+  void add(backend::Work& work, std::span<const op::Touch> touches);
+
+ private:
+  struct Entry {
+    wire::Ticket ticket = 0;
+    std::uint32_t count = 0;
+    std::array<op::Touch, op::kMaxViews> touches;
+    bool conflicts_with(std::span<const op::Touch> others) const noexcept;
+  };
+  /// The unfinished ops of one lane, oldest first, in a circle that grows with the lane's backlog and no further.
+  struct LaneOps {
+    std::vector<Entry> entries;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    Entry& at(std::size_t i) noexcept { return entries[(first + i) % entries.size()]; }
+    Entry& append();
+  };
+
+  void forget_finished(std::uint32_t lane) noexcept;
+
+  const wire::Status& status_;
+  std::array<LaneOps, wire::kMaxLanes> lanes_;
+  std::uint32_t occupied_ = 0;  // a bit for every lane with unfinished ops
+};
+
+}  // namespace troupe::worker

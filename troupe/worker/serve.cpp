@@ -1,0 +1,103 @@
+#include "troupe/worker/serve.hpp"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "troupe/backend/host/host_backend.hpp"
+#include "troupe/worker/last_words.hpp"
+#include "troupe/worker/loop.hpp"
+
+namespace troupe::worker {
+namespace {
+
+/// What comes with a `Hello`.
+struct Shared {
+  Hello hello;
+  wire::Channel channel;
+  wire::SharedBells bells;
+};
+
+Result<Shared> be_greeted(wire::Socket& socket) {
+  wire::Message message = TROUPE_TRY(socket.receive());
+  const ToWorker decoded = TROUPE_TRY(decode_to_worker(message.bytes));
+  const Hello* hello = std::get_if<Hello>(&decoded);
+  if (!hello || message.descriptors.size() != 3)
+    return fail(ErrorKind::invalid_argument, "the app's first message is no greeting");
+  if (hello->version != version())
+    return fail(ErrorKind::unsupported, "the worker is of another version than the app: the worker is " + version() +
+                                            ", the app is " + hello->version);
+  wire::Channel channel = TROUPE_TRY(
+      wire::Channel::open(std::move(message.descriptors[0]), std::move(message.descriptors[1]), hello->ring_units));
+  wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::open(std::move(message.descriptors[2])));
+  return Shared{*hello, std::move(channel), std::move(bells)};
+}
+
+void limit_own_memory(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+  setrlimit(RLIMIT_DATA, &limit);  // private memory only: the vault is shared memory and does not count
+}
+
+/// Announcements, until the app hangs up.
+template <backend::Backend B>
+Result<void> listen(wire::Socket& socket, B& backend) {
+  for (;;) {
+    Result<wire::Message> message = socket.receive();
+    if (!message) return fail(message.error());
+    const ToWorker decoded = TROUPE_TRY(decode_to_worker(message->bytes));
+    if (const auto* chunk = std::get_if<MapChunk>(&decoded)) {
+      if (message->descriptors.size() != 1) return fail(ErrorKind::invalid_argument, "a chunk came without its memory");
+      TROUPE_TRY(backend.memory().map(chunk->id, std::move(message->descriptors[0]), chunk->size_bytes));
+    } else if (const auto* dropped = std::get_if<DropChunk>(&decoded)) {
+      backend.memory().unmap(dropped->id);
+    }
+  }
+}
+
+template <backend::Backend B>
+Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
+  backend::Setup setup{.channel = shared.channel, .bell = shared.bells.app(), .log = options.log};
+  if (options.owns_process) {
+    setup.in_new_thread = use_alternate_stack;
+    setup.after_loading = install_exit_words;
+  }
+  std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
+  TROUPE_TRY(send(socket, ToApp(Ready{version()})));
+  Loop<B> loop(shared.channel, shared.bells.doorbell(shared.hello.doorbell), *backend);
+  std::thread drain([&] {
+    pthread_setname_np(pthread_self(), "troupe-drain");
+    setup.in_new_thread();
+    loop.run();
+  });
+  std::thread warm([&] { backend->warm(); });
+  const Result<void> end = listen(socket, *backend);
+  if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);  // nobody is left to work for
+  loop.stop();
+  drain.join();
+  warm.join();
+  if (end.error().kind() == ErrorKind::stopped) return {};
+  return end;
+}
+
+Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
+  if (options.owns_process) {
+    limit_own_memory(shared.hello.memory_limit_bytes);
+    install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
+  }
+  if (shared.hello.backend == host::HostBackend::kName) return serve_with<host::HostBackend>(socket, shared, options);
+  return fail(ErrorKind::unsupported, "this worker has no backend \"" + shared.hello.backend + "\"; it has: host");
+}
+
+}  // namespace
+
+Result<void> serve(wire::Socket socket, const ServeOptions& options) {
+  Result<Shared> shared = be_greeted(socket);
+  Result<void> end = shared ? serve_greeted(socket, *shared, options) : fail(shared.error());
+  if (!end) (void)send(socket, ToApp(Refused{end.error().kind(), std::string(end.error().message())}));
+  return end;
+}
+
+}  // namespace troupe::worker

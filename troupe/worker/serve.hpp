@@ -1,0 +1,21 @@
+// One worker's life: greet the app, open the backend, drain the ring until the app hangs up. The executable does it in
+// a process of its own; `Isolation::thread` does the very same in a thread of the app.
+#pragma once
+
+#include "troupe/core/log.hpp"
+#include "troupe/wire/socket.hpp"
+#include "troupe/worker/protocol.hpp"
+
+namespace troupe::worker {
+
+struct ServeOptions {
+  /// The process is ours: limit its memory, leave last words, and end it the moment the app hangs up.
+  bool owns_process = false;
+  LogSink log;
+};
+
+/// Serves the app at the other end of `socket`. Returns when it has hung up, or why it could not be served; it has been
+/// told, too.
+Result<void> serve(wire::Socket socket, const ServeOptions& options);
+
+}  // namespace troupe::worker
