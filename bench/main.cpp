@@ -10,6 +10,7 @@
 
 #include "bench/actor_rows.hpp"
 #include "bench/bench.hpp"
+#include "bench/device_rows.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 
@@ -23,6 +24,7 @@ constexpr int kBadUse = 2;
 std::vector<Row> all_rows(const Options& options) {
   std::vector<Row> rows;
   std::ranges::move(actor_rows(options), std::back_inserter(rows));
+  std::ranges::move(device_rows(options), std::back_inserter(rows));
   std::erase_if(rows, [&](const Row& row) { return !options.selects(row.name); });
   return rows;
 }

@@ -1,7 +1,22 @@
 # examples/NN_topic.cpp: one program each, run as a test. examples/demo.cpp: what `./dev demo` shows.
+# examples/plugins/NAME.cpp: a shared object libNAME.so that a worker loads; the programs look for it beside themselves.
+add_custom_target(troupe_example_plugins)
+file(GLOB example_plugins CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/plugins/*.cpp")
+foreach(source IN LISTS example_plugins)
+  cmake_path(GET source STEM name)
+  add_library(example_plugin_${name} MODULE "${source}")
+  set_target_properties(example_plugin_${name} PROPERTIES OUTPUT_NAME "${name}")
+  target_compile_features(example_plugin_${name} PRIVATE cxx_std_23)
+  target_include_directories(example_plugin_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  troupe_own_target(example_plugin_${name})
+  troupe_sanitize(example_plugin_${name})
+  add_dependencies(troupe_example_plugins example_plugin_${name})
+endforeach()
+
 function(troupe_example target source)
   add_executable(${target} "${source}")
   target_link_libraries(${target} PRIVATE troupe troupe_asio)
+  add_dependencies(${target} troupe_worker troupe_example_plugins)
   troupe_own_target(${target})
 endfunction()
 

@@ -243,6 +243,8 @@ TroupeStatus sum(const TroupeCall* call) {
 TroupeStatus wait_for_flag(const TroupeCall* call) {
   if (!has(call, 0, TROUPE_U32)) return fail(call, "wait_for_flag needs a u32");
   std::atomic_ref<std::uint32_t> flag(element<std::uint32_t>(call->arrays[0], 0));
+  if (call->arrays[0].rank == 1 && call->arrays[0].shape[0] == 2)  // a second one, to say that it has begun
+    std::atomic_ref(element<std::uint32_t>(call->arrays[0], 1)).store(1, std::memory_order_release);
   while (flag.load(std::memory_order_acquire) == 0) std::this_thread::yield();
   return call->array_count == 3 ? copy_elements(call, call->arrays[1], call->arrays[2]) : TROUPE_OK;
 }

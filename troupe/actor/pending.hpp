@@ -22,6 +22,8 @@ class SystemCore;
 class Pending : public RefCounted {
  public:
   bool ended() const noexcept { return state_.load(std::memory_order_acquire) >= kClaimed; }
+  /// It has ended and the outcome is there.
+  bool settled() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
   // ---- the ending side: any thread that owns a share ----
 

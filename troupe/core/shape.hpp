@@ -12,8 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -32,8 +32,12 @@ template <class Tag>
 class PerDimension {
  public:
   constexpr PerDimension() = default;
-  constexpr PerDimension(std::initializer_list<std::int64_t> values)
-      : PerDimension(std::span<const std::int64_t>(values.begin(), values.size())) {}
+  /// `{2, 3}`. Not a std::initializer_list, which g++ 12 cannot compile in a coroutine's `CO_TRY(gpu.array<T>({2, 3}))`.
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  constexpr PerDimension(I... values)  // NOLINT(google-explicit-constructor): a shape is written in braces
+      : PerDimension(std::span<const std::int64_t>(
+            std::array<std::int64_t, sizeof...(I)>{static_cast<std::int64_t>(values)...})) {}
   explicit constexpr PerDimension(std::span<const std::int64_t> values)
       : rank_(static_cast<std::int32_t>(std::min<std::size_t>(values.size(), kMaxRank))),
         too_long_(values.size() > kMaxRank) {

@@ -25,7 +25,7 @@ void CallBase::set_deadline(Duration from_now) noexcept {
 }
 
 bool CallBase::refuses_to_start() noexcept {
-  if (call_->Pending::ended()) return true;
+  if (call_->settled()) return true;
   if (call_->deadline_after && call_->deadline_after->count() <= 0)
     call_->fail_with(Error(ErrorKind::deadline_exceeded, "a deadline of zero leaves no time for the op"));
   else if (timeout_ && timeout_->count() <= 0)
@@ -54,9 +54,12 @@ void CallBase::submit_and_wait_in_thread() noexcept {
   call_->wait_in_thread(device_->system());
 }
 
-void CallBase::submit_only() noexcept {
+Result<void> CallBase::submit_only() {
   if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
-  device_->engine().submit(std::move(call_));
+  call_->nobody_waits = true;
+  device_->engine().submit(call_);
+  if (call_->settled()) return call_->take();
+  return {};
 }
 
 void CallBase::watch_for_the_end() {

@@ -41,7 +41,7 @@ class CallBase {
   bool refuses_to_start() noexcept;
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   void submit_and_wait_in_thread() noexcept;
-  void submit_only() noexcept;
+  Result<void> submit_only();
   Result<void> take();
 
   std::optional<Duration> timeout_;
@@ -106,12 +106,9 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if (!refuses_to_start()) submit_and_wait_in_thread();
     return finish();
   }
-  /// Submits, and nobody waits. What was found wrong beforehand is returned; how the op ends shows in what it writes.
-  Result<void> submit() && {
-    if (refuses_to_start()) return take();
-    submit_only();
-    return {};
-  }
+  /// Submits, and nobody waits. An error that is known at once is returned; one that comes later shows in what the op
+  /// writes: it is tainted.
+  Result<void> submit() && { return refuses_to_start() ? take() : submit_only(); }
 
   bool await_ready() noexcept { return refuses_to_start(); }
   template <class Promise>

@@ -35,7 +35,10 @@ Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
 
 void ChunkTable::drop(std::uint32_t id) noexcept {
   const std::lock_guard lock(mutex_);
-  for (wire::Socket* worker : workers_) (void)worker::send(*worker, worker::ToWorker(worker::DropChunk{id}));
+  // Whoever frees the last block is not to wait. A worker that is not told keeps the old mapping until it is told of a
+  // new chunk with that number.
+  for (wire::Socket* worker : workers_)
+    (void)worker::send(*worker, worker::ToWorker(worker::DropChunk{id}), {}, Duration(0));
   chunks_.erase(id);
 }
 

@@ -129,8 +129,8 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
   std::vector<const AnyArray*> used;
   for (const PluginArray& array : arrays) {
-    op.arrays.push_back({.access = array.access, .view = array.array.view()});
-    used.push_back(&array.array);
+    op.arrays.push_back({.access = array.access(), .view = array.array().view()});
+    used.push_back(&array.array());
   }
   return make_call(op, used);
 }

@@ -38,10 +38,16 @@ struct DeviceStats {
   VaultStats host_memory;
 };
 
-/// An array of a plugin call, and what the plugin does with it.
-struct PluginArray {
-  op::Access access;
-  AnyArray array;
+/// An array of a plugin call, and what the plugin does with it: `reads(a)`, `writes(b)`, `updates(c)`.
+class PluginArray {
+ public:
+  PluginArray(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
+  op::Access access() const noexcept { return access_; }
+  const AnyArray& array() const noexcept { return array_; }
+
+ private:
+  op::Access access_;
+  AnyArray array_;
 };
 inline PluginArray reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
 inline PluginArray writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
@@ -126,6 +132,17 @@ class Device {
   /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
   Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<PluginArray> arrays = {},
                          std::span<const std::byte> parameters = {}) const;
+  /// The same without a list in braces, which g++ 12 cannot compile inside a `co_await`:
+  /// `co_await gpu.call_plugin(path, "scale", parameters, updates(x))`.
+  template <class... More>
+  Call<void> call_plugin(const std::string& path, const std::string& function, std::span<const std::byte> parameters,
+                         PluginArray first, More... more) const {
+    std::vector<PluginArray> arrays;
+    arrays.reserve(1 + sizeof...(more));
+    arrays.push_back(std::move(first));
+    (arrays.push_back(std::move(more)), ...);
+    return call_plugin(path, function, std::move(arrays), parameters);
+  }
   /// Nothing, there and back.
   Call<void> nop() const;
 

@@ -93,11 +93,13 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                            .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
                              core->log(record.level, record.source, record.message);
                            }};
-  device->vault_ = TROUPE_TRY(Vault::create({.limit_bytes = or_half(options.vault_limit_bytes)}, info.index,
-                                            std::make_shared<TableChunks>(device->chunks_, ChunkTable::Sight::hidden)));
-  device->host_vault_ =
-      TROUPE_TRY(Vault::create({.limit_bytes = or_half(options.host_limit_bytes)}, info.index,
-                               std::make_shared<TableChunks>(device->chunks_, ChunkTable::Sight::visible)));
+  const auto make_vault = [&](std::uint64_t limit_bytes, ChunkTable::Sight sight) {
+    // Large arrays that come and go find their chunks again, up to a quarter of the limit.
+    const VaultOptions vault{.limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4};
+    return Vault::create(vault, info.index, std::make_shared<TableChunks>(device->chunks_, sight));
+  };
+  device->vault_ = TROUPE_TRY(make_vault(or_half(options.vault_limit_bytes), ChunkTable::Sight::hidden));
+  device->host_vault_ = TROUPE_TRY(make_vault(or_half(options.host_limit_bytes), ChunkTable::Sight::visible));
   try {
     device->poller_ = std::thread([raw = device.get()] { raw->engine_.poll_until_stopped(); });
   } catch (const std::system_error& error) {

@@ -58,7 +58,7 @@ void Engine::submit_slowly(OpCall& call) noexcept {
     lock.unlock();
     return end_cut_off(call, why);
   }
-  gate_.fetch_or(kSlow, std::memory_order_acq_rel);  // nobody overtakes this one from now on
+  gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
   const bool goes_at_once = !is_blocked(call) && waiting_ == not_ready_ && room_for(call);
   if (!goes_at_once && (call.refuse_when_full || waiting_ >= options_.max_waiting)) {
     const Error why(ErrorKind::queue_full, "the device's queue is full: " + std::to_string(waiting_) + " ops wait");
@@ -131,7 +131,7 @@ bool Engine::poll() noexcept {
     trial_ = nullptr;
     hooks_.attend();
   }
-  if (any && (gate_.load(std::memory_order_acquire) & kSlow)) {
+  if (any && (gate_.load(std::memory_order_seq_cst) & kSlow)) {
     const std::lock_guard lock(mutex_);
     release_ready();
   }
@@ -254,6 +254,7 @@ void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
 // ---- ending ----
 
 void Engine::end(OpCall& call, Result<void> result) noexcept {
+  if (!result && call.nobody_waits) taint_what_it_writes(call);  // it shows there, because it shows nowhere else
   call.stage = Stage::ended;
   call.uses.clear();  // whoever sees the reply may count on the memory
   if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);

@@ -6,6 +6,17 @@
 #include "troupe/device/engine.hpp"
 
 namespace troupe {
+namespace {
+
+/// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
+/// has lost its worker.
+Error cut_off_by(const OpCall& call, const Error& why) {
+  if (call.deadline_passed) return Error(ErrorKind::deadline_exceeded, std::string(why.message()));
+  if (why.kind() != ErrorKind::deadline_exceeded) return why;
+  return Error(ErrorKind::worker_crashed, "the worker was stopped: " + std::string(why.message()));
+}
+
+}  // namespace
 
 // ---- workers come and go ----
 
@@ -71,7 +82,8 @@ void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
     if (!call.given_up && !call.deadline_passed) return set_stage(call, Stage::ready);
     remove(call);
     forget_rewrites(call);
-    return end(call, fail(ErrorKind::cancelled));
+    return end(call,
+               fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
   }
   ++call.runs_cut_off;
   if (!call.deadline_passed && call.can_be_rerun() && !call.reads_tainted()) {
@@ -79,7 +91,7 @@ void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
     return set_stage(call, Stage::suspect);
   }
   remove(call);
-  end_cut_off(call, call.deadline_passed ? Error(ErrorKind::deadline_exceeded, std::string(why.message())) : why);
+  end_cut_off(call, cut_off_by(call, why));
 }
 
 bool Engine::runs_overdue(std::uint32_t worker) {
@@ -150,7 +162,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
     }
     if (!call->deadline_passed) ++culprits_;
     remove(*call);
-    end_cut_off(*call, call->deadline_passed ? Error(ErrorKind::deadline_exceeded, std::string(why.message())) : why);
+    end_cut_off(*call, cut_off_by(*call, why));
   }
   release_ready();
 }

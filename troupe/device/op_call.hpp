@@ -67,6 +67,7 @@ class OpCall final : public Outcome<void> {
   std::optional<Duration> deadline_after;  // from its submission
   TimePoint deadline = TimePoint::max();
   bool refuse_when_full = false;
+  bool nobody_waits = false;  // from the start: it was submitted without waiting
 
   // ---- the engine's, under its locks ----
   Stage stage = Stage::in_ring;

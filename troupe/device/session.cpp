@@ -12,7 +12,6 @@ void Session::open(wire::Channel& channel, wire::Bell& doorbell) {
   slots_.assign(channel.ring().capacity_units(), Slot{});
   lanes_.fill({});
   occupied_ = 0;
-  failures_seen_ = 0;
   done_.clear();
   head_.store(0, std::memory_order_release);
 }
@@ -52,6 +51,7 @@ bool Session::scan_to(wire::Position tail) noexcept {
 }
 
 bool Session::take_covered() {
+  const std::size_t before = done_.size();
   for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
     LaneOps& lane = lanes_[number];
@@ -62,31 +62,18 @@ bool Session::take_covered() {
     }
     if (!lane.first) occupied_ &= ~(1U << number);
   }
-  return !done_.empty();
-}
-
-std::size_t Session::sort_and_count_failures() {
-  std::ranges::sort(done_, {}, [](const OpCall* call) { return call->position; });
-  return static_cast<std::size_t>(std::ranges::count_if(done_, [&](OpCall* call) { return !reply_of(*call); }));
+  return done_.size() > before;
 }
 
 const std::vector<OpCall*>& Session::take_done() {
   done_.clear();
-  if (!take_covered()) return done_;
-  // An op that depends on a failed one is covered only after the failure was counted. So when the count says that there
-  // is a failure we have not seen, its timeline is about to be raised: look until it is here, and only then judge the
-  // ops that came after it.
-  constexpr int kLooks = 10000;
-  const std::uint32_t failures = channel_->status().failures.load(std::memory_order_seq_cst);
-  if (failures == failures_seen_) return done_;
-  for (int look = 0; look < kLooks; ++look) {
-    const std::size_t found = sort_and_count_failures();
-    if (failures_seen_ + found >= failures) {
-      failures_seen_ += static_cast<std::uint32_t>(found);
-      break;
-    }
-    take_covered();
+  const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
+  if (!take_covered() || !several_lanes) return done_;
+  // An op is covered after those of other lanes that it waited for, but we may have looked at their lanes before that.
+  // When a whole round finds nothing new, everything that the ops found depend on has been found too.
+  while (take_covered()) {
   }
+  std::ranges::sort(done_, {}, [](const OpCall* call) { return call->position; });
   return done_;
 }
 
@@ -108,7 +95,7 @@ void Session::free_places() noexcept {
     channel_->ring().clear(head, slot.units);
     head += slot.units;
   }
-  if (head != before) head_.store(head, std::memory_order_release);
+  if (head != before) head_.store(head, std::memory_order_seq_cst);
 }
 
 bool Session::cancel(const OpCall& call) noexcept {

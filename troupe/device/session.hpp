@@ -28,8 +28,9 @@ class Session {
   std::int64_t generation() const noexcept { return generation_; }
   void set_generation(std::int64_t generation) noexcept { generation_ = generation; }
 
-  /// The oldest position still in use; any thread.
-  wire::Position head() const noexcept { return head_.load(std::memory_order_acquire); }
+  /// The oldest position still in use; any thread. Sequentially consistent, as the gate is: either whoever finds the
+  /// ring full sees the places that were freed, or whoever freed them sees that somebody waits.
+  wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
   /// A submitting thread, at a place it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
   void enter(OpCall& call, const wire::Place& place) noexcept;
 
@@ -38,9 +39,8 @@ class Session {
   /// Takes note of ops that were entered since; false while one before `tail` is still being written.
   bool scan_to(wire::Position tail) noexcept;
   void scan() noexcept { scan_to(~wire::Position{0}); }
-  /// The ops that are done, oldest first as far as it matters: ops of one lane in their order, and all of them in ring
-  /// order when one of them did not end well. They are out of the session then, but `leave` frees their place.
-  /// Empty when nothing is done, or when not all failures are visible yet.
+  /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
+  /// out of the session then, but `leave` frees their place.
   const std::vector<OpCall*>& take_done();
   /// The ops that are left, in ring order; the session forgets them.
   std::vector<OpCall*> take_rest();
@@ -85,7 +85,6 @@ class Session {
   };
 
   bool take_covered();
-  std::size_t sort_and_count_failures();
 
   wire::Channel* channel_ = nullptr;
   wire::Bell* doorbell_ = nullptr;
@@ -95,7 +94,6 @@ class Session {
   std::vector<Slot> slots_;  // along the ring
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;       // a bit for every lane with ops
-  std::uint32_t failures_seen_ = 0;  // of the worker's count
   std::vector<OpCall*> done_;        // kept, so that there is no allocation per op
 };
 

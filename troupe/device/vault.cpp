@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/wire/memory_info.hpp"
 
 namespace troupe {
 namespace {
@@ -273,10 +274,10 @@ Unexpected Vault::no_room(std::uint64_t size_bytes, const std::string& why) cons
   std::uint64_t largest = 0;
   for (const auto& chunk : chunks_)
     if (chunk) largest = std::max(largest, chunk->pieces.largest_free_bytes());
-  std::string message = "no room for " + std::to_string(size_bytes) + " bytes: " + std::to_string(stats_.used_bytes) +
-                        " of " + std::to_string(limit_bytes_) + " bytes are used, the largest free piece has " +
-                        std::to_string(largest) + " bytes, chunks: " + std::to_string(stats_.chunks) + " with " +
-                        std::to_string(stats_.reserved_bytes) + " bytes";
+  using wire::format_bytes;
+  std::string message = "no room for " + format_bytes(size_bytes) + ": " + format_bytes(stats_.used_bytes) + " of " +
+                        format_bytes(limit_bytes_) + " are used, the largest free piece has " + format_bytes(largest) +
+                        ", " + std::to_string(stats_.chunks) + " chunks have " + format_bytes(stats_.reserved_bytes);
   if (!why.empty()) message += "; " + why;
   ErrorOrigin origin;
   origin.library = "vault";

@@ -164,10 +164,10 @@ TEST_F(VaultTest, says_the_figures_when_it_has_no_room) {
   const auto refused = vault->allocate(4 * kMiB - 1);
   expect_error(
       refused, ErrorKind::out_of_memory,
-      "no room for 4194303 bytes: 1048576 of 4194304 bytes are used, the largest free piece has 1048576 bytes, "
-      "chunks: 1 with 2097152 bytes; the limit leaves no room for another chunk");
+      "no room for 4 MiB: 1 MiB of 4 MiB are used, the largest free piece has 1 MiB, 1 chunks have 2 MiB; the limit "
+      "leaves no room for another chunk");
   EXPECT_EQ(refused.error().origin().device, 7);
-  expect_error(vault->allocate(~std::uint64_t{0}), ErrorKind::out_of_memory, "no room for 18446744073709551615 bytes");
+  expect_error(vault->allocate(~std::uint64_t{0}), ErrorKind::out_of_memory, "no room for 16 EiB");
 }
 
 TEST_F(VaultTest, keeps_one_empty_chunk_and_gives_others_back) {

@@ -1,4 +1,5 @@
-// Linear algebra. Views carry their strides, so a transposed matrix is a view and needs no flag.
+// Linear algebra as data. Views carry their strides, so a transposed matrix is a view like any other: it needs no flag,
+// and no op has to say how its operands lie in memory.
 #pragma once
 
 #include "troupe/op/op.hpp"

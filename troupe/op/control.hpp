@@ -1,4 +1,5 @@
-// Ops that compute nothing: `Nop` makes the round trip to a worker's lane and back.
+// Ops that compute nothing. `Nop` makes the round trip to a worker's lane and back: for measuring, and for asking whether
+// anybody is there.
 #pragma once
 
 #include "troupe/op/op.hpp"

@@ -1,13 +1,19 @@
 #include "troupe/op/view.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
+#include <string>
 
 namespace troupe::op {
 
 Result<Range> range_of(const View& view) {
   const OffsetSpan span = TROUPE_TRY(span_of(view.shape, view.strides));
   if (span.empty()) return Range{view.address, view.address};
+  const std::uint32_t chunk = chunk_of(view.address);
+  if (chunk >= kMaxChunks)  // beyond, the end of a range could even wrap to 0 and look like that of an empty one
+    return fail(ErrorKind::invalid_argument, "the vault has no chunk " + std::to_string(chunk));
   const std::int64_t element = size_bytes(view.dtype);
   const auto offset = static_cast<std::int64_t>(offset_of(view.address));
   std::int64_t lowest = 0;
@@ -19,7 +25,6 @@ Result<Range> range_of(const View& view) {
   if (too_large || lowest < 0 || highest > static_cast<std::int64_t>(kMaxChunkBytes))
     return fail(ErrorKind::invalid_argument, "the view " + view.shape.to_string() + " with strides " +
                                                  view.strides.to_string() + " leaves its chunk of the vault");
-  const std::uint32_t chunk = chunk_of(view.address);
   return Range{address_of(chunk, static_cast<std::uint64_t>(lowest)),
                address_of(chunk, 0) + static_cast<std::uint64_t>(highest)};
 }
@@ -43,7 +48,9 @@ std::array<Dimension, kMaxRank> by_distance(const View& view, int& count) noexce
   count = 0;
   for (int i = 0; i < view.shape.rank(); ++i) {
     if (view.shape[i] <= 1) continue;
-    const Dimension dimension{std::abs(view.strides[i]), view.shape[i]};
+    // The least number has no counterpart; the largest is as far out of every chunk.
+    const std::int64_t stride = std::max(view.strides[i], -std::numeric_limits<std::int64_t>::max());
+    const Dimension dimension{std::abs(stride), view.shape[i]};
     auto place = static_cast<std::size_t>(count++);
     for (; place > 0 && dimensions[place - 1].distance > dimension.distance; --place)
       dimensions[place] = dimensions[place - 1];

@@ -48,8 +48,8 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
-/// What the view touches, gaps included; empty when it has no elements. `invalid_argument` when its shape is not valid
-/// or it leaves its chunk.
+/// What the view touches, gaps included; empty when it has no elements. `invalid_argument` when its shape is not valid,
+/// it leaves its chunk, or there can be no such chunk.
 Result<Range> range_of(const View& view);
 /// Elements in a view whose shape is valid.
 std::int64_t element_count(const View& view) noexcept;

@@ -1,6 +1,8 @@
 #include "troupe/wire/channel.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -12,12 +14,21 @@ constexpr std::uint64_t status_bytes(std::uint64_t ring_units) noexcept {
 }
 constexpr std::size_t kTextOffset = offsetof(Reply, text);
 
+/// The size comes from a user or from the other process: it is an error there, and an assert only in `Ring`.
+Result<void> check_units(std::uint64_t ring_units) {
+  if (std::has_single_bit(ring_units) && ring_units <= kMaxRingUnits) return {};
+  return fail(ErrorKind::invalid_argument, "a ring has a power of two of units, at most " +
+                                               std::to_string(kMaxRingUnits) + ", and not " +
+                                               std::to_string(ring_units));
+}
+
 }  // namespace
 
 Channel::Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units) noexcept
     : ring_memory_(std::move(ring)), status_memory_(std::move(status)), ring_(ring_memory_.data(), ring_units) {}
 
 Result<Channel> Channel::create(std::uint64_t ring_units) {
+  TROUPE_TRY(check_units(ring_units));
   SharedMemory ring = TROUPE_TRY(SharedMemory::create("troupe-ring", ring_units * kUnitBytes));
   TROUPE_TRY(ring.commit(0, ring.size_bytes()));
   TROUPE_TRY(ring.seal_writing_elsewhere());
@@ -28,6 +39,7 @@ Result<Channel> Channel::create(std::uint64_t ring_units) {
 }
 
 Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t ring_units) {
+  TROUPE_TRY(check_units(ring_units));
   SharedMemory ring_memory = TROUPE_TRY(SharedMemory::map(std::move(ring), ring_units * kUnitBytes, false));
   SharedMemory status_memory = TROUPE_TRY(SharedMemory::map(std::move(status), status_bytes(ring_units), true));
   return Channel(std::move(ring_memory), std::move(status_memory), ring_units);

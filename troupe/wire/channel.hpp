@@ -19,6 +19,7 @@
 namespace troupe::wire {
 
 inline constexpr std::uint32_t kMaxLanes = 16;
+inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 /// Workers of one device at a time: the active one, a standby, and those that are dead and not reaped.
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
@@ -41,17 +42,17 @@ struct Reply {
 static_assert(sizeof(Reply) == kUnitBytes);
 
 struct Status {
-  /// Ops that did not end well; raised before the timeline that covers them.
-  alignas(128) std::atomic<std::uint32_t> failures{0};
   std::array<LaneStatus, kMaxLanes> lanes;
   alignas(128) std::array<std::byte, 4096> last_words{};
 };
 
 class Channel {
  public:
-  /// The app's side. `out_of_memory` when the machine has no memory or descriptors left.
+  /// The app's side. `invalid_argument` unless `ring_units` is a power of two and at most `kMaxRingUnits`,
+  /// `out_of_memory` when the machine has no memory or descriptors left.
   static Result<Channel> create(std::uint64_t ring_units);
-  /// The worker's side, from the descriptors it was sent.
+  /// The worker's side, from the descriptors it was sent. `invalid_argument` for such a size, and for memory that is
+  /// smaller than that.
   static Result<Channel> open(Descriptor ring, Descriptor status, std::uint64_t ring_units);
 
   Ring& ring() noexcept { return ring_; }

@@ -16,8 +16,9 @@ constexpr bool reached(Ticket now, Ticket ticket) noexcept { return static_cast<
 class Timeline {
  public:
   /// What the device had finished at this moment. Whatever the device wrote before raising the counter to this value is
-  /// visible to the caller afterwards (acquire).
-  Ticket now() const noexcept { return counter_.load(std::memory_order_acquire); }
+  /// visible to the caller afterwards. Sequentially consistent, because whoever is about to sleep looks here once more
+  /// after it has said so (see Bell): an acquire load may be done before others can see what it said.
+  Ticket now() const noexcept { return counter_.load(std::memory_order_seq_cst); }
   bool done(Ticket ticket) const noexcept { return reached(now(), ticket); }
 
   /// For lanes that run on a CPU; a GPU stores to `address()` itself. Sequentially consistent, because whoever raises

@@ -48,10 +48,10 @@ std::string version() {
   return "troupe 0.1, protocol " + std::to_string(wire::kProtocolVersion) + ", ops " + std::to_string(op::kOpVersion);
 }
 
-Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors) {
+Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors, Duration patience) {
   wire::Writer out;
   std::visit(Encode{out}, message);
-  return socket.send(out.bytes(), descriptors);
+  return socket.send(out.bytes(), descriptors, patience);
 }
 
 Result<void> send(wire::Socket& socket, const ToApp& message) {

@@ -46,7 +46,9 @@ struct Refused {
 using ToWorker = std::variant<Hello, MapChunk, DropChunk>;
 using ToApp = std::variant<Ready, Refused>;
 
-Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors = {});
+/// Errors as `wire::Socket::send`.
+Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors = {},
+                  Duration patience = wire::kSendPatience);
 Result<void> send(wire::Socket& socket, const ToApp& message);
 
 /// `invalid_argument` for bytes that are no such message.

@@ -74,7 +74,10 @@ class Random {
  public:
   explicit Random(std::uint64_t seed = std::random_device{}()) : seed_(seed), engine_(seed) {}
   std::string trace() const { return "seed " + std::to_string(seed_); }
-  std::size_t below(std::size_t limit) { return static_cast<std::size_t>(engine_() % limit); }
+  bool coin() { return (engine_() & 1) != 0; }
+  NamedStrides one_of(const std::vector<NamedStrides>& all) {
+    return all[static_cast<std::size_t>(engine_() % all.size())];
+  }
   /// Any integer; floating-point numbers from -1 to 1, in both parts if complex.
   op::Scalar element(DType dtype);
   void fill(GuardedArray& array);

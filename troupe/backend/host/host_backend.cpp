@@ -56,19 +56,11 @@ void HostBackend::execute(const backend::Work& work) noexcept {
   // First it is said that the op begins, then looked whether it is wanted. The app does the same in the opposite order,
   // so an op that the app saw as not begun is never run.
   status.begun.store(work.ticket, std::memory_order_seq_cst);
-  bool failed = work.refused;
-  if (!failed) {
-    Result<void> result;
-    if (work.cancelled->load(std::memory_order_seq_cst) != 0)
-      result = fail(ErrorKind::cancelled);
-    else
-      result = ops_.run(work);
-    if (!result) {
-      channel_.write_reply(work.position, work.units, result.error());
-      failed = true;
-    }
+  if (!work.refused) {
+    const bool wanted = work.cancelled->load(std::memory_order_seq_cst) == 0;
+    const Result<void> result = wanted ? ops_.run(work) : fail(ErrorKind::cancelled);
+    if (!result) channel_.write_reply(work.position, work.units, result.error());
   }
-  if (failed) channel_.status().failures.fetch_add(1, std::memory_order_seq_cst);
   status.timeline.raise_to(work.ticket);
   bell_.ring();
   progress_.made();

@@ -15,12 +15,12 @@ HostMemory::~HostMemory() {
 }
 
 Result<void> HostMemory::map(std::uint32_t id, wire::Descriptor descriptor, std::uint64_t size_bytes) {
-  if (id >= op::kMaxChunks || chunks_[id].load(std::memory_order_relaxed))
+  if (id >= op::kMaxChunks)
     return fail(ErrorKind::invalid_argument, "chunk " + std::to_string(id) + " cannot be mapped");
   auto chunk = std::make_unique<wire::SharedMemory>(
       TROUPE_TRY(wire::SharedMemory::map(std::move(descriptor), size_bytes, true)));
   const std::lock_guard lock(mutex_);
-  chunks_[id].store(chunk.release(), std::memory_order_release);
+  delete chunks_[id].exchange(chunk.release(), std::memory_order_acq_rel);
   arrived_.notify_all();
   return {};
 }

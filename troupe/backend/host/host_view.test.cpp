@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "troupe/backend/host/guarded_array.test.hpp"
 
 namespace troupe::host {
@@ -23,22 +21,24 @@ std::vector<Call> calls_of(const HostView& in, const HostView& out) {
 
 TEST(Walk, meets_every_pair_of_elements_once) {
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1, 5}, Shape{4, 97}, Shape{97, 4}, Shape{33, 65},
-                             Shape{5, 33, 35}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
+                             Shape{3, 33, 35}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
     for (const NamedStrides& in_layout : layouts(shape)) {
       for (const NamedStrides& out_layout : layouts(shape)) {
         SCOPED_TRACE(shape.to_string() + " " + in_layout.name + " to " + out_layout.name);
         GuardedArray in(DType::i32, shape, in_layout.strides);
         GuardedArray out(DType::i64, shape, out_layout.strides);
-        std::map<std::byte*, std::byte*> met;
+        for (std::int64_t i = 0; i < in.count(); ++i) in.set(i, op::Scalar(i));
         const HostView from = in.view();
         const HostView to = out.view();
+        std::int64_t met = 0;
         walk<2>({&from, &to}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
-          for (std::int64_t i = 0; i < count; ++i) met[at[1] + i * step[1]] = at[0] + i * step[0];
+          met += count;
+          for (std::int64_t i = 0; i < count; ++i)
+            store<std::int64_t>(at[1] + i * step[1], load<std::int32_t>(at[0] + i * step[0]));
         });
-        std::int64_t wrong = 0;
-        for (std::int64_t i = 0; i < out.count(); ++i) wrong += met[out.at(i)] != in.at(i);
-        EXPECT_EQ(wrong, 0);
-        EXPECT_EQ(static_cast<std::int64_t>(met.size()), out.count());
+        EXPECT_EQ(met, out.count());
+        EXPECT_EQ(in.numbers(), out.numbers());
+        EXPECT_TRUE(out.guards_are_whole());
       }
     }
   }

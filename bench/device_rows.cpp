@@ -1,0 +1,125 @@
+#include "bench/device_rows.hpp"
+
+#include "bench/device_ours.hpp"
+#include "bench/direct_reference.hpp"
+#include "bench/process_reference.hpp"
+
+namespace troupe::bench {
+namespace {
+
+constexpr int kRoundTrips = 50'000;
+constexpr int kPipelined = 1'000'000;
+constexpr int kAllocations = 200'000;
+constexpr int kGemmSize = 1024;
+constexpr int kGemms = 20;
+constexpr std::size_t kTransferBytes = std::size_t{256} << 20;
+constexpr int kTransfers = 5;
+constexpr int kCrashes = 30;
+constexpr double kIdleSeconds = 2;
+
+Measurement scaled(double factor, Measurement measure) {
+  return [factor, measure = std::move(measure)] { return factor * measure(); };
+}
+References one(std::string name, Measurement measure) {
+  return {.all = {{std::move(name), std::move(measure)}}, .why_none = {}};
+}
+
+std::vector<Row> hop_rows(const Options& options) {
+  const int trips = options.count(kRoundTrips);
+  const int pipelined = options.count(kPipelined);
+  return {
+      {.name = "no-op to a worker process and back",
+       .unit = "ns",
+       .ours = [=] { return ours::nop_ns(trips); },
+       .references = one("two processes, a word there and back", [=] { return ping_pong_ns(trips); }),
+       .limit = Limit::at_least_times(0.125),
+       .rounds = options.rounds()},
+      {.name = "no-ops pipelined, each answered",
+       .unit = "M/s",
+       .better = Better::higher,
+       .ours = scaled(1e-6, [=] { return ours::nops_per_s(pipelined); }),
+       .references = one("two processes, a bare ring", scaled(1e-6, [=] { return ring_records_per_s(pipelined); })),
+       .limit = Limit::at_least_times(0.1),
+       .rounds = options.rounds()},
+  };
+}
+
+std::vector<Row> memory_rows(const Options& options) {
+  const int allocations = options.count(kAllocations);
+  const int transfers = options.count(kTransfers);
+  const auto transfer = [&](const char* name, double (*measure)(std::size_t, int)) -> Row {
+    return {.name = name,
+            .unit = "GB/s",
+            .better = Better::higher,
+            .ours = scaled(1e-9, [=] { return measure(kTransferBytes, transfers); }),
+            .references = one("memcpy", scaled(1e-9, [=] { return memcpy_bytes_per_s(kTransferBytes, transfers); })),
+            .limit = Limit::at_least_times(0.9),
+            .rounds = options.rounds()};
+  };
+  return {
+      {.name = "allocate and free an array",
+       .unit = "ns",
+       .ours = [=] { return ours::allocate_and_free_ns(allocations); },
+       .references = one("malloc and free", [=] { return malloc_and_free_ns(allocations); }),
+       .limit = Limit::at_least_times(0.1),
+       .rounds = options.rounds()},
+      {.name = "system calls per allocate and free",
+       .unit = "calls",
+       .ours = [=] { return ours::system_calls_per_allocate_and_free(allocations); },
+       .limit = Limit::at_most(0),
+       .rounds = options.rounds(3),
+       .pick = Pick::worst},
+      transfer("256 MiB written from a HostArray", ours::write_bytes_per_s),
+      transfer("256 MiB read into a HostArray", ours::read_bytes_per_s),
+  };
+}
+
+Row gemm_row(const Options& options) {
+  const int gemms = options.count(kGemms);
+  return {
+      .name = "gemm 1024 f32 through a worker",
+      .unit = "GFLOP/s",
+      .better = Better::higher,
+      .ours = scaled(1e-9, [=] { return ours::gemm_flops(kGemmSize, gemms); }),
+      .references = one("OpenBLAS in this process", scaled(1e-9, [=] { return direct_gemm_flops(kGemmSize, gemms); })),
+      .limit = Limit::at_least_times(0.95),
+      .rounds = options.rounds()};
+}
+
+Row idle_row(const Options& options) {
+  const double seconds = options.quick ? kIdleSeconds / 4 : kIdleSeconds;
+  return {.name = "an idle system with a device and a standby",
+          .unit = "%",
+          .ours = [=] { return ours::idle_percent(seconds); },
+          .limit = Limit::below(1),
+          .rounds = options.rounds(3)};
+}
+
+/// Every round is one crash of a new device's worker.
+std::vector<Row> crash_rows(const Options& options) {
+  return {
+      {.name = "worker crash to next op done, with a standby",
+       .unit = "ms",
+       .ours = [] { return ours::crash_to_next_op_ms(true); },
+       .limit = Limit::below(5),
+       .rounds = options.rounds(kCrashes)},
+      {.name = "worker crash to next op done, without",
+       .unit = "ms",
+       .ours = [] { return ours::crash_to_next_op_ms(false); },
+       .limit = Limit::below(150),
+       .rounds = options.rounds(kCrashes)},
+  };
+}
+
+}  // namespace
+
+std::vector<Row> device_rows(const Options& options) {
+  std::vector<Row> rows = hop_rows(options);
+  for (Row& row : memory_rows(options)) rows.push_back(std::move(row));
+  rows.push_back(gemm_row(options));
+  rows.push_back(idle_row(options));
+  for (Row& row : crash_rows(options)) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace troupe::bench

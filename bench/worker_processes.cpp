@@ -1,0 +1,107 @@
+#include "bench/worker_processes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace troupe::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr double kRestPercent = 5;
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+int parent_of(int pid) {
+  // "pid (name) state parent ..."; the name may have anything in it.
+  const std::string stat = first_line("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos || name_end + 4 > stat.size() ? 0 : std::atoi(stat.c_str() + name_end + 4);
+}
+
+bool descends_from_us(int pid) {
+  while (pid > 1 && pid != ::getpid()) pid = parent_of(pid);
+  return pid == ::getpid();
+}
+
+/// A worker starts this thread when it is ready to serve.
+bool has_drain_thread(int pid) {
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone))
+    if (first_line(task.path() / "comm") == "troupe-drain") return true;
+  return false;
+}
+
+std::chrono::nanoseconds cpu_time_of(int pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid, &clock) == 0) ::clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+std::chrono::nanoseconds cpu_time_of(const std::vector<int>& pids) {
+  std::chrono::nanoseconds sum{0};
+  for (const int pid : pids) sum += cpu_time_of(pid);
+  return sum;
+}
+
+template <class Done>
+void wait_until(const char* what, const Done& done) {
+  const auto until = steady_clock::now() + kPatience;
+  while (!done()) {
+    if (steady_clock::now() > until) throw std::runtime_error(std::string("no end of waiting until ") + what);
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+}  // namespace
+
+std::vector<int> worker_processes() {
+  std::vector<int> pids;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0 && first_line(entry.path() / "comm") == "troupe-worker" && descends_from_us(pid)) pids.push_back(pid);
+  }
+  return pids;
+}
+
+void wait_until_workers_rest(int count) {
+  wait_until("the workers serve", [count] {
+    const std::vector<int> pids = worker_processes();
+    return std::cmp_equal(pids.size(), count) && std::ranges::all_of(pids, has_drain_thread);
+  });
+  wait_until_all_rest();
+}
+
+void wait_until_all_rest() {
+  wait_until("all are at rest", [] { return cpu_percent_with_workers(kLook) < kRestPercent; });
+}
+
+double cpu_percent_with_workers(std::chrono::duration<double> window) {
+  std::vector<int> pids = worker_processes();
+  pids.push_back(::getpid());
+  const auto cpu_before = cpu_time_of(pids);
+  const auto before = steady_clock::now();
+  std::this_thread::sleep_for(window);
+  const std::chrono::duration<double> wall = steady_clock::now() - before;
+  const std::chrono::duration<double> cpu = cpu_time_of(pids) - cpu_before;
+  return 100 * (cpu / wall);
+}
+
+}  // namespace troupe::bench

@@ -1,0 +1,23 @@
+// The worker processes of this program as the kernel knows them: who they are, what they cost, and whether they are at
+// rest. A device does not say when its standby is ready, and a benchmark wants no doubt about it.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+namespace troupe::bench {
+
+/// The pids of this process's descendants that are workers.
+std::vector<int> worker_processes();
+
+/// Waits until there are so many workers, each has come so far that it serves, and neither they nor this process have
+/// anything left to do. Throws when that does not happen within some seconds.
+void wait_until_workers_rest(int count);
+
+/// Waits until this process and its workers use next to no time.
+void wait_until_all_rest();
+
+/// Sleeps for `window` and returns what this process and its workers used meanwhile, in percent of one core.
+double cpu_percent_with_workers(std::chrono::duration<double> window);
+
+}  // namespace troupe::bench

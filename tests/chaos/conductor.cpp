@@ -1,0 +1,70 @@
+#include "tests/chaos/conductor.hpp"
+
+#include <algorithm>
+
+#include "tests/chaos/processes.hpp"
+
+namespace troupe::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Bad ops at a time. More would only wait for each other.
+constexpr int kMaxUnderWay = 6;
+/// How long to look for somebody to kill, and how often.
+constexpr int kLooks = 4000;
+constexpr auto kLookAgain = 500us;
+
+}  // namespace
+
+void Conductor::run() {
+  for (const Fault& fault : scene_.plan.faults()) {
+    if (!scene_.progress.wait_for(scene_.progress.steps() + fault.after_steps)) return;
+    if (!scene_.progress.wait_for(std::chrono::microseconds(fault.delay_us))) return;
+    if (!carry_out(fault)) return;
+  }
+}
+
+bool Conductor::carry_out(const Fault& fault) {
+  if (!is_kill(fault.kind)) {
+    while (hands_.under_way() >= kMaxUnderWay)
+      if (!scene_.progress.wait_for(kLookAgain)) return false;
+    hands_.commit(fault);
+    return true;
+  }
+  for (int look = 0; look < kLooks; ++look) {
+    if (fault.kind == FaultKind::kill_starting ? kill_one_that_starts(fault) : kill(fault)) {
+      scene_.ledger.injected(fault.kind);
+      return true;
+    }
+    if (!scene_.progress.wait_for(kLookAgain)) return false;
+  }
+  scene_.ledger.complain(Complaint::unexplained_error, "there is no worker that could be killed");
+  return true;
+}
+
+int Conductor::find_spare(std::uint32_t pick) const {
+  std::vector<int> workers = live_workers();
+  std::erase(workers, scene_.device.worker_pid());
+  return workers.empty() ? 0 : workers[pick % workers.size()];
+}
+
+bool Conductor::kill(const Fault& fault) {
+  const int pid = fault.kind == FaultKind::kill_active ? scene_.device.worker_pid() : find_spare(fault.pick);
+  return pid > 0 && kill_worker(pid);
+}
+
+bool Conductor::kill_one_that_starts(const Fault& fault) {
+  // Whoever is killed is replaced, and the one to replace it is new.
+  const std::vector<int> before = live_workers();
+  const int spare = find_spare(fault.pick);
+  if (spare == 0 || !kill_worker(spare)) return false;
+  for (int look = 0; look < kLooks; ++look) {
+    for (const int pid : live_workers())
+      if (std::ranges::find(before, pid) == before.end() && kill_worker(pid)) return true;
+    if (!scene_.progress.wait_for(std::chrono::microseconds(fault.pick % 500))) return false;
+  }
+  return false;
+}
+
+}  // namespace troupe::chaos

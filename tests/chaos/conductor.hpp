@@ -1,0 +1,33 @@
+// Carries out the faults of the plan, each at its moment: hands the bad ops to the culprits, and kills workers itself.
+#pragma once
+
+#include <functional>
+
+#include "tests/chaos/scene.hpp"
+
+namespace troupe::chaos {
+
+class Conductor {
+ public:
+  /// `commit` hands a bad op to its culprit; `under_way` says how many have not ended.
+  struct Hands {
+    std::function<void(const Fault&)> commit;
+    std::function<int()> under_way;
+  };
+  Conductor(Scene& scene, Hands hands) : scene_(scene), hands_(std::move(hands)) {}
+
+  /// Until the last fault, or until the run stops.
+  void run();
+
+ private:
+  bool carry_out(const Fault& fault);
+  bool kill(const Fault& fault);
+  bool kill_one_that_starts(const Fault& fault);
+  /// A live worker that does not serve; 0 when there is none.
+  int find_spare(std::uint32_t pick) const;
+
+  Scene& scene_;
+  const Hands hands_;
+};
+
+}  // namespace troupe::chaos

@@ -1,0 +1,31 @@
+// The processes and descriptors that this program has, as Linux shows them in /proc: whom to kill, and what is left at
+// the end.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace troupe::chaos {
+
+struct Process {
+  int pid = 0;
+  int parent = 0;
+  char state = '?';  // 'Z': has ended and was not reaped
+  std::string name;
+
+  bool is_alive() const noexcept { return state != 'Z' && state != 'X'; }
+};
+
+/// The processes that descend from this one, a worker's keeper included.
+std::vector<Process> descendants();
+/// Those that are worker executables and have not ended, the youngest last.
+std::vector<int> live_workers();
+/// kill -9; false when the process is no live worker of ours any more.
+bool kill_worker(int pid);
+
+std::size_t open_descriptors();
+/// The folder of the running program.
+std::string program_folder();
+
+}  // namespace troupe::chaos

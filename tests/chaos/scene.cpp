@@ -1,0 +1,83 @@
+#include "tests/chaos/scene.hpp"
+
+#include "tests/chaos/processes.hpp"
+#include "tests/chaos/random.hpp"
+
+namespace troupe::chaos {
+namespace {
+
+/// `transpose` takes b as it would be transposed.
+std::vector<float> multiply(const std::vector<float>& a, const std::vector<float>& b, std::size_t edge,
+                            bool transpose) {
+  std::vector<float> product(edge * edge, 0.0F);
+  for (std::size_t i = 0; i < edge; ++i)
+    for (std::size_t k = 0; k < edge; ++k)
+      for (std::size_t j = 0; j < edge; ++j)
+        product[i * edge + j] += a[i * edge + k] * (transpose ? b[j * edge + k] : b[k * edge + j]);
+  return product;
+}
+
+std::vector<float> small_numbers(std::uint64_t seed, std::size_t count) {
+  Random random(seed);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = static_cast<float>(random.between(-3, 3));
+  return numbers;
+}
+
+}  // namespace
+
+Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
+    : device(std::move(the_device)),
+      plan(the_plan),
+      plugin(program_folder() + "/libbad_plugin.so"),
+      ledger(the_ledger) {
+  for (const std::uint32_t edge : kEdges) {
+    Matrices& made = matrices_[edge];
+    for (std::size_t i = 0; i < kShared; ++i) {
+      made.contents[i] = small_numbers(plan.seed() + edge + i, std::size_t{edge} * edge);
+      made.arrays[i] = value(device.array<float>({edge, edge}));
+      value(device.write(made.arrays[i], made.contents[i]).get());
+    }
+    made.product = multiply(made.contents[0], made.contents[1], edge, false);
+    made.transposed_product = multiply(made.contents[0], made.contents[1], edge, true);
+  }
+}
+
+void Scene::check_shared_arrays() {
+  for (const auto& [edge, made] : matrices_)
+    for (std::size_t i = 0; i < kShared; ++i) {
+      const std::string what = "shared array of edge " + std::to_string(edge);
+      const Result<HostArray<float>> read = device.read(made.arrays[i]).within(kPatience).get();
+      if (!read)
+        ledger.complain(Complaint::array_lost, what + ": " + read.error().to_string());
+      else if (const std::string wrong = difference(read->span(), made.contents[i]); !wrong.empty())
+        ledger.complain(Complaint::wrong_result, what + ": " + wrong);
+      ++ledger.arrays_checked;
+    }
+}
+
+float pattern(int value, std::size_t index) noexcept {
+  return static_cast<float>(static_cast<int>((index * 7 + index / 13) % 181) - 90 + value);
+}
+
+std::vector<float> pattern(int value, std::uint32_t edge) {
+  std::vector<float> numbers(std::size_t{edge} * edge);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = pattern(value, i);
+  return numbers;
+}
+
+std::string difference(std::span<const float> found, std::span<const float> expected) {
+  if (found.size() != expected.size()) return "another number of elements";
+  std::size_t first = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == expected[i]) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return {};
+  return "expected " + std::to_string(expected[first]) + " at " + std::to_string(first) + " and found " +
+         std::to_string(found[first]) + ", and " + std::to_string(count - 1) + " more of " +
+         std::to_string(found.size());
+}
+
+}  // namespace troupe::chaos

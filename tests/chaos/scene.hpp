@@ -1,0 +1,60 @@
+// What all callers and culprits share: the device, the arrays that everybody reads and nobody writes, the plan, the
+// ledger. It outlives them all.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/chaos/ledger.hpp"
+#include "tests/chaos/plan.hpp"
+#include "tests/chaos/progress.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::chaos {
+
+/// How long an op may take to end, whatever happens, before its reply counts as lost.
+inline constexpr Duration kPatience = std::chrono::seconds(60);
+
+/// A big array is larger than a chunk of a vault with this limit, and there is room for a few of them.
+inline constexpr std::int64_t kVaultBytes = std::int64_t{320} << 20;
+inline constexpr std::int64_t kBigBytes = std::int64_t{44} << 20;
+
+/// Two shared matrices of one size, and their products. All numbers are small integers, so every sum is exact.
+struct Matrices {
+  std::array<Array<float>, kShared> arrays;
+  std::array<std::vector<float>, kShared> contents;
+  std::vector<float> product;             // a b
+  std::vector<float> transposed_product;  // a b'
+};
+
+class Scene {
+ public:
+  /// Makes the shared arrays. Throws `Exception`.
+  Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger);
+
+  /// Of that edge length.
+  const Matrices& matrices(std::uint32_t edge) const { return matrices_.at(edge); }
+  /// Reads the shared arrays once more.
+  void check_shared_arrays();
+  /// Lets go of them.
+  void drop_shared_arrays() noexcept { matrices_.clear(); }
+
+  Device device;
+  const Plan& plan;
+  const std::string plugin;  // its path
+  Ledger& ledger;
+  Progress progress;
+
+ private:
+  std::map<std::uint32_t, Matrices> matrices_;
+};
+
+/// Element (row, column) of the pattern that `value` stands for: integers from -100 to 100.
+float pattern(int value, std::size_t index) noexcept;
+std::vector<float> pattern(int value, std::uint32_t edge);
+
+/// "expected 3 at 17 and found 5, and 4 more", or empty when they are the same.
+std::string difference(std::span<const float> found, std::span<const float> expected);
+
+}  // namespace troupe::chaos

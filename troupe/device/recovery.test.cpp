@@ -1,0 +1,232 @@
+// Faults are real here: worker processes crash, hang and are killed, and everybody but the culprit goes on.
+#include <csignal>
+
+#include "troupe/device/device_fixture.test.hpp"
+
+namespace troupe {
+namespace {
+
+struct Fault {
+  const char* function;
+  ErrorKind kind;
+  std::string_view says;
+  bool kills;
+};
+
+class EveryFault : public DeviceTest, public ::testing::WithParamInterface<Fault> {};
+INSTANTIATE_TEST_SUITE_P(
+    Recovery, EveryFault,
+    ::testing::Values(Fault{"null", ErrorKind::worker_crashed, "SIGSEGV", true},
+                      Fault{"abort", ErrorKind::worker_crashed, "SIGABRT", true},
+                      Fault{"divide", ErrorKind::worker_crashed, "was killed by signal", true},
+                      Fault{"exit", ErrorKind::worker_crashed, "exited with code 7", true},
+                      Fault{"stack", ErrorKind::worker_crashed, "was killed by signal", true},
+                      Fault{"wild", ErrorKind::worker_crashed, "SIGSEGV", true},
+                      Fault{"memory_null", ErrorKind::worker_crashed, "SIGSEGV", true},
+                      Fault{"memory", ErrorKind::out_of_memory, "out of memory", false},
+                      Fault{"error", ErrorKind::library_error, "the plugin said no", false},
+                      Fault{"throw", ErrorKind::library_error, "threw", false}),
+    [](const auto& param) { return param.param.function; });
+
+TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
+  const Fault& fault = GetParam();
+  const Device device = open();
+  const Array<float> kept = filled(device, {1000}, 4.0f);
+  const Array<float> written = filled(device, {10}, 1.0f);
+  // Others have ops before, beside and after it.
+  std::vector<Array<float>> others;
+  for (int i = 0; i < 20; ++i) {
+    others.push_back(value(device.array<float>({1000})));
+    ASSERT_TRUE(device.copy(kept, others.back()).submit());
+    if (i == 10) {
+      const Result<void> bad_end = bad(device, fault.function, {writes(written)}).get();
+      ASSERT_EQ(kind_of(bad_end), fault.kind) << bad_end.error().to_string();
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they report crashes in their own way
+      EXPECT_NE(bad_end.error().message().find(fault.says), std::string_view::npos) << bad_end.error().to_string();
+#endif
+      EXPECT_EQ(bad_end.error().origin().op, "plugin.call");
+    }
+  }
+  for (const Array<float>& other : others) EXPECT_TRUE(all_equal(device, other, 4.0f));
+  EXPECT_TRUE(all_equal(device, kept, 4.0f));
+  EXPECT_EQ(kind_of(device.read(written).get()), ErrorKind::buffer_tainted);
+  ASSERT_TRUE(device.fill(written, 2.0f).get());
+  EXPECT_TRUE(all_equal(device, written, 2.0f));
+  EXPECT_EQ(device.generation(), fault.kills ? 2 : 1) << "a culprit costs one generation, though it is tried twice";
+}
+
+class Recovery : public DeviceTest {
+ protected:
+  /// A flag that an op waits for, and one that says that it does, so that a test knows what is under way.
+  struct Gate {
+    HostArray<std::uint32_t> flag;
+    void open() { std::atomic_ref(flag[0]).store(1); }
+    void wait_until_begun() {
+      eventually([&] { return std::atomic_ref(flag[1]).load() == 1; });
+    }
+  };
+  static Gate make_gate(const Device& device) {
+    Gate gate{value(device.host_array<std::uint32_t>({2}))};
+    std::ranges::fill(gate.flag, 0U);
+    return gate;
+  }
+  static void kill_worker(const Device& device) {
+    const std::int64_t generation = device.generation();
+    ASSERT_EQ(kill(device.worker_pid(), SIGKILL), 0);
+    eventually([&] { return device.generation() > generation; });
+  }
+};
+
+TEST_F(Recovery, reruns_an_op_that_was_cut_off_when_that_is_safe) {
+  const Device device = open();
+  Gate gate = make_gate(device);
+  const Array<float> from = filled(device, {100}, 3.0f);
+  const Array<float> to = filled(device, {100}, 0.0f);
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(from), writes(to)}).submit());
+  gate.wait_until_begun();
+  kill_worker(device);
+  EXPECT_TRUE(all_equal(device, from, 3.0f)) << "reading what it reads does not wait for it";
+  gate.open();
+  EXPECT_TRUE(all_equal(device, to, 3.0f));
+  EXPECT_EQ(device.stats().reruns, 1U);
+  EXPECT_EQ(device.stats().culprits, 0U);
+}
+
+TEST_F(Recovery, survives_any_number_of_kills_while_an_op_is_tried) {
+  const Device device = open();
+  Gate gate = make_gate(device);
+  const Array<float> to = filled(device, {4}, 0.0f);
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(filled(device, {4}, 1.0f)), writes(to)}).submit());
+  gate.wait_until_begun();
+  for (int i = 0; i < 5; ++i) {
+    kill_worker(device);
+    ASSERT_TRUE(device.nop().get());
+  }
+  gate.open();
+  EXPECT_TRUE(all_equal(device, to, 1.0f));
+}
+
+TEST_F(Recovery, runs_ops_that_had_not_begun_exactly_once) {
+  const Device device = open();
+  const Array<float> array = filled(device, {64}, 1.0f);
+  const float twice = 2.0f;
+  const auto parameters = std::as_bytes(std::span(&twice, 1));
+  // Behind a hung op of the same lane: none of these can begin, and all change their array in place.
+  auto hung = bad(device, "loop", {writes(filled(device, {1}, 0.0f))}).deadline(std::chrono::milliseconds(100));
+  const auto wait = [](Call<void> call) -> Task<Result<void>> { co_return co_await std::move(call); };
+  const auto both = [&](Device gpu) -> Task<Result<void>> {
+    std::vector<Task<Result<void>>> tasks;
+    tasks.push_back(wait(std::move(hung)));
+    for (int i = 0; i < 5; ++i) tasks.push_back(bad(gpu, "scale", {updates(array)}, parameters));
+    std::vector<Result<void>> ends = co_await when_all(std::move(tasks));
+    EXPECT_EQ(kind_of(ends[0]), ErrorKind::deadline_exceeded);
+    for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_TRUE(ends[i]) << ends[i].error().to_string();
+    co_return Result<void>();
+  };
+  ASSERT_TRUE(system.run(both(device)));
+  EXPECT_TRUE(all_equal(device, array, 32.0f));
+  EXPECT_EQ(device.generation(), 2);
+}
+
+TEST_F(Recovery, taints_what_an_op_changed_in_place_when_it_was_cut_off) {
+  const Device device = open();
+  const Array<float> array = filled(device, {64}, 1.0f);
+  const Array<float> after = filled(device, {64}, 1.0f);
+  const Result<void> hung =
+      bad(device, "loop", {updates(value(array.slice(0, 0, 32)))}).deadline(std::chrono::milliseconds(30)).get();
+  ASSERT_EQ(kind_of(hung), ErrorKind::deadline_exceeded) << hung.error().to_string();
+  EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted);
+  EXPECT_TRUE(device.read(value(array.slice(0, 32, 64))).get()) << "the other half is whole";
+  EXPECT_EQ(kind_of(device.copy(array, after).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.read(after).get()), ErrorKind::buffer_tainted) << "what depends on it is unknown too";
+  ASSERT_TRUE(device.fill(value(array.slice(0, 0, 16)), 2.0f).get());
+  EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted);
+  ASSERT_TRUE(device.fill(array, 2.0f).submit());
+  EXPECT_TRUE(all_equal(device, array, 2.0f));
+}
+
+TEST_F(Recovery, an_error_in_a_chain_reaches_the_one_who_awaits_its_end) {
+  const Device device = open();
+  const Array<float> a = filled(device, {8}, 1.0f);
+  const Array<float> b = filled(device, {8}, 1.0f);
+  const Array<float> c = filled(device, {8}, 1.0f);
+  ASSERT_TRUE(bad(device, "error", {writes(a)}).submit());
+  ASSERT_TRUE(device.copy(a, b).submit());
+  ASSERT_TRUE(device.blas().axpy(1.0, b, c).submit());
+  EXPECT_EQ(kind_of(device.read(c).get()), ErrorKind::buffer_tainted);
+}
+
+TEST_F(Recovery, orders_conflicting_work_behind_the_ghosts) {
+  const Device device = open();
+  Gate gate = make_gate(device);
+  const Array<float> from = filled(device, {16}, 5.0f);
+  const Array<float> to = filled(device, {16}, 0.0f);
+  const Array<float> copy = filled(device, {16}, 0.0f);
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(from), writes(to)}).submit());
+  ASSERT_TRUE(device.copy(to, copy).submit());
+  gate.wait_until_begun();
+  kill_worker(device);
+  // These conflict with what is cut off: they come after it, though they are handed in while it is a ghost or on trial.
+  ASSERT_TRUE(device.fill(from, 6.0f).submit());
+  ASSERT_TRUE(device.copy(from, to).submit());
+  EXPECT_TRUE(device.nop().get());
+  gate.open();
+  EXPECT_TRUE(all_equal(device, copy, 5.0f));
+  EXPECT_TRUE(all_equal(device, to, 6.0f));
+}
+
+TEST_F(Recovery, works_without_a_standby) {
+  const Device device = open({.standby = Standby::none, .max_restarts = 1000});
+  const Array<float> kept = filled(device, {16}, 5.0f);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(kind_of(bad(device, "null").get()), ErrorKind::worker_crashed);
+    EXPECT_TRUE(all_equal(device, kept, 5.0f));
+  }
+  EXPECT_EQ(device.generation(), 4);
+}
+
+TEST_F(Recovery, gives_the_device_up_at_the_restart_limit) {
+  const Device device = open({.max_restarts = 2});
+  const Array<float> array = filled(device, {16}, 5.0f);
+  for (int i = 0; i < 2; ++i) kill_worker(device);
+  kill(device.worker_pid(), SIGKILL);
+  Result<void> end;
+  eventually([&] { return kind_of(end = device.fill(array, 1.0f).get()) == ErrorKind::device_lost; });
+  EXPECT_NE(end.error().message().find("SIGKILL"), std::string_view::npos) << end.error().message();
+  EXPECT_EQ(kind_of(device.array<float>({1})), ErrorKind::stopped);
+}
+
+struct GenerationKeeper {
+  struct Last {
+    using Reply = std::int64_t;
+  };
+  void on(const GenerationChanged& changed) { last = changed.generation; }
+  std::int64_t on(Last) const { return last; }
+  std::int64_t last = 0;
+};
+
+TEST_F(Recovery, tells_those_who_watch_the_generation) {
+  const Device device = open();
+  const Ref<GenerationKeeper> keeper = value(system.spawn<GenerationKeeper>({.name = "keeper"}));
+  device.watch_generation(keeper);
+  kill_worker(device);
+  eventually([&] { return value(keeper.ask<GenerationKeeper::Last>().get()) == 2; });
+}
+
+TEST_F(Recovery, hands_what_a_worker_prints_to_the_log) {
+  const Device device = open();
+  (void)bad(device, "error").get();
+  eventually([&] { return log.has("about to say no"); });
+}
+
+TEST_F(Recovery, loses_a_device_whose_worker_thread_hangs) {
+  const Device device = open({.isolation = Isolation::thread});
+  Gate gate = make_gate(device);
+  const Result<void> hung = bad(device, "wait_for_flag", {reads(gate.flag)}).deadline(std::chrono::milliseconds(20)).get();
+  EXPECT_EQ(kind_of(hung), ErrorKind::device_lost) << hung.error().to_string();
+  EXPECT_EQ(kind_of(device.nop().get()), ErrorKind::device_lost);
+  gate.open();
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,165 @@
+#include "troupe/worker/protocol.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "troupe/op/families.hpp"
+
+namespace troupe::worker {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// What arrives when the message is sent.
+template <class Message>
+wire::Message sent(const Message& message, std::span<const int> descriptors = {}) {
+  auto [here, there] = value(wire::Socket::make_pair());
+  wire::Socket receiver(std::move(there));
+  if constexpr (std::is_same_v<Message, ToWorker>)
+    value(send(here, message, descriptors));
+  else
+    value(send(here, message));
+  return value(receiver.receive());
+}
+
+const ToWorker kHello = Hello{.version = "1.2 beta",
+                              .backend = "host",
+                              .ring_units = std::uint64_t{1} << 40,
+                              .doorbell = wire::kMaxDoorbells - 1,
+                              .memory_limit_bytes = ~std::uint64_t{0}};
+const ToWorker kMapChunk = MapChunk{.id = 4095, .size_bytes = std::uint64_t{1} << 44};
+const ToWorker kDropChunk = DropChunk{.id = 7};
+const ToApp kReady = Ready{.version = version()};
+const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
+
+TEST(Protocol, a_greeting_comes_as_it_was_sent) {
+  const ToWorker message = value(decode_to_worker(sent(kHello).bytes));
+  const Hello& hello = std::get<Hello>(message);
+  EXPECT_EQ(hello.version, "1.2 beta");
+  EXPECT_EQ(hello.backend, "host");
+  EXPECT_EQ(hello.ring_units, std::uint64_t{1} << 40);
+  EXPECT_EQ(hello.doorbell, wire::kMaxDoorbells - 1);
+  EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
+}
+
+TEST(Protocol, chunks_come_as_they_were_sent) {
+  const ToWorker map = value(decode_to_worker(sent(kMapChunk).bytes));
+  EXPECT_EQ(std::get<MapChunk>(map).id, 4095U);
+  EXPECT_EQ(std::get<MapChunk>(map).size_bytes, std::uint64_t{1} << 44);
+  EXPECT_EQ(std::get<DropChunk>(value(decode_to_worker(sent(kDropChunk).bytes))).id, 7U);
+}
+
+TEST(Protocol, descriptors_come_beside_the_message) {
+  const wire::SharedMemory memory = value(wire::SharedMemory::create("chunk", 12345));
+  const int descriptor = memory.descriptor().get();
+  const wire::Message message = sent(kMapChunk, std::span(&descriptor, 1));
+  ASSERT_EQ(message.descriptors.size(), 1U);
+  struct stat file{};
+  ASSERT_EQ(fstat(message.descriptors[0].get(), &file), 0);
+  EXPECT_EQ(file.st_size, 12345);
+}
+
+TEST(Protocol, answers_come_as_they_were_sent) {
+  EXPECT_EQ(std::get<Ready>(value(decode_to_app(sent(kReady).bytes))).version, version());
+  for (int kind = 0; kind < kErrorKinds; ++kind) {
+    const ToApp message = Refused{.kind = static_cast<ErrorKind>(kind), .message = "because"};
+    const ToApp back = value(decode_to_app(sent(message).bytes));
+    EXPECT_EQ(std::get<Refused>(back).kind, static_cast<ErrorKind>(kind));
+    EXPECT_EQ(std::get<Refused>(back).message, "because");
+  }
+}
+
+TEST(Protocol, empty_texts_are_texts) {
+  const ToWorker message = value(decode_to_worker(sent(ToWorker(Hello{})).bytes));
+  EXPECT_EQ(std::get<Hello>(message).version, "");
+  EXPECT_EQ(std::get<Ready>(value(decode_to_app(sent(ToApp(Ready{})).bytes))).version, "");
+}
+
+TEST(Protocol, the_version_names_everything_that_must_agree) {
+  EXPECT_NE(version().find("protocol " + std::to_string(wire::kProtocolVersion)), std::string::npos);
+  EXPECT_NE(version().find("ops " + std::to_string(op::kOpVersion)), std::string::npos);
+}
+
+TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) {
+    Bytes bytes = sent(message).bytes;
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_EQ(decode_to_worker(cut).error().kind(), ErrorKind::invalid_argument);
+    }
+    bytes.push_back(std::byte{0});
+    EXPECT_EQ(decode_to_worker(bytes).error().kind(), ErrorKind::invalid_argument);
+  }
+  for (const ToApp& message : {kReady, kRefused}) {
+    Bytes bytes = sent(message).bytes;
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_EQ(decode_to_app(cut).error().kind(), ErrorKind::invalid_argument);
+    }
+    bytes.push_back(std::byte{0});
+    EXPECT_EQ(decode_to_app(bytes).error().kind(), ErrorKind::invalid_argument);
+  }
+}
+
+TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) EXPECT_FALSE(decode_to_app(sent(message).bytes));
+  for (const ToApp& message : {kReady, kRefused}) EXPECT_FALSE(decode_to_worker(sent(message).bytes));
+}
+
+TEST(Protocol, a_doorbell_that_does_not_exist_is_refused) {
+  Hello hello;
+  for (const std::uint32_t doorbell : {wire::kMaxDoorbells, ~std::uint32_t{0}}) {
+    hello.doorbell = doorbell;
+    EXPECT_EQ(decode_to_worker(sent(ToWorker(hello)).bytes).error().kind(), ErrorKind::invalid_argument);
+  }
+}
+
+TEST(Protocol, an_error_kind_that_does_not_exist_is_refused) {
+  for (const int kind : {kErrorKinds, 255})
+    EXPECT_EQ(
+        decode_to_app(sent(ToApp(Refused{.kind = static_cast<ErrorKind>(kind), .message = ""})).bytes).error().kind(),
+        ErrorKind::invalid_argument);
+}
+
+TEST(Protocol, every_corruption_is_another_message_or_none) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) {
+    Bytes bytes = sent(message).bytes;
+    for (std::byte& byte : bytes) {
+      const std::byte before = byte;
+      for (int value = 0; value < 256; ++value) {
+        byte = static_cast<std::byte>(value);
+        (void)decode_to_worker(bytes);
+        (void)decode_to_app(bytes);
+      }
+      byte = before;
+    }
+  }
+}
+
+TEST(Protocol, bytes_at_random_are_decoded_or_refused) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes bytes(random() % 60);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() >> (random() % 64));
+    if (const auto message = decode_to_worker(bytes); !message) {
+      EXPECT_EQ(message.error().kind(), ErrorKind::invalid_argument);
+    }
+    if (const auto message = decode_to_app(bytes); !message) {
+      EXPECT_EQ(message.error().kind(), ErrorKind::invalid_argument);
+    }
+  }
+}
+
+TEST(Protocol, sending_to_who_is_gone_says_so) {
+  auto [here, there] = value(wire::Socket::make_pair());
+  there.reset();
+  EXPECT_EQ(send(here, kDropChunk).error().kind(), ErrorKind::stopped);
+  EXPECT_EQ(send(here, kReady).error().kind(), ErrorKind::stopped);
+}
+
+}  // namespace
+}  // namespace troupe::worker
