@@ -1,5 +1,6 @@
 #include "bench/process_reference.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,11 +44,18 @@ class Twin {
   const pid_t pid_;
 };
 
+/// Spins; after a while it lets others run, which only happens when the other side has no core to run on.
+template <class Done>
+void spin(const Done& done) noexcept {
+  constexpr int kLooksPerYield = 10'000;
+  for (int looks = 1; !done(); ++looks)
+    if (looks % kLooksPerYield == 0) ::sched_yield();
+}
+
 struct alignas(128) Line {
   std::atomic<std::uint64_t> value{0};
   void wait_for(std::uint64_t wanted) const noexcept {
-    while (value.load(std::memory_order_acquire) != wanted) {
-    }
+    spin([&] { return value.load(std::memory_order_acquire) == wanted; });
   }
 };
 
@@ -65,8 +73,8 @@ wire::SharedMemory shared(std::uint64_t size_bytes) {
 /// Reads the records in order, for ever.
 void consume(const wire::Ring& ring, Line& consumed) {
   for (wire::Position position = 0;;) {
-    const std::optional<wire::Record> record = ring.at(position);
-    if (!record) continue;
+    std::optional<wire::Record> record;
+    spin([&] { return (record = ring.at(position)).has_value(); });
     position += record->units;
     consumed.value.store(position, std::memory_order_release);
   }
@@ -105,11 +113,13 @@ double ring_records_per_s(int count) {
     wire::Position end = 0;
     for (int i = 0; i < records; ++i) {
       std::optional<wire::Place> place;
-      while (!(place = tail.reserve(ring, record.bytes().size(), cleared))) {
+      spin([&] {
+        if ((place = tail.reserve(ring, record.bytes().size(), cleared))) return true;
         const wire::Position free_to = consumed.value.load(std::memory_order_acquire);
         ring.clear(cleared, free_to - cleared);
         cleared = free_to;
-      }
+        return false;
+      });
       ring.commit(*place, 0, record.bytes());
       end = place->end();
     }

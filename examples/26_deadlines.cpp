@@ -30,7 +30,7 @@ int main() {
   holds &= generation() == 2;
 
   // Behind a long op of the same lane: its deadline passes before it can begin.
-  const std::int32_t ms = 100;
+  const std::int32_t ms = 400;
   value(device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).submit());
   holds &= ends_in(ErrorKind::deadline_exceeded,
                    "never begins, 20 ms:", device.call_plugin(plugin, "hang").deadline(20ms).get());

@@ -19,7 +19,7 @@ struct Tally {
 
 /// Behind an op that takes its time, so many others at once. Records leave the ring in order, so it fills up.
 Task<Tally> flood(Device device, std::string plugin, const char* what, bool try_now) {
-  const std::int32_t ms = 100;
+  const std::int32_t ms = 200;
   std::vector<Task<Result<void>>> calls;
   calls.push_back(device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))));
   for (int i = 0; i < kOps; ++i) {

@@ -21,5 +21,11 @@ int main() {
   counter.tell<Add>(2);
   const int sum = troupe::value(counter.ask<Get>().get());
   std::printf("%s says %d\n", counter.path().c_str(), sum);
-  return sum == 2 ? 0 : 1;
+
+  const troupe::Device device = troupe::value(system.device(0));  // finds the installed worker
+  const troupe::Array<float> array = troupe::value(device.array<float>({8}));
+  troupe::value(device.fill(array, 3.0f).get());
+  const float element = troupe::value(device.read(array).get())[7];
+  std::printf("worker %d says %g\n", device.worker_pid(), static_cast<double>(element));
+  return sum == 2 && element == 3.0f ? 0 : 1;
 }

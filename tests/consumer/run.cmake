@@ -8,4 +8,6 @@ step("${CMAKE_COMMAND}" --install "${TROUPE_BUILD}" --prefix "${WORK}/prefix")
 step("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G Ninja
      "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_PREFIX_PATH=${WORK}/prefix")
 step("${CMAKE_COMMAND}" --build "${WORK}/build")
-step("${WORK}/build/consumer")
+# Where a program is usually installed: from there it finds the worker in ../libexec/troupe.
+file(COPY "${WORK}/build/consumer" DESTINATION "${WORK}/prefix/bin")
+step("${WORK}/prefix/bin/consumer")

@@ -32,7 +32,7 @@ template <class Tag>
 class PerDimension {
  public:
   constexpr PerDimension() = default;
-  /// `{2, 3}`. Not a std::initializer_list, which g++ 12 cannot compile in a coroutine's `CO_TRY(gpu.array<T>({2, 3}))`.
+  /// `{2, 3}`. No std::initializer_list, which g++ 12 cannot compile in a coroutine's `CO_TRY(gpu.array<T>({2, 3}))`.
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   constexpr PerDimension(I... values)  // NOLINT(google-explicit-constructor): a shape is written in braces

@@ -103,7 +103,8 @@ TEST_F(BackPressure, keeps_deadlines_of_ops_that_wait_in_the_app) {
   block(tiny);
   const Array<float> array = value(tiny.array<float>({4}));
   while (tiny.stats().waiting == 0) ASSERT_TRUE(tiny.fill(array, 1.0f).submit());
-  EXPECT_EQ(kind_of(tiny.fill(array, 1.0f).deadline(std::chrono::milliseconds(10)).get()), ErrorKind::deadline_exceeded);
+  EXPECT_EQ(kind_of(tiny.fill(array, 1.0f).deadline(std::chrono::milliseconds(10)).get()),
+            ErrorKind::deadline_exceeded);
   release();
   EXPECT_TRUE(tiny.nop().get());
 }

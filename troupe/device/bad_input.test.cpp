@@ -38,7 +38,8 @@ TEST_F(BadInput, types_that_do_not_fit) {
             ErrorKind::unsupported);
   const Array<bool> flags = value(device.array<bool>({2}));
   EXPECT_EQ(kind_of(device.blas().axpy(1.0, flags, value(device.array<bool>({2}))).get()), ErrorKind::unsupported);
-  expect_invalid(device.blas().axpy(std::complex<float>(0, 1), a, filled(device, {2, 3}, 0.0f)).get(), "complex factor");
+  expect_invalid(device.blas().axpy(std::complex<float>(0, 1), a, filled(device, {2, 3}, 0.0f)).get(),
+                 "complex factor");
   expect_invalid(device.blas().axpy(std::nan(""), a, filled(device, {2, 3}, 0.0f)).get(), "NaN");
 }
 

@@ -46,12 +46,18 @@ void Device::close() {
   state()->wait_until_shut();
 }
 
+Result<IntrusivePtr<Block>> Device::allocate_in(Vault& vault, DType dtype, const Shape& shape) const {
+  Result<IntrusivePtr<Block>> block = vault.allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
+  if (!block && block.error().kind() == ErrorKind::stopped) return fail(state()->why_shut());
+  return block;
+}
+
 Result<IntrusivePtr<Block>> Device::allocate(DType dtype, const Shape& shape) const {
-  return state()->vault().allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
+  return allocate_in(state()->vault(), dtype, shape);
 }
 
 Result<IntrusivePtr<Block>> Device::allocate_host(DType dtype, const Shape& shape) const {
-  return state()->host_vault().allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
+  return allocate_in(state()->host_vault(), dtype, shape);
 }
 
 Result<void> Device::check_arrays(std::string_view op, std::span<const AnyArray* const> arrays) const {

@@ -163,6 +163,7 @@ class Device {
 
   const std::shared_ptr<DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
+  Result<IntrusivePtr<Block>> allocate_in(Vault& vault, DType dtype, const Shape& shape) const;
   Result<IntrusivePtr<Block>> allocate(DType dtype, const Shape& shape) const;
   Result<IntrusivePtr<Block>> allocate_host(DType dtype, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;

@@ -25,7 +25,7 @@ void DeviceContext::restarted(const Error&) {
 // ---- what to do next ----
 
 void DeviceContext::attend() {
-  if (crew_->closing) return;
+  if (crew_->closing || crew_->given_up) return;
   Engine& engine = device_->engine();
   const std::optional<std::uint32_t> on_trial = engine.trial();
   const auto idle_standby = [&]() -> std::optional<std::uint32_t> {
@@ -70,7 +70,7 @@ void DeviceContext::take_over(std::uint32_t worker) {
   device_->opened({});
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
-  self_.log(LogLevel::warning, "generation " + std::to_string(generation) + " serves: " + why.to_string());
+  self_.log(LogLevel::warning, "generation " + std::to_string(generation) + " serves");
   device_->system().events().publish(
       GenerationChanged{.device = device_->info().index, .generation = generation, .why = why});
 }
@@ -94,12 +94,14 @@ void DeviceContext::start_failed(const Error& why) {
   ++crew_->failed_starts;
   if (device_->generation() == 0) {
     crew_->failure = why;
+    crew_->given_up = true;
     device_->opened(fail(why));
     return self_.stop();
   }
   self_.log(LogLevel::error, "a worker could not be started: " + why.to_string());
   if (!crew_->active && crew_->failed_starts >= kMaxFailedStarts) {
     crew_->failure = why;
+    crew_->given_up = true;
     return self_.stop();
   }
   crew_->start_is_delayed = true;
@@ -203,6 +205,7 @@ void DeviceContext::on(Kill message) {
   member.role = Role::dying;
   member.had_served = true;
   crew_->active.reset();
+  device_->set_worker_pid(0);
   device_->engine().retire_active();
   crew_->failure = message.why;
   throw Exception(message.why);
@@ -240,6 +243,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   Engine& engine = device_->engine();
   if (role == Role::active) {
     crew_->active.reset();
+    device_->set_worker_pid(0);
     engine.retire_active();
     member.had_served = true;
   }

@@ -1,4 +1,5 @@
 // What the device's tests share: a system that keeps its log, a device, and the plugin that does what bad code does.
+// Tests wait for conditions (`eventually`), never for time.
 #pragma once
 
 #include <gtest/gtest.h>

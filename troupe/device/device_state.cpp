@@ -12,13 +12,16 @@
 namespace troupe {
 namespace {
 
+/// What a system keeps for its devices.
+struct Devices {
+  std::mutex mutex;
+  ControlLoop* loop = nullptr;
+  std::atomic<int> opened{0};
+};
+
 /// The system's one control loop, made when its first device is opened.
 Result<ControlLoop*> control_loop_of(SystemCore& system) {
-  struct Found {
-    std::mutex mutex;
-    ControlLoop* loop = nullptr;
-  };
-  Found& found = system.extension<Found>();
+  Devices& found = system.extension<Devices>();
   const std::lock_guard lock(found.mutex);
   if (!found.loop) {
     std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start());
@@ -108,7 +111,9 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   pthread_setname_np(device->poller_.native_handle(), "troupe-poller");
 
   const bool is_thread = options.isolation == Isolation::thread;
-  const SpawnOptions spawn{.supervision = {.directive = is_thread ? Directive::stop : Directive::restart,
+  const std::string name = "device-" + std::to_string(system.extension<Devices>().opened.fetch_add(1));
+  const SpawnOptions spawn{.name = name,
+                           .supervision = {.directive = is_thread ? Directive::stop : Directive::restart,
                                            .max_restarts = options.max_restarts,
                                            .window = options.restart_window,
                                            .backoff = options.backoff},
@@ -130,7 +135,16 @@ void DeviceState::opened(Result<void> how) {
 
 void DeviceState::close() noexcept { tell_context(DeviceContext::Close{}); }
 
+Error DeviceState::why_shut() {
+  const std::lock_guard lock(mutex_);
+  return why_shut_.value_or(Error(ErrorKind::stopped));
+}
+
 void DeviceState::shut(const Error& why) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    why_shut_ = why;
+  }
   engine_.shut(why);
   vault_->close();
   host_vault_->close();

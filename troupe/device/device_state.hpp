@@ -55,6 +55,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void close() noexcept;
   /// The context's last turn: everything ends in `why`.
   void shut(const Error& why) noexcept;
+  /// Why it was shut; `stopped` before that.
+  Error why_shut();
   /// Waits until it has shut; the last of its workers is gone then, too.
   void wait_until_shut();
   /// The context has let go of its last worker.
@@ -81,6 +83,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::condition_variable changed_;
   std::optional<Result<void>> opened_;
   bool is_shut_ = false;
+  std::optional<Error> why_shut_;
   Ref<DeviceContext> context_;  // empty once it has shut: the context owns a share of us
 
   Engine engine_;

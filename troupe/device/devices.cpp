@@ -1,4 +1,6 @@
 // Which devices this machine has, and how a system takes one.
+#include <sys/utsname.h>
+
 #include <fstream>
 
 #include "troupe/device/device.hpp"
@@ -12,7 +14,8 @@ std::string cpu_name() {
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name"))
       if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
-  return "CPU";
+  utsname machine{};
+  return uname(&machine) == 0 ? std::string(machine.machine) + " CPU" : "CPU";
 }
 
 }  // namespace

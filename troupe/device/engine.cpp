@@ -22,16 +22,36 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 // ---- submitting ----
 
-void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
+void Engine::submit(IntrusivePtr<OpCall> call) noexcept { submit(std::move(call), false); }
+
+void Engine::submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept {
   OpCall& op = *call.leak();
   submitted_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint deadline = op.deadline;
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
-  if (op.reads_tainted()) return end_cut_off(op, Error(ErrorKind::buffer_tainted));
+  if (reads_what_is_lost(op, has_watch)) return end_cut_off(op, Error(ErrorKind::buffer_tainted));
   announce_rewrites(op);
   if (!enter_fast(op)) submit_slowly(op);
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
   if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
+}
+
+bool Engine::reads_what_is_lost(const OpCall& call, bool has_watch) noexcept {
+  if (!call.reads_tainted()) return false;
+  // An op that writes it anew may have been submitted before the failure was known.
+  std::unique_lock<std::mutex> watch;
+  if (!has_watch) watch = take_watch();
+  const std::lock_guard lock(mutex_);
+  announce_rewrites_in_ring();
+  for (OpCall* other = first_waiting_; other; other = other->next) announce_rewrites(*other);
+  return call.reads_tainted();
+}
+
+void Engine::announce_rewrites_in_ring() noexcept {
+  if (!active_) return;
+  const std::uint64_t gate = gate_.load(std::memory_order_acquire);
+  while (!active_->scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
+  active_->for_each([](OpCall& call) { announce_rewrites(call); });
 }
 
 bool Engine::enter_fast(OpCall& call) noexcept {
@@ -61,7 +81,8 @@ void Engine::submit_slowly(OpCall& call) noexcept {
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
   const bool goes_at_once = !is_blocked(call) && waiting_ == not_ready_ && room_for(call);
   if (!goes_at_once && (call.refuse_when_full || waiting_ >= options_.max_waiting)) {
-    const Error why(ErrorKind::queue_full, "the device's queue is full: " + std::to_string(waiting_) + " ops wait");
+    const Error why(ErrorKind::queue_full,
+                    "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
     if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
     lock.unlock();
     forget_rewrites(call);
@@ -69,7 +90,9 @@ void Engine::submit_slowly(OpCall& call) noexcept {
   }
   call.stage = Stage::ready;
   append(call);
-  release_ready();
+  release_ready(false);
+  lock.unlock();
+  if (look_again_.load(std::memory_order_acquire)) bell_.ring();
 }
 
 std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
@@ -80,17 +103,24 @@ std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
   return place;
 }
 
-void Engine::release_ready() noexcept {
+void Engine::release_ready(bool has_watch) noexcept {
   bool any_stays = false;
+  const auto reads_lost = [&](const OpCall& call) {
+    return call.reads_tainted() && (announce_rewrites_in_ring(), call.reads_tainted());
+  };
   for (OpCall* call = first_waiting_; call && active_;) {
     OpCall* const next = call->next;
     if (call->stage != Stage::ready || (any_stays && is_blocked(*call))) {
       any_stays = true;
-    } else if (call->reads_tainted()) {
+    } else if (!has_watch && call->reads_tainted()) {
+      any_stays = true;
+      look_again_.store(true, std::memory_order_release);
+    } else if (has_watch && reads_lost(*call)) {
       remove(*call);
       end_cut_off(*call, about(Error(ErrorKind::buffer_tainted), *call));
     } else if (const std::optional<wire::Place> place = room_for(*call)) {
       remove(*call);
+      announce_rewrites(*call);
       gate_.fetch_add(place->end() - place->begin, std::memory_order_acq_rel);
       active_->enter(*call, *place);
     } else {
@@ -108,7 +138,7 @@ bool Engine::is_blocked(const OpCall& call) const noexcept {
 }
 
 void Engine::give_up(OpCall& call) noexcept {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (call.ended_in_engine.load(std::memory_order_acquire)) return;
   call.given_up = true;
@@ -131,6 +161,7 @@ bool Engine::poll() noexcept {
     trial_ = nullptr;
     hooks_.attend();
   }
+  if (look_again_.exchange(false, std::memory_order_acq_rel)) any = true;
   if (any && (gate_.load(std::memory_order_seq_cst) & kSlow)) {
     const std::lock_guard lock(mutex_);
     release_ready();
@@ -163,9 +194,9 @@ void Engine::end_as_replied(OpCall& call, Session& session) noexcept {
 
 void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   const std::unique_lock watch(watch_, std::try_to_lock);
-  if (!watch) return submit(call);  // somebody looks already
+  if (!watch) return submit(call, false);  // somebody looks already
   bell_.ignore();
-  submit(call);
+  submit(call, true);
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
   (void)spin_until([&] { return ended() || (poll(), ended()); });
   bell_.listen();  // the poller sleeps at the bell, and has the watch again
@@ -173,17 +204,32 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   if (with_deadline_.load(std::memory_order_seq_cst) > 0) bell_.ring();  // nobody could while we ignored it
 }
 
+std::unique_lock<std::mutex> Engine::take_watch() noexcept {
+  watch_wanted_.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock watch(watch_);
+  watch_wanted_.fetch_sub(1, std::memory_order_relaxed);
+  return watch;
+}
+
 void Engine::poll_until_stopped() noexcept {
+  const auto is_wanted = [&] { return watch_wanted_.load(std::memory_order_relaxed) > 0; };
   while (!stopping_.load(std::memory_order_acquire)) {
+    while (is_wanted()) sched_yield();
     TimePoint until = TimePoint::max();
     {
       const std::lock_guard watch(watch_);
       sleeps_until_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_seq_cst);
-      if (with_deadline_.load(std::memory_order_seq_cst) > 0) expire(std::chrono::steady_clock::now());
-      const auto nothing_is_under_way = [&] { return (!active_ || active_->empty()) && !trial_; };
-      while (poll() && !nothing_is_under_way()) (void)spin_until([&] { return poll() || nothing_is_under_way(); });
+      const bool deadlines = with_deadline_.load(std::memory_order_seq_cst) > 0;
+      if (deadlines) expire(std::chrono::steady_clock::now());
+      const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
+      // Stays as long as ops end one after another; with deadlines to keep, only for a round.
+      bool any = poll();
+      while (any && !is_idle() && !is_wanted()) {
+        any = spin_until([&] { return poll() || is_idle() || is_wanted(); });
+        if (deadlines) break;
+      }
       bell_.listen();
-      if (poll() || stopping_.load(std::memory_order_seq_cst)) continue;
+      if (poll() || is_wanted() || stopping_.load(std::memory_order_seq_cst)) continue;
       if (with_deadline_.load(std::memory_order_seq_cst) > 0) until = nearest_deadline();
       sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
     }
@@ -271,12 +317,12 @@ Error Engine::about(const Error& error, const OpCall& call) const {
   ErrorOrigin origin = error.origin();
   origin.op = call.name();
   origin.device = options_.device;
-  if (call.session) origin.generation = call.session->generation();
+  if (call.generation >= 0) origin.generation = call.generation;
   return Error(error.kind(), std::string(error.message()), std::move(origin));
 }
 
 EngineStats Engine::stats() {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   return {.submitted = submitted_.load(std::memory_order_relaxed),
           .waiting = waiting_,

@@ -112,8 +112,15 @@ class Engine {
     return static_cast<std::uint32_t>(gate >> kPositionBits) % wire::kMaxDoorbells;
   }
 
+  void submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept;
+  /// Whether it reads what is unknown, and nothing that is under way before it writes that anew.
+  bool reads_what_is_lost(const OpCall& call, bool has_watch) noexcept;
   bool enter_fast(OpCall& call) noexcept;
   void submit_slowly(OpCall& call) noexcept;
+
+  /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
+  /// lets go.
+  std::unique_lock<std::mutex> take_watch() noexcept;
 
   // Each needs `watch_`.
   bool poll() noexcept;
@@ -123,7 +130,8 @@ class Engine {
   TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.
-  void release_ready() noexcept;
+  /// Without the watch nobody can tell whether an op that reads what is unknown comes after one that writes it anew.
+  void release_ready(bool has_watch = true) noexcept;
   std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
   void append(OpCall& call) noexcept;
   void prepend(OpCall& call) noexcept;
@@ -132,6 +140,8 @@ class Engine {
   bool is_blocked(const OpCall& call) const noexcept;
 
   // Each needs both.
+  /// Ops in the ring that were submitted before it was known that what they write is tainted.
+  void announce_rewrites_in_ring() noexcept;
   void sort_out(OpCall& call, Session& session, const Error& why);
   void end_as_replied(OpCall& call, Session& session) noexcept;
 
@@ -147,6 +157,7 @@ class Engine {
   std::array<Session, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;
+  std::atomic<int> watch_wanted_{0};  // by how many, the poller apart
   std::mutex mutex_;
   Session* active_ = nullptr;  // changes under both
   Session* trial_ = nullptr;   // likewise: the standby that has an op on trial
@@ -156,6 +167,7 @@ class Engine {
   std::size_t not_ready_ = 0;  // ghosts, suspects and ops on trial among them
   std::optional<Error> shut_;
 
+  std::atomic<bool> look_again_{false};  // at what waits, and with the watch
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> with_deadline_{0};  // ops that have one
   std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};

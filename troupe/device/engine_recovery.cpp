@@ -16,23 +16,30 @@ Error cut_off_by(const OpCall& call, const Error& why) {
   return Error(ErrorKind::worker_crashed, "the worker was stopped: " + std::string(why.message()));
 }
 
+/// A worker that is killed between saying that it rings and ringing leaves a sleeper that nobody would wake again.
+void ring_for_the_dead(wire::Bell& bell) noexcept {
+  bell.listen();
+  bell.ring();
+}
+
 }  // namespace
 
 // ---- workers come and go ----
 
 void Engine::open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   sessions_[worker].open(channel, doorbell);
 }
 
 void Engine::close(std::uint32_t worker) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   TROUPE_ASSERT(&sessions_[worker] != active_ && &sessions_[worker] != trial_, "a worker in use is not closed");
   sessions_[worker].close();
+  ring_for_the_dead(bell_);
 }
 
 void Engine::take_over(std::uint32_t worker, std::int64_t generation) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   TROUPE_ASSERT(!active_, "there is one active worker");
   if (shut_) return;
@@ -44,7 +51,7 @@ void Engine::take_over(std::uint32_t worker, std::int64_t generation) {
 }
 
 void Engine::retire_active() {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!active_) return;
   Session& session = *active_;
@@ -61,7 +68,7 @@ void Engine::retire_active() {
 }
 
 void Engine::reaped(std::uint32_t worker, const Error& why) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   Session& session = sessions_[worker];
   for (OpCall* call = first_waiting_; call;) {
@@ -71,6 +78,7 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   }
   session.close();
   release_ready();
+  ring_for_the_dead(bell_);
 }
 
 void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
@@ -95,7 +103,7 @@ void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
 }
 
 bool Engine::runs_overdue(std::uint32_t worker) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   Session& session = sessions_[worker];
   bool any = false;
   if (&session == active_ || &session == trial_)
@@ -115,13 +123,13 @@ bool Engine::has_suspects() {
 }
 
 std::optional<std::uint32_t> Engine::trial() {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   if (!trial_) return std::nullopt;
   return static_cast<std::uint32_t>(trial_ - sessions_.data());
 }
 
 bool Engine::try_suspect(std::uint32_t worker) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   TROUPE_ASSERT(!trial_, "suspects are tried one after another");
   Session& session = sessions_[worker];
@@ -132,7 +140,6 @@ bool Engine::try_suspect(std::uint32_t worker) {
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
     } else if (call->stage == Stage::suspect && !is_blocked(*call)) {
       trial_ = &session;
-      session.set_generation(call->session->generation());
       session.enter(*call, wire::Ring::place_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
     }
@@ -143,7 +150,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
 }
 
 void Engine::trial_failed(const Error& why, bool by_op) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!trial_) return;
   Session& session = *trial_;
@@ -168,7 +175,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
 }
 
 void Engine::shut(const Error& why) {
-  const std::lock_guard watch(watch_);
+  const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!shut_) shut_ = why;
   const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);

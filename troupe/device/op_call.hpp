@@ -72,6 +72,7 @@ class OpCall final : public Outcome<void> {
   // ---- the engine's, under its locks ----
   Stage stage = Stage::in_ring;
   Session* session = nullptr;  // whose ring it is in
+  std::int64_t generation = -1;  // of the worker it was first given to
   wire::Position position = 0;
   std::uint64_t units = 0;
   wire::Ticket ticket = 0;

@@ -14,19 +14,18 @@ struct Fault {
 };
 
 class EveryFault : public DeviceTest, public ::testing::WithParamInterface<Fault> {};
-INSTANTIATE_TEST_SUITE_P(
-    Recovery, EveryFault,
-    ::testing::Values(Fault{"null", ErrorKind::worker_crashed, "SIGSEGV", true},
-                      Fault{"abort", ErrorKind::worker_crashed, "SIGABRT", true},
-                      Fault{"divide", ErrorKind::worker_crashed, "was killed by signal", true},
-                      Fault{"exit", ErrorKind::worker_crashed, "exited with code 7", true},
-                      Fault{"stack", ErrorKind::worker_crashed, "was killed by signal", true},
-                      Fault{"wild", ErrorKind::worker_crashed, "SIGSEGV", true},
-                      Fault{"memory_null", ErrorKind::worker_crashed, "SIGSEGV", true},
-                      Fault{"memory", ErrorKind::out_of_memory, "out of memory", false},
-                      Fault{"error", ErrorKind::library_error, "the plugin said no", false},
-                      Fault{"throw", ErrorKind::library_error, "threw", false}),
-    [](const auto& param) { return param.param.function; });
+INSTANTIATE_TEST_SUITE_P(Recovery, EveryFault,
+                         ::testing::Values(Fault{"null", ErrorKind::worker_crashed, "SIGSEGV", true},
+                                           Fault{"abort", ErrorKind::worker_crashed, "SIGABRT", true},
+                                           Fault{"divide", ErrorKind::worker_crashed, "was killed by signal", true},
+                                           Fault{"exit", ErrorKind::worker_crashed, "exited with code 7", true},
+                                           Fault{"stack", ErrorKind::worker_crashed, "was killed by signal", true},
+                                           Fault{"wild", ErrorKind::worker_crashed, "SIGSEGV", true},
+                                           Fault{"memory_null", ErrorKind::worker_crashed, "SIGSEGV", true},
+                                           Fault{"memory", ErrorKind::out_of_memory, "out of memory", false},
+                                           Fault{"error", ErrorKind::library_error, "the plugin said no", false},
+                                           Fault{"throw", ErrorKind::library_error, "threw", false}),
+                         [](const auto& param) { return param.param.function; });
 
 TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
   const Fault& fault = GetParam();
@@ -193,7 +192,7 @@ TEST_F(Recovery, gives_the_device_up_at_the_restart_limit) {
   Result<void> end;
   eventually([&] { return kind_of(end = device.fill(array, 1.0f).get()) == ErrorKind::device_lost; });
   EXPECT_NE(end.error().message().find("SIGKILL"), std::string_view::npos) << end.error().message();
-  EXPECT_EQ(kind_of(device.array<float>({1})), ErrorKind::stopped);
+  EXPECT_EQ(kind_of(device.array<float>({1})), ErrorKind::device_lost);
 }
 
 struct GenerationKeeper {
@@ -222,7 +221,8 @@ TEST_F(Recovery, hands_what_a_worker_prints_to_the_log) {
 TEST_F(Recovery, loses_a_device_whose_worker_thread_hangs) {
   const Device device = open({.isolation = Isolation::thread});
   Gate gate = make_gate(device);
-  const Result<void> hung = bad(device, "wait_for_flag", {reads(gate.flag)}).deadline(std::chrono::milliseconds(20)).get();
+  const Result<void> hung =
+      bad(device, "wait_for_flag", {reads(gate.flag)}).deadline(std::chrono::milliseconds(20)).get();
   EXPECT_EQ(kind_of(hung), ErrorKind::device_lost) << hung.error().to_string();
   EXPECT_EQ(kind_of(device.nop().get()), ErrorKind::device_lost);
   gate.open();

@@ -19,6 +19,7 @@ void Session::open(wire::Channel& channel, wire::Bell& doorbell) {
 void Session::enter(OpCall& call, const wire::Place& place) noexcept {
   call.stage = call.stage == Stage::suspect ? Stage::on_trial : Stage::in_ring;
   call.session = this;
+  if (call.generation < 0) call.generation = generation_;
   call.position = place.record();
   call.units = place.units;
   slots_[channel_->ring().index(place.record())] = {.call = &call, .units = place.units, .done = false};

@@ -93,8 +93,8 @@ class Session {
   wire::Position scanned_ = 0;
   std::vector<Slot> slots_;  // along the ring
   std::array<LaneOps, wire::kMaxLanes> lanes_;
-  std::uint32_t occupied_ = 0;       // a bit for every lane with ops
-  std::vector<OpCall*> done_;        // kept, so that there is no allocation per op
+  std::uint32_t occupied_ = 0;  // a bit for every lane with ops
+  std::vector<OpCall*> done_;   // kept, so that there is no allocation per op
 };
 
 }  // namespace troupe

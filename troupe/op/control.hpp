@@ -1,4 +1,4 @@
-// Ops that compute nothing. `Nop` makes the round trip to a worker's lane and back: for measuring, and for asking whether
+// Ops that compute nothing. `Nop` makes the round trip to a worker's lane and back: for measuring, and for asking if
 // anybody is there.
 #pragma once
 

@@ -95,7 +95,7 @@ TEST(View, touches_nothing_without_elements) {
 
 TEST(View, touches_what_its_elements_touch) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     const View view = random_view(random);
     const auto offsets = offsets_of(view);
     const Result<Range> range = range_of(view);
@@ -171,7 +171,7 @@ TEST(View, is_dense_in_any_order_of_its_dimensions) {
 TEST(View, is_dense_exactly_when_its_elements_fill_its_range_once_each) {
   std::mt19937_64 random(2);
   int dense = 0;
-  for (int round = 0; round < 50'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     const View view = random_view(random);
     const auto offsets = offsets_of(view);
     const std::set<std::int64_t> distinct(offsets.begin(), offsets.end());
@@ -188,7 +188,7 @@ TEST(View, that_overlaps_itself_is_never_said_not_to) {
   int overlapping = 0;
   int suspected = 0;
   int total = 0;
-  for (int round = 0; round < 50'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     const View view = random_view(random);
     const auto offsets = offsets_of(view);
     const std::set<std::int64_t> distinct(offsets.begin(), offsets.end());

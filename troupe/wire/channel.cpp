@@ -52,8 +52,12 @@ Reply& Channel::reply(Position position) const noexcept {
 
 void Channel::write_reply(Position position, std::uint64_t units, const Error& error) noexcept {
   Reply& out = reply(position);
-  const std::string_view text = error.message();
-  const std::size_t size = std::min<std::size_t>(text.size(), units * kUnitBytes - kTextOffset);
+  const std::string& library = error.origin().library;
+  std::string text = library.empty() ? std::string() : library + ": ";
+  text += error.message();
+  const std::size_t room = units * kUnitBytes - kTextOffset;
+  if (text.size() > room) text.replace(room - 3, std::string::npos, "...");
+  const std::size_t size = text.size();
   std::memcpy(reinterpret_cast<std::byte*>(&out) + kTextOffset, text.data(), size);
   out.size_bytes = static_cast<std::uint32_t>(size);
   out.native_code = error.origin().native_code;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "troupe/backend/host/plugins.hpp"
+#include "troupe/backend/op_notes.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TROUPE_TEST_SANITIZED 1

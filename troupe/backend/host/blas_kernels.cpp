@@ -5,6 +5,16 @@
 namespace troupe::host {
 namespace {
 
+/// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
+template <class T>
+struct LaneOf {
+  using type = T;
+};
+template <std::integral T>
+struct LaneOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
 /// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
 template <class T>
 struct ComputeOf {
@@ -19,21 +29,16 @@ struct ComputeOf<T> {
   using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 };
 
-/// What `T` is in a vector register, where nothing is widened.
+/// Low bits are all that counts of an integer, so its sign need not be extended.
 template <class T>
-struct LaneOf {
-  using type = T;
-};
-template <std::integral T>
-struct LaneOf<T> {
-  using type = std::make_unsigned_t<T>;
-};
+typename ComputeOf<T>::type to_compute(T value) noexcept {
+  return static_cast<typename ComputeOf<T>::type>(static_cast<typename LaneOf<T>::type>(value));
+}
 
 template <class T>
 void axpy_element(typename ComputeOf<T>::type alpha, const std::byte* x, std::byte* y) noexcept {
-  using Compute = typename ComputeOf<T>::type;
-  const auto in = static_cast<Compute>(load<T>(x));
-  const auto before = static_cast<Compute>(load<T>(y));
+  const auto in = to_compute(load<T>(x));
+  const auto before = to_compute(load<T>(y));
   if constexpr (kIsComplex<T>) {  // without the detour for infinities that `operator*` takes
     store(y, T(before.real() + (alpha.real() * in.real() - alpha.imag() * in.imag()),
                before.imag() + (alpha.real() * in.imag() + alpha.imag() * in.real())));
@@ -79,7 +84,7 @@ Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y)
       using Compute = typename ComputeOf<T>::type;
       Compute factor{};
       if constexpr (std::integral<T>)
-        factor = static_cast<Compute>(alpha.as<T>());
+        factor = to_compute(alpha.as<T>());
       else
         factor = alpha.as<Compute>();
       walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {

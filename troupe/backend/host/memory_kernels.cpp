@@ -56,7 +56,7 @@ using CastRow = void (*)(const std::byte* in, std::int64_t in_step, std::byte* o
 
 /// Whether compilers turn the conversion into vector instructions.
 template <class From, class To>
-inline constexpr bool kVectorizes = std::is_arithmetic_v<From> && std::is_arithmetic_v<To>;
+inline constexpr bool kVectorizes = std::conjunction_v<std::is_arithmetic<From>, std::is_arithmetic<To>>;
 
 template <Element From, Element To>
 void cast_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t count) {

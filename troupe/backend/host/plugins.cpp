@@ -61,7 +61,7 @@ void on_set_error(const TroupeCall* call, std::int64_t native_code, const char* 
   conversation.error_text[size] = '\0';
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string all = "\"";
   all += text;
   all += '"';
@@ -112,7 +112,7 @@ const TroupeFunction* find_function(const TroupePlugin& plugin, std::string_view
 }
 
 Unexpected no_function(const TroupePlugin& plugin, const op::PluginCall& op) {
-  std::string sentence = "the plugin " + op.path + " has no function " + quoted(op.function) + "; ";
+  std::string sentence = "the plugin " + op.path + " has no function " + in_quotes(op.function) + "; ";
   if (plugin.function_count == 0) sentence += "it has none";
   for (std::size_t i = 0; i < plugin.function_count; ++i) {
     if (i == kListedFunctions) {
@@ -199,7 +199,8 @@ Plugins::Loaded Plugins::find_or_load(const std::string& path) {
   if (const Loaded* loaded = find(path)) return *loaded;
   if (path.empty()) return fail(ErrorKind::invalid_argument, "a plugin's path is empty");
   if (const std::size_t zero = path.find('\0'); zero != std::string::npos) {
-    return fail(ErrorKind::invalid_argument, "a plugin's path has a zero byte behind " + quoted(path.substr(0, zero)));
+    return fail(ErrorKind::invalid_argument,
+                "a plugin's path has a zero byte behind " + in_quotes(path.substr(0, zero)));
   }
   const std::lock_guard loading(loading_);
   if (const Loaded* loaded = find(path)) return *loaded;  // loaded by another thread while this one waited
