@@ -75,13 +75,13 @@ double nop_ns(int count) {
 }
 
 double nops_per_s(int count) {
-  constexpr int kUnderWay = 1024;
+  constexpr int kUnderWay = 2048;
   Opened opened;
   wait_until_workers_rest(1);
   value(opened.system.run(nops_side_by_side(opened.device, kUnderWay, count / 10)));
   const Stopwatch stopwatch;
   value(opened.system.run(nops_side_by_side(opened.device, kUnderWay, count)));
-  return per_second(count / kUnderWay * kUnderWay, stopwatch.ns());
+  return per_second(static_cast<std::size_t>(count - count % kUnderWay), stopwatch.ns());
 }
 
 double allocate_and_free_ns(int count) {

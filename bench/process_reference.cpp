@@ -114,7 +114,8 @@ double ring_records_per_s(int count) {
     for (int i = 0; i < records; ++i) {
       std::optional<wire::Place> place;
       spin([&] {
-        if ((place = tail.reserve(ring, record.bytes().size(), cleared))) return true;
+        place = tail.reserve(ring, record.bytes().size(), cleared);
+        if (place) return true;
         const wire::Position free_to = consumed.value.load(std::memory_order_acquire);
         ring.clear(cleared, free_to - cleared);
         cleared = free_to;

@@ -151,7 +151,10 @@ Call<void> Caller::call(const Job& job) {
       return device.copy(host_out_, to);
     case Deed::write_vector: return device.write(*to.as<float>(), pattern(job.step.value, edge_));
     case Deed::read: return device.copy(from, host_in_);
-    case Deed::sum: return device.call_plugin(scene_.plugin, "sum", {reads(from), writes(host_total_)});
+    case Deed::sum: {
+      const AnyArray& total = host_total_;
+      return device.call_plugin(scene_.plugin, "sum", {reads(from), writes(total)});
+    }
     case Deed::give_up:
     case Deed::big: {
       const Shape shape = job.step.deed == Deed::big ? Shape{kBigElements} : from.shape();

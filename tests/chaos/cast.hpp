@@ -1,4 +1,5 @@
 // Everybody in a run: innocent callers and culprits, half of them coroutines in actors, half of them plain threads.
+// Callers begin when they are made and end when the run stops; culprits do what they are told.
 #pragma once
 
 #include <atomic>

@@ -11,9 +11,13 @@ using namespace std::chrono_literals;
 
 /// Bad ops at a time. More would only wait for each other.
 constexpr int kMaxUnderWay = 6;
-/// How long to look for somebody to kill, and how often.
-constexpr int kLooks = 4000;
+/// How often to look for somebody to kill, and how long: a device is never so long without a spare worker.
 constexpr auto kLookAgain = 500us;
+constexpr auto kPatienceForSpare = 30s;
+/// For the one that is started in the place of a spare that was killed.
+constexpr int kLooksForNew = 1000;
+
+std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
@@ -32,7 +36,7 @@ bool Conductor::carry_out(const Fault& fault) {
     hands_.commit(fault);
     return true;
   }
-  for (int look = 0; look < kLooks; ++look) {
+  for (const auto until = now() + kPatienceForSpare; now() < until;) {
     if (fault.kind == FaultKind::kill_starting ? kill_one_that_starts(fault) : kill(fault)) {
       scene_.ledger.injected(fault.kind);
       return true;
@@ -59,7 +63,7 @@ bool Conductor::kill_one_that_starts(const Fault& fault) {
   const std::vector<int> before = live_workers();
   const int spare = find_spare(fault.pick);
   if (spare == 0 || !kill_worker(spare)) return false;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kLooksForNew; ++look) {
     for (const int pid : live_workers())
       if (std::ranges::find(before, pid) == before.end() && kill_worker(pid)) return true;
     if (!scene_.progress.wait_for(std::chrono::microseconds(fault.pick % 500))) return false;

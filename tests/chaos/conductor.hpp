@@ -1,4 +1,5 @@
-// Carries out the faults of the plan, each at its moment: hands the bad ops to the culprits, and kills workers itself.
+// Carries out the faults of the plan, each at its moment: hands the bad ops to the culprits, and kills workers itself,
+// because no op can do that from the outside.
 #pragma once
 
 #include <functional>

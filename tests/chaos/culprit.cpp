@@ -188,8 +188,7 @@ void Culprit::explain(const Fault& fault, const char* what, const Error& error) 
 
 void Culprit::complain(Complaint complaint, const Fault& fault, const std::string& details) {
   scene_.ledger.complain(complaint, "culprit " + std::to_string(number_) + ", " + std::string(name(fault.kind)) +
-                                        " that touches with " + std::to_string(static_cast<int>(fault.touches)) + ": " +
-                                        details);
+                                        " that " + std::string(name(fault.touches)) + ": " + details);
 }
 
 }  // namespace troupe::chaos

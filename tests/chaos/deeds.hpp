@@ -1,4 +1,5 @@
-// What each deed does with a caller's arrays, in one table: everything that judges an op's end follows from it.
+// What each deed does with a caller's arrays, in one table: which arrays an op may leave broken, and which errors it
+// may end in, follows from it.
 #pragma once
 
 #include "tests/chaos/plan.hpp"

@@ -118,7 +118,9 @@ bool perform(System& system, const Plan& plan, const Options& options, Ledger& l
       conductor.run();
       conducted = true;
     });
-    watch.until([&] { return conducted.load() && cast.under_way() == 0; });
+    const bool by_time_only = options.faults == 0 && options.seconds != 0;
+    watch.until(
+        [&] { return conducted.load() && cast.under_way() == 0 && (!by_time_only || scene.progress.stopping()); });
     scene.progress.stop();
     watch.until([&] { return cast.running() == 0; });
     cast.check_all_kept();

@@ -1,5 +1,5 @@
-// What `troupe_chaos` can be told.
-// The same numbers give the same plan.
+// What `troupe_chaos` can be told. The same seed, faults and callers give the same plan; `command_line` says them again
+// for whoever wants to repeat a run.
 #pragma once
 
 #include <cstdint>

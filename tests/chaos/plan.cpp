@@ -60,6 +60,10 @@ class Hash {
 }  // namespace
 
 std::string_view name(Deed deed) noexcept { return kDeedNames[static_cast<std::size_t>(deed)]; }
+std::string_view name(Touches touches) noexcept {
+  constexpr std::array<std::string_view, 4> kNames = {"touches nothing", "reads", "writes", "updates"};
+  return kNames[static_cast<std::size_t>(touches)];
+}
 std::string_view name(FaultKind kind) noexcept { return kFaultNames[static_cast<std::size_t>(kind)]; }
 
 Plan::Plan(std::uint64_t seed, std::uint32_t faults, std::uint32_t callers) : seed_(seed), callers_(callers) {

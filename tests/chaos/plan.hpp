@@ -78,6 +78,7 @@ constexpr bool has_deadline(FaultKind kind) noexcept { return kind == FaultKind:
 
 /// What a bad op says it does with its array.
 enum class Touches : std::uint8_t { nothing, reads, writes, updates };
+std::string_view name(Touches touches) noexcept;
 
 struct Fault {
   FaultKind kind = FaultKind::null;

@@ -1,4 +1,5 @@
-// How far the callers are, in steps, and whether they should go on. The faults wait here for their moment.
+// How far the callers are, in steps, and whether they should go on. The faults wait here for their moment, so that it
+// is the same moment of the plan on a fast machine and on a slow one.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Who waits for the ops of a caller or a culprit: a coroutine in an actor, or a plain thread. Both do the same.
+// Who waits for the ops of a caller or a culprit: a coroutine in an actor, or a plain thread. Both do the same, because
+// both ways to wait must hold.
 #pragma once
 
 #include <atomic>

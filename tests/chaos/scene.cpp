@@ -44,14 +44,16 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
 }
 
 void Scene::check_shared_arrays() {
-  for (const auto& [edge, made] : matrices_)
+  for (const auto& [edge_length, made] : matrices_)
     for (std::size_t i = 0; i < kShared; ++i) {
-      const std::string what = "shared array of edge " + std::to_string(edge);
+      const auto complain = [&, edge = edge_length](Complaint complaint, const std::string& details) {
+        ledger.complain(complaint, "the shared arrays of edge " + std::to_string(edge) + ": " + details);
+      };
       const Result<HostArray<float>> read = device.read(made.arrays[i]).within(kPatience).get();
       if (!read)
-        ledger.complain(Complaint::array_lost, what + ": " + read.error().to_string());
+        complain(Complaint::array_lost, read.error().to_string());
       else if (const std::string wrong = difference(read->span(), made.contents[i]); !wrong.empty())
-        ledger.complain(Complaint::wrong_result, what + ": " + wrong);
+        complain(Complaint::wrong_result, wrong);
       ++ledger.arrays_checked;
     }
 }

@@ -43,7 +43,7 @@ bool infer_extent(Shape& shape, std::int64_t count) {
 
 }  // namespace
 
-AnyArray::AnyArray(IntrusivePtr<Block> block, const op::View& view) : block_(std::move(block)), view_(view) {
+AnyArray::AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view) : block_(std::move(block)), view_(view) {
   const Result<op::Range> touched = op::range_of(view_);
   TROUPE_ASSERT(touched && (touched->empty() || block_->range().covers(*touched)), "a view lies inside its block");
 }
@@ -56,7 +56,7 @@ AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
   return *this;
 }
 
-Result<AnyArray> AnyArray::over(IntrusivePtr<Block> block, DType dtype, const Shape& shape) {
+Result<AnyArray> AnyArray::over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
   if (!block) return invalid("an array lies over a block; there is none");
   const std::int64_t bytes = TROUPE_TRY(troupe::size_bytes(shape, dtype));
   if (static_cast<std::uint64_t>(bytes) > block->size_bytes())

@@ -36,11 +36,11 @@ class AnyArray {
 
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
-  static Result<AnyArray> over(IntrusivePtr<Block> block, DType dtype, const Shape& shape);
+  static Result<AnyArray> over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   const op::View& view() const noexcept { return view_; }
-  const IntrusivePtr<Block>& block() const noexcept { return block_; }
+  const IntrusivePtr<VaultBlock>& block() const noexcept { return block_; }
   /// The device that the memory belongs to; -1 when empty.
   int device() const noexcept { return block_ ? block_->device() : -1; }
 
@@ -92,12 +92,12 @@ class AnyArray {
   explicit AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
 
  private:
-  AnyArray(IntrusivePtr<Block> block, const op::View& view);
+  AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view);
   void clear_view() noexcept { view_ = op::View{0, view_.dtype, {}, {}}; }
   Result<void> check_dimension(const char* function, int dimension) const;
 
-  IntrusivePtr<Block> block_;  // shared with other views of it and with the ops under way
-  op::View view_;              // inside the block, and valid
+  IntrusivePtr<VaultBlock> block_;  // shared with other views of it and with the ops under way
+  op::View view_;                   // inside the block, and valid
 };
 
 /// An `AnyArray` whose elements are `T`: the same, and its views are typed too.
@@ -108,7 +108,7 @@ class Array : public AnyArray {
 
   Array() noexcept : AnyArray(dtype_of<T>) {}
 
-  static Result<Array> over(IntrusivePtr<Block> block, const Shape& shape) {
+  static Result<Array> over(IntrusivePtr<VaultBlock> block, const Shape& shape) {
     return typed(AnyArray::over(std::move(block), dtype_of<T>, shape));
   }
 

@@ -19,7 +19,7 @@ namespace troupe {
 class Vault;
 
 /// What is known of a block's content. Fresh memory counts as whole: it holds anything, but nobody is surprised.
-enum class Content : std::uint32_t {
+enum class BlockContent : std::uint32_t {
   whole,
   tainted,          // part of it is unknown
   being_rewritten,  // part of it is unknown, and an op that writes all of that part has been submitted
@@ -27,10 +27,10 @@ enum class Content : std::uint32_t {
 
 /// Any thread may call any function. What concerns the content must be called in the order of the ops that cause it:
 /// ring order is program order.
-class Block {
+class VaultBlock {
  public:
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  VaultBlock(const VaultBlock&) = delete;
+  VaultBlock& operator=(const VaultBlock&) = delete;
 
   op::Address address() const noexcept { return address_; }
   /// As it was asked for; the piece may be larger.
@@ -42,7 +42,7 @@ class Block {
   const Vault& vault() const noexcept { return *vault_; }
 
   /// One load. What came before the change to this content is visible to the caller (acquire).
-  Content content() const noexcept { return content_.load(std::memory_order_acquire); }
+  BlockContent content() const noexcept { return content_.load(std::memory_order_acquire); }
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
   void taint(op::Range cut_off) noexcept;
   /// Whether an op submitted now that reads `read` may find unknown content. The block remembers one range around all
@@ -64,17 +64,17 @@ class Block {
   /// What any owner did with the memory is done before the vault gives it to the next (acquire-release).
   void release() const noexcept {
     if (owners_.load(std::memory_order_acquire) == 1 || owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      const_cast<Block*>(this)->recycle();
+      const_cast<VaultBlock*>(this)->recycle();
   }
 
  private:
   friend class Vault;  // makes blocks, and uses them again
-  Block() = default;
-  ~Block() = default;
+  VaultBlock() = default;
+  ~VaultBlock() = default;
   void recycle() noexcept;
 
   mutable std::atomic<std::uint32_t> owners_{1};
-  std::atomic<Content> content_{Content::whole};
+  std::atomic<BlockContent> content_{BlockContent::whole};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::byte* data_ = nullptr;
@@ -82,7 +82,7 @@ class Block {
   Suballocator::Piece piece_;
   std::uint32_t slot_ = 0;  // the vault's number for the chunk
   int device_ = -1;
-  Block* next_idle_ = nullptr;
+  VaultBlock* next_idle_ = nullptr;
   mutable std::mutex mutex_;  // of what follows
   op::Range unknown_;
 };

@@ -46,17 +46,18 @@ void Device::close() {
   state()->wait_until_shut();
 }
 
-Result<IntrusivePtr<Block>> Device::allocate_in(Vault& vault, DType dtype, const Shape& shape) const {
-  Result<IntrusivePtr<Block>> block = vault.allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
+Result<IntrusivePtr<VaultBlock>> Device::allocate_in(Vault& vault, DType dtype, const Shape& shape) const {
+  Result<IntrusivePtr<VaultBlock>> block =
+      vault.allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
   if (!block && block.error().kind() == ErrorKind::stopped) return fail(state()->why_shut());
   return block;
 }
 
-Result<IntrusivePtr<Block>> Device::allocate(DType dtype, const Shape& shape) const {
+Result<IntrusivePtr<VaultBlock>> Device::allocate(DType dtype, const Shape& shape) const {
   return allocate_in(state()->vault(), dtype, shape);
 }
 
-Result<IntrusivePtr<Block>> Device::allocate_host(DType dtype, const Shape& shape) const {
+Result<IntrusivePtr<VaultBlock>> Device::allocate_host(DType dtype, const Shape& shape) const {
   return allocate_in(state()->host_vault(), dtype, shape);
 }
 
@@ -117,7 +118,7 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   if (static_cast<std::int64_t>(count) != to.element_count())
     return fail(ErrorKind::invalid_argument,
                 "write: " + std::to_string(count) + " elements do not fill the shape " + to.shape().to_string());
-  Result<IntrusivePtr<Block>> block = allocate_host(to.dtype(), to.shape());
+  Result<IntrusivePtr<VaultBlock>> block = allocate_host(to.dtype(), to.shape());
   if (!block) return fail(std::move(block).error());
   if (!bytes.empty()) std::memcpy((*block)->data(), bytes.data(), bytes.size());
   Result<AnyArray> staged = AnyArray::over(std::move(*block), to.dtype(), to.shape());

@@ -163,9 +163,9 @@ class Device {
 
   const std::shared_ptr<DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
-  Result<IntrusivePtr<Block>> allocate_in(Vault& vault, DType dtype, const Shape& shape) const;
-  Result<IntrusivePtr<Block>> allocate(DType dtype, const Shape& shape) const;
-  Result<IntrusivePtr<Block>> allocate_host(DType dtype, const Shape& shape) const;
+  Result<IntrusivePtr<VaultBlock>> allocate_in(Vault& vault, DType dtype, const Shape& shape) const;
+  Result<IntrusivePtr<VaultBlock>> allocate(DType dtype, const Shape& shape) const;
+  Result<IntrusivePtr<VaultBlock>> allocate_host(DType dtype, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;

@@ -36,7 +36,7 @@ struct Crew {
   int failed_starts = 0;  // in a row
   bool start_is_delayed = false;
   std::optional<Error> failure;  // the last one of a serving worker
-  bool given_up = false;  // no worker can be started
+  bool given_up = false;         // no worker can be started
   bool closing = false;
 };
 

@@ -29,29 +29,13 @@ void Engine::submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept {
   submitted_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint deadline = op.deadline;
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
-  if (reads_what_is_lost(op, has_watch)) return end_cut_off(op, Error(ErrorKind::buffer_tainted));
   announce_rewrites(op);
-  if (!enter_fast(op)) submit_slowly(op);
+  if (op.reads_tainted() || !enter_fast(op)) {
+    forget_rewrites(op);  // it may be behind one that still finds what is unknown
+    submit_slowly(op, has_watch);
+  }
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
   if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
-}
-
-bool Engine::reads_what_is_lost(const OpCall& call, bool has_watch) noexcept {
-  if (!call.reads_tainted()) return false;
-  // An op that writes it anew may have been submitted before the failure was known.
-  std::unique_lock<std::mutex> watch;
-  if (!has_watch) watch = take_watch();
-  const std::lock_guard lock(mutex_);
-  announce_rewrites_in_ring();
-  for (OpCall* other = first_waiting_; other; other = other->next) announce_rewrites(*other);
-  return call.reads_tainted();
-}
-
-void Engine::announce_rewrites_in_ring() noexcept {
-  if (!active_) return;
-  const std::uint64_t gate = gate_.load(std::memory_order_acquire);
-  while (!active_->scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
-  active_->for_each([](OpCall& call) { announce_rewrites(call); });
 }
 
 bool Engine::enter_fast(OpCall& call) noexcept {
@@ -59,7 +43,7 @@ bool Engine::enter_fast(OpCall& call) noexcept {
   for (;;) {
     if (gate & kSlow) return false;
     // The session may be retired any moment, but not once the gate has let us in: then it waits for our record.
-    Session& session = sessions_[worker_of(gate)];
+    WorkerSession& session = sessions_[worker_of(gate)];
     const wire::Position tail = position_of(gate);
     const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
     if (place.end() - session.head() > options_.ring_units) return false;
@@ -71,7 +55,12 @@ bool Engine::enter_fast(OpCall& call) noexcept {
   }
 }
 
-void Engine::submit_slowly(OpCall& call) noexcept {
+void Engine::submit_slowly(OpCall& call, bool has_watch) noexcept {
+  std::unique_lock<std::mutex> watch;
+  if (!has_watch && call.reads_tainted()) {
+    watch = take_watch();
+    has_watch = true;
+  }
   std::unique_lock lock(mutex_);
   if (shut_) {
     const Error why = about(*shut_, call);
@@ -88,9 +77,9 @@ void Engine::submit_slowly(OpCall& call) noexcept {
     forget_rewrites(call);
     return end(call, fail(about(why, call)));
   }
-  call.stage = Stage::ready;
+  call.stage = OpStage::ready;
   append(call);
-  release_ready(false);
+  release_ready(has_watch);
   lock.unlock();
   if (look_again_.load(std::memory_order_acquire)) bell_.ring();
 }
@@ -105,19 +94,21 @@ std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
 
 void Engine::release_ready(bool has_watch) noexcept {
   bool any_stays = false;
-  const auto reads_lost = [&](const OpCall& call) {
-    return call.reads_tainted() && (announce_rewrites_in_ring(), call.reads_tainted());
-  };
   for (OpCall* call = first_waiting_; call && active_;) {
     OpCall* const next = call->next;
-    if (call->stage != Stage::ready || (any_stays && is_blocked(*call))) {
+    if (call->stage != OpStage::ready || (any_stays && is_blocked(*call))) {
       any_stays = true;
     } else if (!has_watch && call->reads_tainted()) {
       any_stays = true;
       look_again_.store(true, std::memory_order_release);
-    } else if (has_watch && reads_lost(*call)) {
-      remove(*call);
-      end_cut_off(*call, about(Error(ErrorKind::buffer_tainted), *call));
+    } else if (has_watch && reads_what_is_lost(*call)) {
+      // What it taints counts from its place in the order on, so it ends after what comes before it.
+      if (conflicts_in_ring(*call)) {
+        any_stays = true;
+      } else {
+        remove(*call);
+        end_cut_off(*call, about(Error(ErrorKind::buffer_tainted), *call));
+      }
     } else if (const std::optional<wire::Place> place = room_for(*call)) {
       remove(*call);
       announce_rewrites(*call);
@@ -131,6 +122,22 @@ void Engine::release_ready(bool has_watch) noexcept {
   if (!first_waiting_ && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
 }
 
+bool Engine::reads_what_is_lost(const OpCall& call) noexcept {
+  if (!call.reads_tainted()) return false;
+  if (!active_) return true;
+  // What writes it anew may have been submitted before the failure was known.
+  const std::uint64_t gate = gate_.load(std::memory_order_acquire);
+  while (!active_->scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
+  active_->for_each([](OpCall& other) { announce_rewrites(other); });
+  return call.reads_tainted();
+}
+
+bool Engine::conflicts_in_ring(const OpCall& call) const noexcept {
+  bool any = false;
+  active_->for_each([&](const OpCall& other) { any |= call.conflicts_with(other); });
+  return any;
+}
+
 bool Engine::is_blocked(const OpCall& call) const noexcept {
   for (const OpCall* other = first_waiting_; other && other != &call; other = other->next)
     if (call.conflicts_with(*other)) return true;
@@ -142,9 +149,9 @@ void Engine::give_up(OpCall& call) noexcept {
   const std::lock_guard lock(mutex_);
   if (call.ended_in_engine.load(std::memory_order_acquire)) return;
   call.given_up = true;
-  if (call.stage == Stage::in_ring || call.stage == Stage::on_trial) {
+  if (call.stage == OpStage::in_ring || call.stage == OpStage::on_trial) {
     call.session->channel().ring().cancel(call.position);
-  } else if (call.stage == Stage::ready) {
+  } else if (call.stage == OpStage::ready) {
     remove(call);
     forget_rewrites(call);
     end(call, fail(ErrorKind::cancelled));
@@ -169,12 +176,12 @@ bool Engine::poll() noexcept {
   return any;
 }
 
-bool Engine::poll_session(Session& session) noexcept {
+bool Engine::poll_session(WorkerSession& session) noexcept {
   session.scan();
   const std::vector<OpCall*>& done = session.take_done();
   for (OpCall* call : done) {
     session.leave(*call);
-    if (call->stage == Stage::on_trial) {
+    if (call->stage == OpStage::on_trial) {
       const std::lock_guard lock(mutex_);
       remove(*call);
     }
@@ -185,7 +192,7 @@ bool Engine::poll_session(Session& session) noexcept {
   return true;
 }
 
-void Engine::end_as_replied(OpCall& call, Session& session) noexcept {
+void Engine::end_as_replied(OpCall& call, WorkerSession& session) noexcept {
   Result<void> result = session.reply_of(call);
   settle_content(call, result);
   if (!result) result = fail(about(result.error(), call));
@@ -263,14 +270,14 @@ void Engine::expire(TimePoint now) noexcept {
   bool any_ended = false;
   for (OpCall* call = first_waiting_; call;) {
     OpCall* const next = call->next;
-    if (call->deadline <= now && !call->deadline_passed && call->stage != Stage::on_trial) {
+    if (call->deadline <= now && !call->deadline_passed && call->stage != OpStage::on_trial) {
       call->deadline_passed = true;
       const Error why = about(Error(ErrorKind::deadline_exceeded), *call);
-      if (call->stage == Stage::ready) {  // it never began
+      if (call->stage == OpStage::ready) {  // it never began
         remove(*call);
         forget_rewrites(*call);
         end(*call, fail(why));
-      } else if (call->stage == Stage::suspect) {
+      } else if (call->stage == OpStage::suspect) {
         remove(*call);
         end_cut_off(*call, why);
         any_ended = true;
@@ -301,7 +308,7 @@ void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
 
 void Engine::end(OpCall& call, Result<void> result) noexcept {
   if (!result && call.nobody_waits) taint_what_it_writes(call);  // it shows there, because it shows nowhere else
-  call.stage = Stage::ended;
+  call.stage = OpStage::ended;
   call.uses.clear();  // whoever sees the reply may count on the memory
   if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
   call.ended_in_engine.store(true, std::memory_order_release);

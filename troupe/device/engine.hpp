@@ -113,10 +113,8 @@ class Engine {
   }
 
   void submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept;
-  /// Whether it reads what is unknown, and nothing that is under way before it writes that anew.
-  bool reads_what_is_lost(const OpCall& call, bool has_watch) noexcept;
   bool enter_fast(OpCall& call) noexcept;
-  void submit_slowly(OpCall& call) noexcept;
+  void submit_slowly(OpCall& call, bool has_watch) noexcept;
 
   /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
   /// lets go.
@@ -124,26 +122,27 @@ class Engine {
 
   // Each needs `watch_`.
   bool poll() noexcept;
-  bool poll_session(Session& session) noexcept;
+  bool poll_session(WorkerSession& session) noexcept;
   void expire(TimePoint now) noexcept;
   void expire_in_ring(OpCall& call, TimePoint now) noexcept;
   TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.
-  /// Without the watch nobody can tell whether an op that reads what is unknown comes after one that writes it anew.
+  /// With the watch it also ends ops that read what is unknown, each when it is its turn.
   void release_ready(bool has_watch = true) noexcept;
   std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
   void append(OpCall& call) noexcept;
   void prepend(OpCall& call) noexcept;
   void remove(OpCall& call) noexcept;
-  void set_stage(OpCall& call, Stage stage) noexcept;
+  void set_stage(OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const OpCall& call) const noexcept;
 
   // Each needs both.
-  /// Ops in the ring that were submitted before it was known that what they write is tainted.
-  void announce_rewrites_in_ring() noexcept;
-  void sort_out(OpCall& call, Session& session, const Error& why);
-  void end_as_replied(OpCall& call, Session& session) noexcept;
+  /// Whether a ready op reads what is unknown, and nothing in the ring, all of it before the op, writes that anew.
+  bool reads_what_is_lost(const OpCall& call) noexcept;
+  bool conflicts_in_ring(const OpCall& call) const noexcept;
+  void sort_out(OpCall& call, WorkerSession& session, const Error& why);
+  void end_as_replied(OpCall& call, WorkerSession& session) noexcept;
 
   void end(OpCall& call, Result<void> result) noexcept;
   void end_cut_off(OpCall& call, const Error& why) noexcept;
@@ -154,13 +153,13 @@ class Engine {
   wire::Bell& bell_;
 
   std::atomic<std::uint64_t> gate_{kSlow};
-  std::array<Session, wire::kMaxDoorbells> sessions_;  // by the worker's number
+  std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;
   std::atomic<int> watch_wanted_{0};  // by how many, the poller apart
   std::mutex mutex_;
-  Session* active_ = nullptr;  // changes under both
-  Session* trial_ = nullptr;   // likewise: the standby that has an op on trial
+  WorkerSession* active_ = nullptr;  // changes under both
+  WorkerSession* trial_ = nullptr;   // likewise: the standby that has an op on trial
   OpCall* first_waiting_ = nullptr;
   OpCall* last_waiting_ = nullptr;
   std::size_t waiting_ = 0;

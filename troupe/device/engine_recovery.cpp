@@ -54,7 +54,7 @@ void Engine::retire_active() {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!active_) return;
-  Session& session = *active_;
+  WorkerSession& session = *active_;
   const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);
   while (!session.scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
   poll_session(session);
@@ -62,7 +62,7 @@ void Engine::retire_active() {
   // They come before whatever waits: what waits was handed in later, or does not conflict with them.
   const std::vector<OpCall*> rest = session.take_rest();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
-    (*call)->stage = Stage::ghost;
+    (*call)->stage = OpStage::ghost;
     prepend(**call);
   }
 }
@@ -70,10 +70,10 @@ void Engine::retire_active() {
 void Engine::reaped(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
-  Session& session = sessions_[worker];
+  WorkerSession& session = sessions_[worker];
   for (OpCall* call = first_waiting_; call;) {
     OpCall* const next = call->next;
-    if (call->stage == Stage::ghost && call->session == &session) sort_out(*call, session, why);
+    if (call->stage == OpStage::ghost && call->session == &session) sort_out(*call, session, why);
     call = next;
   }
   session.close();
@@ -81,13 +81,13 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   ring_for_the_dead(bell_);
 }
 
-void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
+void Engine::sort_out(OpCall& call, WorkerSession& session, const Error& why) {
   if (session.covers(call)) {
     remove(call);
     return end_as_replied(call, session);
   }
   if (!session.may_have_begun(call)) {
-    if (!call.given_up && !call.deadline_passed) return set_stage(call, Stage::ready);
+    if (!call.given_up && !call.deadline_passed) return set_stage(call, OpStage::ready);
     remove(call);
     forget_rewrites(call);
     return end(call,
@@ -96,7 +96,7 @@ void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
   ++call.runs_cut_off;
   if (!call.deadline_passed && call.can_be_rerun() && !call.reads_tainted()) {
     ++reruns_;
-    return set_stage(call, Stage::suspect);
+    return set_stage(call, OpStage::suspect);
   }
   remove(call);
   end_cut_off(call, cut_off_by(call, why));
@@ -104,7 +104,7 @@ void Engine::sort_out(OpCall& call, Session& session, const Error& why) {
 
 bool Engine::runs_overdue(std::uint32_t worker) {
   const auto watch = take_watch();
-  Session& session = sessions_[worker];
+  WorkerSession& session = sessions_[worker];
   bool any = false;
   if (&session == active_ || &session == trial_)
     session.for_each([&](const OpCall& call) {
@@ -118,7 +118,7 @@ bool Engine::runs_overdue(std::uint32_t worker) {
 bool Engine::has_suspects() {
   const std::lock_guard lock(mutex_);
   for (const OpCall* call = first_waiting_; call; call = call->next)
-    if (call->stage == Stage::suspect) return true;
+    if (call->stage == OpStage::suspect) return true;
   return false;
 }
 
@@ -132,13 +132,13 @@ bool Engine::try_suspect(std::uint32_t worker) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   TROUPE_ASSERT(!trial_, "suspects are tried one after another");
-  Session& session = sessions_[worker];
+  WorkerSession& session = sessions_[worker];
   for (OpCall* call = first_waiting_; call && !trial_;) {
     OpCall* const next = call->next;
-    if (call->stage == Stage::suspect && call->reads_tainted()) {  // since it became a suspect
+    if (call->stage == OpStage::suspect && call->reads_tainted()) {  // since it became a suspect
       remove(*call);
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
-    } else if (call->stage == Stage::suspect && !is_blocked(*call)) {
+    } else if (call->stage == OpStage::suspect && !is_blocked(*call)) {
       trial_ = &session;
       session.enter(*call, wire::Ring::place_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
@@ -153,7 +153,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!trial_) return;
-  Session& session = *trial_;
+  WorkerSession& session = *trial_;
   trial_ = nullptr;
   for (OpCall* call : session.take_rest()) {
     if (session.covers(*call)) {
@@ -164,7 +164,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
     if (session.may_have_begun(*call)) ++call->runs_cut_off;
     const bool is_culprit = by_op || call->deadline_passed || call->runs_cut_off > kMaxRunsCutOff;
     if (!is_culprit) {
-      set_stage(*call, Stage::suspect);
+      set_stage(*call, OpStage::suspect);
       continue;
     }
     if (!call->deadline_passed) ++culprits_;
@@ -179,15 +179,15 @@ void Engine::shut(const Error& why) {
   const std::lock_guard lock(mutex_);
   if (!shut_) shut_ = why;
   const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);
-  if (Session* session = std::exchange(active_, nullptr)) {
+  if (WorkerSession* session = std::exchange(active_, nullptr)) {
     while (!session->scan_to(position_of(gate))) sched_yield();
     poll_session(*session);
     for (OpCall* call : session->take_rest()) end_cut_off(*call, why);
   }
-  if (Session* session = std::exchange(trial_, nullptr)) session->take_rest();  // it is in the waiting list, too
+  if (WorkerSession* session = std::exchange(trial_, nullptr)) session->take_rest();  // it is in the waiting list, too
   while (first_waiting_) {
     OpCall& call = *first_waiting_;
-    const bool never_began = call.stage == Stage::ready;
+    const bool never_began = call.stage == OpStage::ready;
     remove(call);
     if (never_began) {
       forget_rewrites(call);
@@ -206,7 +206,7 @@ void Engine::append(OpCall& call) noexcept {
   (last_waiting_ ? last_waiting_->next : first_waiting_) = &call;
   last_waiting_ = &call;
   ++waiting_;
-  if (call.stage != Stage::ready) ++not_ready_;
+  if (call.stage != OpStage::ready) ++not_ready_;
 }
 
 void Engine::prepend(OpCall& call) noexcept {
@@ -215,7 +215,7 @@ void Engine::prepend(OpCall& call) noexcept {
   (first_waiting_ ? first_waiting_->previous : last_waiting_) = &call;
   first_waiting_ = &call;
   ++waiting_;
-  if (call.stage != Stage::ready) ++not_ready_;
+  if (call.stage != OpStage::ready) ++not_ready_;
 }
 
 void Engine::remove(OpCall& call) noexcept {
@@ -223,13 +223,13 @@ void Engine::remove(OpCall& call) noexcept {
   (call.next ? call.next->previous : last_waiting_) = call.previous;
   call.next = call.previous = nullptr;
   --waiting_;
-  if (call.stage != Stage::ready) --not_ready_;
+  if (call.stage != OpStage::ready) --not_ready_;
 }
 
-void Engine::set_stage(OpCall& call, Stage stage) noexcept {
-  if (call.stage != Stage::ready) --not_ready_;
+void Engine::set_stage(OpCall& call, OpStage stage) noexcept {
+  if (call.stage != OpStage::ready) --not_ready_;
   call.stage = stage;
-  if (call.stage != Stage::ready) ++not_ready_;
+  if (call.stage != OpStage::ready) ++not_ready_;
 }
 
 }  // namespace troupe

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-void BlockUses::add(IntrusivePtr<Block> block, const op::Touch& touch) {
+void BlockUses::add(IntrusivePtr<VaultBlock> block, const op::Touch& touch) {
   if (count_ == kInline) {
     more_ = std::make_unique<BlockUse[]>(op::kMaxViews);
     std::ranges::move(inline_, more_.get());
@@ -39,7 +39,7 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
 
 bool OpCall::reads_tainted() const {
   return std::ranges::any_of(uses.all(), [](const BlockUse& use) {
-    return use.touch.reads && use.block->content() == Content::tainted && use.block->is_tainted(use.touch.range);
+    return use.touch.reads && use.block->content() == BlockContent::tainted && use.block->is_tainted(use.touch.range);
   });
 }
 

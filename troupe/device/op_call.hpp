@@ -22,18 +22,18 @@
 
 namespace troupe {
 
-class Session;
+class WorkerSession;
 
 /// A block that an op uses, and how.
 struct BlockUse {
-  IntrusivePtr<Block> block;
+  IntrusivePtr<VaultBlock> block;
   op::Touch touch;
 };
 
 /// The uses of one op: the first few inline, because almost no op has more.
 class BlockUses {
  public:
-  void add(IntrusivePtr<Block> block, const op::Touch& touch);
+  void add(IntrusivePtr<VaultBlock> block, const op::Touch& touch);
   std::span<BlockUse> all() noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
   std::span<const BlockUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
   void clear() noexcept;
@@ -46,7 +46,7 @@ class BlockUses {
 };
 
 /// Where an op stands that is not simply in the active worker's ring.
-enum class Stage : std::uint8_t {
+enum class OpStage : std::uint8_t {
   in_ring,   // in a ring, nothing is wrong
   ready,     // waits in the app: for room, for a worker, or for what it conflicts with
   ghost,     // was in the ring of a worker that is dead but not reaped; its ranges are held
@@ -70,9 +70,9 @@ class OpCall final : public Outcome<void> {
   bool nobody_waits = false;  // from the start: it was submitted without waiting
 
   // ---- the engine's, under its locks ----
-  Stage stage = Stage::in_ring;
-  Session* session = nullptr;  // whose ring it is in
-  std::int64_t generation = -1;  // of the worker it was first given to
+  OpStage stage = OpStage::in_ring;
+  WorkerSession* session = nullptr;  // whose ring it is in
+  std::int64_t generation = -1;      // of the worker it was first given to
   wire::Position position = 0;
   std::uint64_t units = 0;
   wire::Ticket ticket = 0;

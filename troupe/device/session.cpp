@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-void Session::open(wire::Channel& channel, wire::Bell& doorbell) {
+void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell) {
   channel_ = &channel;
   doorbell_ = &doorbell;
   generation_ = -1;
@@ -16,8 +16,8 @@ void Session::open(wire::Channel& channel, wire::Bell& doorbell) {
   head_.store(0, std::memory_order_release);
 }
 
-void Session::enter(OpCall& call, const wire::Place& place) noexcept {
-  call.stage = call.stage == Stage::suspect ? Stage::on_trial : Stage::in_ring;
+void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
+  call.stage = call.stage == OpStage::suspect ? OpStage::on_trial : OpStage::in_ring;
   call.session = this;
   if (call.generation < 0) call.generation = generation_;
   call.position = place.record();
@@ -30,7 +30,7 @@ void Session::enter(OpCall& call, const wire::Place& place) noexcept {
   doorbell.ring();
 }
 
-bool Session::scan_to(wire::Position tail) noexcept {
+bool WorkerSession::scan_to(wire::Position tail) noexcept {
   while (scanned_ < tail) {
     const std::optional<wire::Record> record = channel_->ring().at(scanned_);
     if (!record) return false;
@@ -51,7 +51,7 @@ bool Session::scan_to(wire::Position tail) noexcept {
   return true;
 }
 
-bool Session::take_covered() {
+bool WorkerSession::take_covered() {
   const std::size_t before = done_.size();
   for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
@@ -66,7 +66,7 @@ bool Session::take_covered() {
   return done_.size() > before;
 }
 
-const std::vector<OpCall*>& Session::take_done() {
+const std::vector<OpCall*>& WorkerSession::take_done() {
   done_.clear();
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
@@ -78,7 +78,7 @@ const std::vector<OpCall*>& Session::take_done() {
   return done_;
 }
 
-std::vector<OpCall*> Session::take_rest() {
+std::vector<OpCall*> WorkerSession::take_rest() {
   std::vector<OpCall*> rest;
   for_each([&](OpCall& call) { rest.push_back(&call); });
   std::ranges::sort(rest, {}, [](const OpCall* call) { return call->position; });
@@ -87,7 +87,7 @@ std::vector<OpCall*> Session::take_rest() {
   return rest;
 }
 
-void Session::free_places() noexcept {
+void WorkerSession::free_places() noexcept {
   const wire::Position before = head_.load(std::memory_order_relaxed);
   wire::Position head = before;
   while (head < scanned_) {
@@ -99,12 +99,12 @@ void Session::free_places() noexcept {
   if (head != before) head_.store(head, std::memory_order_seq_cst);
 }
 
-bool Session::cancel(const OpCall& call) noexcept {
+bool WorkerSession::cancel(const OpCall& call) noexcept {
   channel_->ring().cancel(call.position);
   return !may_have_begun(call);
 }
 
-bool Session::may_have_begun(const OpCall& call) const noexcept {
+bool WorkerSession::may_have_begun(const OpCall& call) const noexcept {
   return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
 }
 

@@ -16,7 +16,7 @@
 
 namespace troupe {
 
-class Session {
+class WorkerSession {
  public:
   /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
   /// good.

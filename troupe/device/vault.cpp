@@ -44,7 +44,7 @@ Vault::~Vault() {
   while (idle_) delete std::exchange(idle_, idle_->next_idle_);
 }
 
-Result<IntrusivePtr<Block>> Vault::allocate(std::uint64_t size_bytes) {
+Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
   std::optional<Place> place;
   {
     const std::lock_guard lock(mutex_);
@@ -57,19 +57,19 @@ Result<IntrusivePtr<Block>> Vault::allocate(std::uint64_t size_bytes) {
 }
 
 /// With a place that is not committed yet, or without one.
-Result<IntrusivePtr<Block>> Vault::allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place) {
+Result<IntrusivePtr<VaultBlock>> Vault::allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place) {
   const std::lock_guard growth(growth_);
   if (closed_) {
     const std::lock_guard lock(mutex_);
     if (place) leave_place(place->slot, place->piece);
     return stopped();
   }
-  Result<IntrusivePtr<Block>> block = committed_block(size_bytes, place);
+  Result<IntrusivePtr<VaultBlock>> block = committed_block(size_bytes, place);
   give_back_empty_chunks(keep_empty_bytes_);  // those that were freed in the meantime
   return block;
 }
 
-Result<IntrusivePtr<Block>> Vault::committed_block(std::uint64_t size_bytes, std::optional<Place> place) {
+Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, std::optional<Place> place) {
   if (!place) place = TROUPE_TRY(grow(size_bytes));
   const Result<void> committed = commit(*place);
   const std::lock_guard lock(mutex_);
@@ -203,16 +203,16 @@ std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) 
   return removed;
 }
 
-IntrusivePtr<Block> Vault::new_block(const Place* place, std::uint64_t size_bytes) {
-  Block* block = idle_;
+IntrusivePtr<VaultBlock> Vault::new_block(const Place* place, std::uint64_t size_bytes) {
+  VaultBlock* block = idle_;
   if (block) {
     idle_ = block->next_idle_;
     --idle_blocks_;
   } else {
-    block = new Block;
+    block = new VaultBlock;
   }
   block->owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
-  block->content_.store(Content::whole, std::memory_order_relaxed);
+  block->content_.store(BlockContent::whole, std::memory_order_relaxed);
   block->unknown_ = {};
   block->size_bytes_ = size_bytes;
   block->vault_ = IntrusivePtr<Vault>::share(this);
@@ -226,11 +226,11 @@ IntrusivePtr<Block> Vault::new_block(const Place* place, std::uint64_t size_byte
   ++stats_.blocks;
   stats_.used_bytes += block->piece_.size_bytes;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes);
-  return IntrusivePtr<Block>::adopt(block);
+  return IntrusivePtr<VaultBlock>::adopt(block);
 }
 
 /// From the last owner, who may be any thread: waits for nobody who waits for the source.
-void Vault::take_back(Block& block) noexcept {
+void Vault::take_back(VaultBlock& block) noexcept {
   bool surplus = false;
   bool idle = false;
   {

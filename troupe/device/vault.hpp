@@ -3,7 +3,7 @@
 // can be given out again at once, because the order of ops on one range is kept by the worker.
 //
 //   auto vault = TROUPE_TRY(Vault::create({.limit_bytes = 1 << 30}, device, source));
-//   IntrusivePtr<Block> block = TROUPE_TRY(vault->allocate(4096));
+//   IntrusivePtr<VaultBlock> block = TROUPE_TRY(vault->allocate(4096));
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ class Vault : public RefCounted {
   /// A block of `size_bytes`; its content is whatever was there. A block of size 0 has an empty range and takes
   /// nothing. `out_of_memory` with the figures when there is no room, also after empty chunks were given back;
   /// `stopped` after `close`; else what the source answered.
-  Result<IntrusivePtr<Block>> allocate(std::uint64_t size_bytes);
+  Result<IntrusivePtr<VaultBlock>> allocate(std::uint64_t size_bytes);
 
   VaultStats stats() const;
   int device() const noexcept { return device_; }
@@ -94,7 +94,7 @@ class Vault : public RefCounted {
   void close() noexcept;
 
  private:
-  friend class Block;  // comes back through `take_back`
+  friend class VaultBlock;  // comes back through `take_back`
 
   struct ChunkState {
     ChunkSource::Chunk chunk;
@@ -116,22 +116,22 @@ class Vault : public RefCounted {
   std::optional<Place> find_place(std::uint64_t bytes, Search search);
   std::optional<Place> place_in(std::uint32_t slot, std::uint64_t bytes);
   void leave_place(std::uint32_t slot, const Suballocator::Piece& piece);
-  IntrusivePtr<Block> new_block(const Place* place, std::uint64_t size_bytes);
+  IntrusivePtr<VaultBlock> new_block(const Place* place, std::uint64_t size_bytes);
   Place add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
   std::vector<std::uint32_t> remove_empty_chunks(std::uint64_t keep_bytes);
 
   // Each needs `growth_` and not `mutex_`.
-  Result<IntrusivePtr<Block>> committed_block(std::uint64_t size_bytes, std::optional<Place> place);
+  Result<IntrusivePtr<VaultBlock>> committed_block(std::uint64_t size_bytes, std::optional<Place> place);
   Result<Place> grow(std::uint64_t size_bytes);
   Result<Place> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes);
   Result<void> commit(const Place& place);
   bool give_back_empty_chunks(std::uint64_t keep_bytes);
 
   // These need neither.
-  Result<IntrusivePtr<Block>> allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place);
+  Result<IntrusivePtr<VaultBlock>> allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place);
   Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
   Unexpected stopped() const;
-  void take_back(Block& block) noexcept;
+  void take_back(VaultBlock& block) noexcept;
 
   const std::uint64_t limit_bytes_;
   const std::uint64_t usual_bytes_;
@@ -147,7 +147,7 @@ class Vault : public RefCounted {
   std::uint32_t last_slot_ = 0;                      // the one that had room last
   std::uint64_t empty_bytes_ = 0;                    // in chunks without blocks
   VaultStats stats_;
-  Block* idle_ = nullptr;
+  VaultBlock* idle_ = nullptr;
   std::uint64_t idle_blocks_ = 0;
 };
 

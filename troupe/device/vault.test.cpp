@@ -79,7 +79,7 @@ TEST_F(VaultTest, hides_memory_that_the_app_does_not_see) {
 
 TEST_F(VaultTest, asks_the_source_for_nothing_in_the_steady_state) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB});
-  std::vector<IntrusivePtr<Block>> blocks(16);
+  std::vector<IntrusivePtr<VaultBlock>> blocks(16);
   const auto round = [&] {
     for (auto& block : blocks) block = value(vault->allocate(kMiB));
     blocks.assign(16, nullptr);
@@ -95,7 +95,7 @@ TEST_F(VaultTest, asks_the_source_for_nothing_in_the_steady_state) {
 
 TEST_F(VaultTest, commits_in_steps) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB});
-  std::vector<IntrusivePtr<Block>> blocks;
+  std::vector<IntrusivePtr<VaultBlock>> blocks;
   for (int i = 0; i < 8; ++i) blocks.push_back(value(vault->allocate(kMiB)));
   EXPECT_EQ(source->makes, 1);
   EXPECT_EQ(source->commits, 4);
@@ -104,7 +104,7 @@ TEST_F(VaultTest, commits_in_steps) {
 TEST_F(VaultTest, uses_the_same_memory_and_block_again) {
   const auto vault = make_vault({.limit_bytes = kMiB});
   auto block = value(vault->allocate(4096));
-  const Block* const object = block.get();
+  const VaultBlock* const object = block.get();
   const op::Address address = block->address();
   block = nullptr;
   block = value(vault->allocate(4096));
@@ -117,8 +117,8 @@ TEST_F(VaultTest, can_use_nearly_all_of_its_limit) {
     SCOPED_TRACE(limit);
     const auto vault = make_vault({.limit_bytes = limit});
     const std::uint64_t size = limit > 10 * kMiB ? kMiB : kVaultAlignment;
-    std::vector<IntrusivePtr<Block>> blocks;
-    Result<IntrusivePtr<Block>> block = vault->allocate(size);
+    std::vector<IntrusivePtr<VaultBlock>> blocks;
+    Result<IntrusivePtr<VaultBlock>> block = vault->allocate(size);
     for (; block; block = vault->allocate(size)) blocks.push_back(*block);
     EXPECT_EQ(block.error().kind(), ErrorKind::out_of_memory);
     EXPECT_EQ(vault->stats().used_bytes, limit / kVaultAlignment * kVaultAlignment);
@@ -172,7 +172,7 @@ TEST_F(VaultTest, says_the_figures_when_it_has_no_room) {
 
 TEST_F(VaultTest, keeps_one_empty_chunk_and_gives_others_back) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB, .chunk_bytes = 2 * kMiB});
-  std::vector<IntrusivePtr<Block>> blocks;
+  std::vector<IntrusivePtr<VaultBlock>> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(value(vault->allocate(2 * kMiB)));
   EXPECT_EQ(source->makes, 5);
   blocks.pop_back();
@@ -294,17 +294,17 @@ TEST_F(VaultTest, gives_no_byte_to_two_blocks_of_any_threads) {
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
-      std::vector<IntrusivePtr<Block>> mine(32);
+      std::vector<IntrusivePtr<VaultBlock>> mine(32);
       std::vector<int> marks(32);  // what was written into both ends of each block
       for (int i = 0; i < 3000; ++i) {
         const std::size_t at = random() % mine.size();
-        IntrusivePtr<Block>& block = mine[at];
+        IntrusivePtr<VaultBlock>& block = mine[at];
         int found[2] = {marks[at], marks[at]};
         if (block) std::memcpy(&found[0], block->data(), 4);
         if (block) std::memcpy(&found[1], block->data() + block->size_bytes() - 4, 4);
         if (found[0] != marks[at] || found[1] != marks[at]) ++failures;
         const std::uint64_t size = 8 + (random() % 50 == 0 ? random() % (3 * kMiB) : random() % 4096);
-        Result<IntrusivePtr<Block>> next = vault->allocate(size);
+        Result<IntrusivePtr<VaultBlock>> next = vault->allocate(size);
         if (!next && next.error().kind() != ErrorKind::out_of_memory) ++failures;
         block = next ? *std::move(next) : nullptr;
         marks[at] = static_cast<int>(t) << 16 | i;
@@ -325,7 +325,7 @@ TEST_F(VaultTest, gives_no_byte_to_two_blocks_of_any_threads) {
 
 TEST_F(VaultTest, takes_blocks_back_on_other_threads) {
   const auto vault = make_vault({.limit_bytes = 8 * kMiB});
-  std::vector<IntrusivePtr<Block>> blocks;
+  std::vector<IntrusivePtr<VaultBlock>> blocks;
   for (int i = 0; i < 1000; ++i) blocks.push_back(value(vault->allocate(1024)));
   std::thread([given = std::exchange(blocks, {})]() mutable { given.clear(); }).join();
   EXPECT_EQ(vault->stats().used_bytes, 0U);
@@ -338,7 +338,7 @@ class FreeingChunks : public TestChunks {
     std::thread([this] { held = nullptr; }).join();
     return TestChunks::make(size_bytes);
   }
-  IntrusivePtr<Block> held;
+  IntrusivePtr<VaultBlock> held;
 };
 
 TEST_F(VaultTest, lets_blocks_be_freed_while_it_waits_for_the_source) {

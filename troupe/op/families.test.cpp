@@ -168,7 +168,7 @@ TEST(Families, an_op_beyond_its_limits_is_no_op) {
 TEST(Families, every_truncation_is_refused) {
   RandomOps random(3);
   for_every_op([&]<class Op>() {
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 5; ++round) {
       const Bytes whole = encoded(random.make<Op>());
       for (std::size_t size = 0; size < whole.size(); ++size) {
         // In memory of its own, so that a sanitizer sees every byte beyond.

@@ -47,13 +47,20 @@ void limit_own_memory(std::uint64_t bytes) {
   setrlimit(RLIMIT_DATA, &limit);  // private memory only: the vault is shared memory and does not count
 }
 
+/// The app drops a chunk when the timelines have told it that no op uses it any more. This thread looks at them, too:
+/// so what the lanes did with the chunk comes before what is done with it here (acquire), without relying on the app.
+void catch_up_with_lanes(const wire::Channel& channel) noexcept {
+  for (const wire::LaneStatus& lane : channel.status().lanes) (void)lane.timeline.now();
+}
+
 /// Announcements, until the app hangs up.
 template <backend::Backend B>
-Result<void> listen(wire::Socket& socket, B& backend) {
+Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend) {
   for (;;) {
     Result<wire::Message> message = socket.receive();
     if (!message) return fail(message.error());
     const ToWorker decoded = TROUPE_TRY(decode_to_worker(message->bytes));
+    catch_up_with_lanes(channel);
     if (const auto* chunk = std::get_if<MapChunk>(&decoded)) {
       if (message->descriptors.size() != 1) return fail(ErrorKind::invalid_argument, "a chunk came without its memory");
       TROUPE_TRY(backend.memory().map(chunk->id, std::move(message->descriptors[0]), chunk->size_bytes));
@@ -79,7 +86,8 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
     loop.run();
   });
   std::thread warm([&] { backend->warm(); });
-  const Result<void> end = listen(socket, *backend);
+  if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
+  const Result<void> end = listen(socket, shared.channel, *backend);
   if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);  // nobody is left to work for
   loop.stop();
   drain.join();
