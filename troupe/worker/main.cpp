@@ -1,5 +1,6 @@
 // The executable `troupe-worker`: one worker, for the app that started it. Nobody calls it by hand.
-#include <csignal>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
   }
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the app; we end when it does
+  setpgid(0, 0);  // Ctrl-C is for the app; we end when it does. (Not by ignoring SIGINT: OpenBLAS raises it to die.)
   const troupe::Result<void> end = troupe::worker::serve(
       troupe::wire::Socket(troupe::wire::Descriptor(std::atoi(argv[2]))), {.owns_process = true, .log = log_to_app});
   return end ? 0 : 1;
