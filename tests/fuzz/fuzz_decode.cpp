@@ -144,6 +144,7 @@ void walk_ring(bool marks_are_right, Bytes bytes) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const Bytes input = std::as_bytes(std::span(data, size)).subspan(2);

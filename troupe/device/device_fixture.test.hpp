@@ -42,6 +42,13 @@ class LogKeeper {
   std::vector<std::string> lines_;
 };
 
+/// A sanitizer reports crashes in its own way, takes memory of its own without limits, and needs descriptors.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 class DeviceTest : public ::testing::Test {
  protected:
   static SystemOptions system_options(LogKeeper& log) {

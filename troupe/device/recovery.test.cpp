@@ -29,6 +29,8 @@ INSTANTIATE_TEST_SUITE_P(Recovery, EveryFault,
 
 TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
   const Fault& fault = GetParam();
+  if (kSanitized && std::string_view(fault.function).starts_with("memory"))
+    GTEST_SKIP() << "under a sanitizer a worker has no limit on its memory";
   const Device device = open();
   const Array<float> kept = filled(device, {1000}, 4.0f);
   const Array<float> written = filled(device, {10}, 1.0f);
@@ -40,9 +42,9 @@ TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
     if (i == 10) {
       const Result<void> bad_end = bad(device, fault.function, {writes(written)}).get();
       ASSERT_EQ(kind_of(bad_end), fault.kind) << bad_end.error().to_string();
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they report crashes in their own way
-      EXPECT_NE(bad_end.error().message().find(fault.says), std::string_view::npos) << bad_end.error().to_string();
-#endif
+      if (!kSanitized) {
+        EXPECT_NE(bad_end.error().message().find(fault.says), std::string_view::npos) << bad_end.error().to_string();
+      }
       EXPECT_EQ(bad_end.error().origin().op, "plugin.call");
     }
   }

@@ -53,8 +53,7 @@ struct Submitted {
 };
 
 /// A worker's loop in a thread, one chunk of memory, and the app's side of the ring.
-class TestLoop {
- public:
+struct TestLoop {
   explicit TestLoop(std::uint64_t ring_units = 64) : channel(value(wire::Channel::create(ring_units))) {
     value(backend->memory().map(kChunk, value(chunk.descriptor().duplicate()), kChunkBytes));
     thread = std::thread([this] { loop.run(); });
@@ -123,7 +122,6 @@ class TestLoop {
   wire::SharedBells bells = value(wire::SharedBells::create());
   wire::SharedMemory chunk = value(wire::SharedMemory::create("chunk", kChunkBytes));
 
- private:
   static constexpr std::uint64_t kFlagOffset = kChunkBytes - 64;
 
   std::atomic_ref<std::uint32_t> flag() {
@@ -141,10 +139,8 @@ class TestLoop {
   std::unique_ptr<host::HostBackend> backend =
       value(host::HostBackend::open({.channel = channel, .bell = bells.app(), .log = {}}));
 
- public:
   Loop<host::HostBackend> loop{channel, bells.doorbell(0), *backend};
 
- private:
   wire::RingTail tail;
   wire::Position head = 0;
   std::array<wire::Ticket, wire::kMaxLanes> issued{};
@@ -341,7 +337,7 @@ TEST(Loop, keeps_a_chain_of_conflicts_across_lanes_in_order) {
   View previous = bytes_at(1000, 100);
   test.submit(0, test.gate(&a, &previous));
   for (std::uint32_t lane = 1; lane < 14; ++lane) {
-    const View next = bytes_at(1000 * (lane + 1), 100);
+    const View next = bytes_at(std::uint64_t{1000} * (lane + 1), 100);
     test.submit(lane, op::Copy{.in = previous, .out = next});
     previous = next;
   }

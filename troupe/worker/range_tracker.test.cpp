@@ -110,8 +110,10 @@ TEST(RangeTracker, has_nothing_to_do_with_ops_that_touch_nothing) {
 TEST(RangeTracker, remembers_a_backlog_of_any_length) {
   TestTracker test;
   constexpr wire::Ticket kOps = 1000;
-  for (wire::Ticket i = 1; i <= kOps; ++i) test.add(0, {write_of(i * 16, i * 16 + 16)});
-  for (wire::Ticket i = 1; i <= kOps; i += 37) EXPECT_EQ(test.add(1, {read_of(i * 16, i * 16 + 1)}), Waits({{0, i}}));
+  const auto place = [](wire::Ticket i) { return op::Address{16} * i; };
+  for (wire::Ticket i = 1; i <= kOps; ++i) test.add(0, {write_of(place(i), place(i + 1))});
+  for (wire::Ticket i = 1; i <= kOps; i += 37)
+    EXPECT_EQ(test.add(1, {read_of(place(i), place(i) + 1)}), Waits({{0, i}}));
 }
 
 TEST(RangeTracker, compares_tickets_across_their_wrap) {
