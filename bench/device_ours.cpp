@@ -1,7 +1,6 @@
 #include "bench/device_ours.hpp"
 
 #include <chrono>
-#include <csignal>
 #include <vector>
 
 #include "bench/batches.hpp"
@@ -136,7 +135,7 @@ double crash_to_next_op_ms(bool with_standby) {
   const Square small(opened.device, 4, 1);
   wait_until_workers_rest(with_standby ? 2 : 1);
   const Stopwatch stopwatch;
-  ::kill(opened.device.worker_pid(), SIGKILL);
+  opened.device.kill_worker();
   while (opened.device.generation() == 1) (void)value(opened.device.read(small.array).get());
   return stopwatch.ns() / 1e6;
 }

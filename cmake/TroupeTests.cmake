@@ -55,7 +55,7 @@ function(troupe_folder_tests name folder)
   gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        NO_PRETTY_TYPES NO_PRETTY_VALUES)
   if(name MATCHES "^(core|backend)$")
-    # Copies of stack frames make loops over all codes and the kernels 70 times slower, and little there outlives a frame.
+    # Copies of stack frames make loops over all codes and the kernels 70 times slower, and nothing outlives a frame.
     list(TRANSFORM TROUPE_TEST_ENVIRONMENT REPLACE "detect_stack_use_after_return=1" "detect_stack_use_after_return=0")
   endif()
   if(TROUPE_SANITIZE STREQUAL "address")

@@ -1,6 +1,5 @@
 // Watching generations: whoever wants to know when a worker has taken over after another was lost subscribes an actor.
 // Here somebody kills workers from outside, with SIGKILL, while a caller works: the caller never notices.
-#include <csignal>
 #include <cstdio>
 #include <vector>
 
@@ -41,7 +40,7 @@ Task<Result<int>> count_on(Device device, Ref<Watcher> watcher) {
   CO_TRY(co_await device.write(count, zero));
   CO_TRY(co_await device.write(step, plus_one));
   for (int kills = 1; kills <= kKills; ++kills) {
-    kill(device.worker_pid(), SIGKILL);
+    while (!device.kill_worker()) CO_TRY(co_await device.nop());  // none serves this very moment
     for (int i = 0; i < kSteps; ++i) {
       Array<float> next = CO_TRY(device.array<float>({1, 2}));
       CO_TRY(co_await device.blas().gemm(count, step, next));

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -306,7 +305,7 @@ void show_crashes(Tour& tour) {
   std::this_thread::sleep_for(200ms);
   const int victim = device.worker_pid();
   (void)pulse.longest_ms_since_last_asked();
-  kill(victim, SIGKILL);
+  while (!device.kill_worker()) std::this_thread::sleep_for(1ms);
   narrator.says("kill -9 " + std::to_string(victim));
   std::this_thread::sleep_for(200ms);
   narrator.says(format("     the next op of the others was done after %.1f ms", pulse.longest_ms_since_last_asked()));

@@ -1,5 +1,6 @@
 #include "troupe/device/device.hpp"
 
+#include <csignal>
 #include <cstring>
 
 #include "troupe/device/device_state.hpp"
@@ -28,6 +29,12 @@ EventStream& Device::events() const noexcept { return state()->system().events()
 const DeviceInfo& Device::info() const noexcept { return state()->info(); }
 std::int64_t Device::generation() const noexcept { return state()->generation(); }
 int Device::worker_pid() const noexcept { return state()->worker_pid(); }
+
+bool Device::kill_worker() const noexcept {
+  const int pid = worker_pid();
+  return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would be everybody
+}
+
 std::uint32_t Device::lane_for(op::Kind kind) const noexcept { return state()->lane_for(kind); }
 
 DeviceStats Device::stats() const {

@@ -70,6 +70,8 @@ class Device {
   DeviceStats stats() const;
   /// The id of the serving worker's process; 0 when there is none, and for `Isolation::thread`.
   int worker_pid() const noexcept;
+  /// Kills the serving worker as `kill -9` would: to see for oneself what happens then. False when none serves.
+  bool kill_worker() const noexcept;
   /// Ends the workers now; whatever is under way ends in `stopped`. Waits for it. Not inside a handler.
   void close();
 

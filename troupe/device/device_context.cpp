@@ -64,8 +64,8 @@ void DeviceContext::take_over(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
   member.role = Role::active;
   crew_->active = worker;
-  const std::int64_t generation = device_->next_generation();
   device_->set_worker_pid(member.link->pid());
+  const std::int64_t generation = device_->next_generation();
   device_->engine().take_over(worker, generation);
   device_->opened({});
   if (generation == 1) return;

@@ -1,6 +1,4 @@
 // Faults are real here: worker processes crash, hang and are killed, and everybody but the culprit goes on.
-#include <csignal>
-
 #include "troupe/device/device_fixture.test.hpp"
 
 namespace troupe {
@@ -73,7 +71,7 @@ class Recovery : public DeviceTest {
   }
   static void kill_worker(const Device& device) {
     const std::int64_t generation = device.generation();
-    ASSERT_EQ(kill(device.worker_pid(), SIGKILL), 0);
+    eventually([&] { return device.kill_worker(); });
     eventually([&] { return device.generation() > generation; });
   }
 };
@@ -190,7 +188,7 @@ TEST_F(Recovery, gives_the_device_up_at_the_restart_limit) {
   const Device device = open({.max_restarts = 2});
   const Array<float> array = filled(device, {16}, 5.0f);
   for (int i = 0; i < 2; ++i) kill_worker(device);
-  kill(device.worker_pid(), SIGKILL);
+  eventually([&] { return device.kill_worker(); });
   Result<void> end;
   eventually([&] { return kind_of(end = device.fill(array, 1.0f).get()) == ErrorKind::device_lost; });
   EXPECT_NE(end.error().message().find("SIGKILL"), std::string_view::npos) << end.error().message();
