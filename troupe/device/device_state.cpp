@@ -145,9 +145,9 @@ void DeviceState::shut(const Error& why) noexcept {
     const std::lock_guard lock(mutex_);
     why_shut_ = why;
   }
-  engine_.shut(why);
   vault_->close();
   host_vault_->close();
+  engine_.shut(why);
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
 }
