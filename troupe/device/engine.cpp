@@ -12,6 +12,9 @@ namespace {
 
 /// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
 constexpr Duration kKillDelay = std::chrono::milliseconds(1);
+/// The poller looks at least so often, whether it was rung for or not: a wake-up that got lost, with a worker that was
+/// killed on the way to the bell or for any other reason, costs this much and not for ever.
+constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -231,6 +234,7 @@ void Engine::poll_until_stopped() noexcept {
       const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
+      look_after_sleepers();
       while (any && !is_idle() && !is_wanted()) {
         any = spin_until([&] { return poll() || is_idle() || is_wanted(); });
         if (deadlines) break;
@@ -240,8 +244,16 @@ void Engine::poll_until_stopped() noexcept {
       if (with_deadline_.load(std::memory_order_seq_cst) > 0) until = nearest_deadline();
       sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
     }
-    bell_.sleep(until);
+    bell_.sleep(std::min(until, std::chrono::steady_clock::now() + kHeartbeat));
   }
+}
+
+void Engine::look_after_sleepers() noexcept {
+  if (active_ && !active_->empty()) active_->wake_worker();
+  if (trial_) trial_->wake_worker();
+  if ((gate_.load(std::memory_order_seq_cst) & kSlow) == 0) return;
+  const std::lock_guard lock(mutex_);
+  release_ready();
 }
 
 void Engine::stop_polling() noexcept {
