@@ -54,6 +54,30 @@ TEST_F(BackPressure, suspends_those_who_wait_and_serves_them_in_order) {
   EXPECT_TRUE(all_equal(small, sum, static_cast<double>(kOps)));
 }
 
+// Records of one unit and of two, so that the ring's rounds end with a skip here and there.
+TEST_F(BackPressure, goes_round_a_small_ring_from_several_threads_at_once) {
+  constexpr int kThreads = 4;
+  constexpr int kOps = kSanitized ? 2000 : 12'000;
+  const Array<double> one = filled(small, {1, 1}, 1.0);
+  std::vector<Array<double>> sums;
+  for (int i = 0; i < kThreads; ++i) sums.push_back(filled(small, {1, 1}, 0.0));
+  const auto once = [&](const Array<double>& sum) -> Result<void> {
+    TROUPE_TRY(small.nop().within(std::chrono::seconds(20)).get());
+    return small.blas().gemm(one, one, sum, {.beta = 1.0}).within(std::chrono::seconds(20)).get();
+  };
+  std::atomic<int> failed{0};
+  {
+    std::vector<std::jthread> threads;
+    for (const Array<double>& sum : sums)
+      threads.emplace_back([&] {
+        for (int i = 0; i < kOps && failed == 0; ++i)
+          if (!once(sum)) ++failed;
+      });
+  }
+  ASSERT_EQ(failed, 0) << "an op was not answered within 20 s";
+  for (const Array<double>& sum : sums) EXPECT_TRUE(all_equal(small, sum, static_cast<double>(kOps)));
+}
+
 TEST_F(BackPressure, bounds_what_waits_in_the_app) {
   const Device tiny = open({.ring_units = kUnits, .max_waiting = 10});
   block(tiny);

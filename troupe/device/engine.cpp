@@ -12,8 +12,8 @@ namespace {
 
 /// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
 constexpr Duration kKillDelay = std::chrono::milliseconds(1);
-/// The poller looks at least so often, whether it was rung for or not: a wake-up that got lost, with a worker that was
-/// killed on the way to the bell or for any other reason, costs this much and not for ever.
+/// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
+/// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -49,7 +49,12 @@ bool Engine::enter_fast(OpCall& call) noexcept {
     WorkerSession& session = sessions_[worker_of(gate)];
     const wire::Position tail = position_of(gate);
     const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
-    if (place.end() - session.head() > options_.ring_units) return false;
+    const wire::Position head = session.head();
+    if (head > tail) {  // others went by since we read the gate, and their ops are done already
+      gate = gate_.load(std::memory_order_acquire);
+      continue;
+    }
+    if (!wire::Ring::is_free(place, head, options_.ring_units)) return false;
     if (gate_.compare_exchange_weak(gate, gate + (place.end() - tail), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
       session.enter(call, place);
@@ -91,7 +96,7 @@ std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
   if (!active_) return std::nullopt;
   const wire::Position tail = position_of(gate_.load(std::memory_order_acquire));
   const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
-  if (place.end() - active_->head() > options_.ring_units) return std::nullopt;
+  if (!wire::Ring::is_free(place, active_->head(), options_.ring_units)) return std::nullopt;
   return place;
 }
 
@@ -234,7 +239,6 @@ void Engine::poll_until_stopped() noexcept {
       const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
-      look_after_sleepers();
       while (any && !is_idle() && !is_wanted()) {
         any = spin_until([&] { return poll() || is_idle() || is_wanted(); });
         if (deadlines) break;
@@ -246,14 +250,6 @@ void Engine::poll_until_stopped() noexcept {
     }
     bell_.sleep(std::min(until, std::chrono::steady_clock::now() + kHeartbeat));
   }
-}
-
-void Engine::look_after_sleepers() noexcept {
-  if (active_ && !active_->empty()) active_->wake_worker();
-  if (trial_) trial_->wake_worker();
-  if ((gate_.load(std::memory_order_seq_cst) & kSlow) == 0) return;
-  const std::lock_guard lock(mutex_);
-  release_ready();
 }
 
 void Engine::stop_polling() noexcept {

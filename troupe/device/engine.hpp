@@ -123,7 +123,6 @@ class Engine {
   // Each needs `watch_`.
   bool poll() noexcept;
   bool poll_session(WorkerSession& session) noexcept;
-  void look_after_sleepers() noexcept;
   void expire(TimePoint now) noexcept;
   void expire_in_ring(OpCall& call, TimePoint now) noexcept;
   TimePoint nearest_deadline() noexcept;

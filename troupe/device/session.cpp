@@ -36,7 +36,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
     if (!record) return false;
     Slot& slot = slots_[channel_->ring().index(scanned_)];
     if (record->skip) {
-      slot = {.call = nullptr, .units = record->units, .done = true};
+      slot = {.call = nullptr, .units = record->units, .done = false};
     } else {
       OpCall& call = *slot.call;
       LaneOps& lane = lanes_[call.lane];
@@ -91,8 +91,10 @@ void WorkerSession::free_places() noexcept {
   const wire::Position before = head_.load(std::memory_order_relaxed);
   wire::Position head = before;
   while (head < scanned_) {
-    Slot& slot = slots_[channel_->ring().index(head)];
-    if (!slot.done) break;
+    const Slot& slot = slots_[channel_->ring().index(head)];
+    // A skip stays as long as the record behind it: until that is done, the worker may still have to come by.
+    const bool done = slot.call ? slot.done : head + slot.units < scanned_ && slots_[0].done;
+    if (!done) break;
     channel_->ring().clear(head, slot.units);
     head += slot.units;
   }

@@ -61,8 +61,6 @@ class WorkerSession {
   bool may_have_begun(const OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
-  /// If it sleeps although it has ops.
-  void wake_worker() noexcept { doorbell_->ring(); }
   /// Calls `f(call)` for every op known to be in the ring.
   template <class F>
   void for_each(F&& f) const {

@@ -55,9 +55,10 @@ using BlasOps = OpList<Axpy, Gemm>;
 
 inline std::uint64_t Gemm::work() const noexcept {
   if (a.shape.rank() != 2 || c.shape.rank() != 2) return 0;
+  // All of one type: of mixed signs, clang calls a function that only its own runtime library has.
   std::uint64_t work = 0;
-  const bool is_huge =
-      __builtin_mul_overflow(c.shape[0], c.shape[1], &work) || __builtin_mul_overflow(work, a.shape[1], &work);
+  const bool is_huge = __builtin_mul_overflow(std::uint64_t(c.shape[0]), std::uint64_t(c.shape[1]), &work) ||
+                       __builtin_mul_overflow(work, std::uint64_t(a.shape[1]), &work);
   return is_huge ? ~std::uint64_t{0} : work;
 }
 

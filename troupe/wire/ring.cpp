@@ -73,7 +73,7 @@ std::optional<Place> RingTail::reserve(const Ring& ring, std::size_t size_bytes,
   Position tail = next_.load(std::memory_order_relaxed);
   for (;;) {
     const Place place = Ring::place_at(tail, size_bytes, ring.capacity_units());
-    if (place.end() - head > ring.capacity_units()) return std::nullopt;
+    if (!Ring::is_free(place, head, ring.capacity_units())) return std::nullopt;
     if (next_.compare_exchange_weak(tail, place.end(), std::memory_order_relaxed)) return place;
   }
 }

@@ -65,6 +65,11 @@ class Ring {
   }
   /// Where a record of that size goes when `tail` is the next free position: never around the ring's end.
   static Place place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
+  /// Whether a place is free when everything before `head` is cleared. One unit always stays free: it is the one where
+  /// the reader looks for the next record, and so it never looks at what is left of an old one.
+  static bool is_free(const Place& place, Position head, std::uint64_t capacity_units) noexcept {
+    return place.end() - head < capacity_units;
+  }
 
   /// Writes a record for a lane where its producer was given a place, and makes it visible. Sequentially consistent,
   /// because the producer looks next whether the worker sleeps (see Bell).
