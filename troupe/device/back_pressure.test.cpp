@@ -133,5 +133,33 @@ TEST_F(BackPressure, keeps_deadlines_of_ops_that_wait_in_the_app) {
   EXPECT_TRUE(tiny.nop().get());
 }
 
+// It shows in what the op would have written, and in its place in the order: the fills before it do not make it good.
+TEST_F(BackPressure, taints_by_the_deadline_of_an_op_that_nobody_waits_for) {
+  block(small);
+  const Array<float> array = value(small.array<float>({4}));
+  while (small.stats().waiting == 0) ASSERT_TRUE(small.fill(array, 1.0f).submit());
+  ASSERT_TRUE(small.fill(array, 2.0f).deadline(std::chrono::microseconds(1)).submit());
+  const Array<float> other = value(small.array<float>({4}));
+  EXPECT_EQ(kind_of(small.fill(other, 2.0f).deadline(std::chrono::milliseconds(1)).get()),
+            ErrorKind::deadline_exceeded);
+  release();
+  const auto read = small.read(array).get();
+  // Where the worker was quicker than the poller, the op was begun, and is done or has cost a worker.
+  const bool as_asked = read && (*read)[0] == 2.0f;
+  EXPECT_TRUE(as_asked || kind_of(read) == ErrorKind::buffer_tainted);
+  value(small.fill(array, 3.0f).get());
+  EXPECT_TRUE(all_equal(small, array, 3.0f));
+}
+
+TEST_F(BackPressure, taints_nothing_when_whoever_submits_is_told_at_once) {
+  block(small);
+  const Array<float> array = filled(small, {4}, 1.0f);
+  Result<void> end;
+  while (end) end = small.fill(array, 1.0f).try_now().submit();
+  EXPECT_EQ(kind_of(end), ErrorKind::queue_full);
+  release();
+  EXPECT_TRUE(all_equal(small, array, 1.0f));
+}
+
 }  // namespace
 }  // namespace troupe

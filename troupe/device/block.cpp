@@ -12,39 +12,25 @@ void VaultBlock::taint(op::Range cut_off) noexcept {
   const std::lock_guard lock(mutex_);
   unknown_ = unknown_.empty() ? cut_off
                               : op::Range{std::min(unknown_.begin, cut_off.begin), std::max(unknown_.end, cut_off.end)};
-  content_.store(BlockContent::tainted, std::memory_order_release);
+  whole_.store(false, std::memory_order_release);
 }
 
 bool VaultBlock::is_tainted(op::Range read) const noexcept {
-  if (content() != BlockContent::tainted || read.empty()) return false;
+  if (is_whole() || read.empty()) return false;
   const std::lock_guard lock(mutex_);
-  return content_.load(std::memory_order_relaxed) == BlockContent::tainted && unknown_.overlaps(read);
-}
-
-bool VaultBlock::begin_rewrite(op::Range written) noexcept {
-  if (content() == BlockContent::whole) return true;
-  const std::lock_guard lock(mutex_);
-  if (written.covers(unknown_) && content_.load(std::memory_order_relaxed) == BlockContent::tainted)
-    content_.store(BlockContent::being_rewritten, std::memory_order_release);
-  return content_.load(std::memory_order_relaxed) != BlockContent::tainted;
+  return unknown_.overlaps(read);
 }
 
 void VaultBlock::rewritten(op::Range written) noexcept {
-  if (content() == BlockContent::whole) return;
+  if (is_whole()) return;
   const std::lock_guard lock(mutex_);
   if (written.covers(unknown_)) {
     unknown_ = {};
-    content_.store(BlockContent::whole, std::memory_order_release);
+    whole_.store(true, std::memory_order_release);
   } else if (written.overlaps(unknown_)) {
     if (written.begin <= unknown_.begin) unknown_.begin = written.end;
     if (written.end >= unknown_.end) unknown_.end = written.begin;
   }
-}
-
-void VaultBlock::rewrite_failed() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (content_.load(std::memory_order_relaxed) == BlockContent::being_rewritten)
-    content_.store(BlockContent::tainted, std::memory_order_release);
 }
 
 op::Range VaultBlock::tainted_range() const noexcept {

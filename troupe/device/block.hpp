@@ -18,15 +18,8 @@ namespace troupe {
 
 class Vault;
 
-/// What is known of a block's content. Fresh memory counts as whole: it holds anything, but nobody is surprised.
-enum class BlockContent : std::uint32_t {
-  whole,
-  tainted,          // part of it is unknown
-  being_rewritten,  // part of it is unknown, and an op that writes all of that part has been submitted
-};
-
 /// Any thread may call any function. What concerns the content must be called in the order of the ops that cause it:
-/// ring order is program order.
+/// ring order is program order. Fresh memory counts as whole: it holds anything, but nobody is surprised.
 class VaultBlock {
  public:
   VaultBlock(const VaultBlock&) = delete;
@@ -41,23 +34,24 @@ class VaultBlock {
   int device() const noexcept { return device_; }
   const Vault& vault() const noexcept { return *vault_; }
 
-  /// One load. What came before the change to this content is visible to the caller (acquire).
-  BlockContent content() const noexcept { return content_.load(std::memory_order_acquire); }
+  /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
+  bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
   void taint(op::Range cut_off) noexcept;
-  /// Whether an op submitted now that reads `read` may find unknown content. The block remembers one range around all
-  /// that is unknown, so it may say yes of what lies between two tainted parts. An op that comes after a rewrite under
-  /// way comes after it on the device too, so it finds good content.
+  /// Whether something in `read` is unknown. The block remembers one range around all that is, so it may say yes of
+  /// what lies between two tainted parts.
   bool is_tainted(op::Range read) const noexcept;
-  /// An op that writes every byte of `written`, and reads none of it, has been submitted. True when that makes the
-  /// block readable for ops submitted after it; false when a part outside `written` stays tainted.
-  bool begin_rewrite(op::Range written) noexcept;
-  /// That op ended well: the block is whole again if `written` covers what was unknown, else less of it is unknown.
+  /// An op that writes every byte of `written`, and reads none of it, ended well: the block is whole again if that
+  /// covers what was unknown, else less of it is unknown.
   void rewritten(op::Range written) noexcept;
-  /// It did not: what was unknown still is.
-  void rewrite_failed() noexcept;
   /// One range around all that is unknown; empty when the block is whole.
   op::Range tainted_range() const noexcept;
+
+  /// An op that writes it goes into a worker's ring, and is out of it with its content settled. In between nobody can
+  /// say what the block will hold.
+  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_relaxed); }
+  void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
+  bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
 
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
@@ -74,7 +68,8 @@ class VaultBlock {
   void recycle() noexcept;
 
   mutable std::atomic<std::uint32_t> owners_{1};
-  std::atomic<BlockContent> content_{BlockContent::whole};
+  std::atomic<bool> whole_{true};
+  std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::byte* data_ = nullptr;

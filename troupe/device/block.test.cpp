@@ -32,7 +32,7 @@ TEST_F(BlockTest, knows_its_place_and_its_size_as_asked) {
 }
 
 TEST_F(BlockTest, is_whole_when_it_is_new) {
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
   EXPECT_FALSE(block->is_tainted(block->range()));
   EXPECT_TRUE(block->tainted_range().empty());
 }
@@ -43,14 +43,14 @@ TEST_F(BlockTest, is_whole_again_when_its_memory_gets_a_new_owner) {
   block = nullptr;
   block = value(vault->allocate(1000));
   EXPECT_EQ(block->address(), address);
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
   EXPECT_FALSE(block->is_tainted(block->range()));
   EXPECT_TRUE(block->tainted_range().empty());
 }
 
 TEST_F(BlockTest, taints_what_lies_around_all_that_was_cut_off) {
   block->taint(part(100, 200));
-  EXPECT_EQ(block->content(), BlockContent::tainted);
+  EXPECT_FALSE(block->is_whole());
   EXPECT_TRUE(block->is_tainted(part(0, 101)));
   EXPECT_FALSE(block->is_tainted(part(0, 100)));
   EXPECT_FALSE(block->is_tainted(part(200, 1000)));
@@ -63,7 +63,7 @@ TEST_F(BlockTest, taints_what_lies_around_all_that_was_cut_off) {
 TEST_F(BlockTest, ignores_taint_outside_of_it) {
   block->taint(front->range());
   block->taint({});
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
   block->taint({front->address(), block->address() + 10});
   EXPECT_EQ(block->tainted_range(), part(0, 10));
 }
@@ -71,7 +71,7 @@ TEST_F(BlockTest, ignores_taint_outside_of_it) {
 TEST_F(BlockTest, becomes_whole_by_a_write_that_covers_the_taint) {
   block->taint(part(100, 200));
   block->rewritten(part(100, 200));
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
   EXPECT_FALSE(block->is_tainted(block->range()));
 }
 
@@ -84,47 +84,25 @@ TEST_F(BlockTest, is_less_tainted_after_a_write_at_either_end) {
   block->rewritten(part(250, 300));  // in the middle: one range cannot say so
   block->rewritten(part(600, 700));  // elsewhere
   EXPECT_EQ(block->tainted_range(), part(200, 400));
-  EXPECT_EQ(block->content(), BlockContent::tainted);
+  EXPECT_FALSE(block->is_whole());
   block->rewritten(block->range());
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
 }
 
-TEST_F(BlockTest, can_be_read_by_ops_that_come_after_a_rewrite) {
-  block->taint(part(100, 200));
-  EXPECT_FALSE(block->begin_rewrite(part(0, 150)));
-  EXPECT_EQ(block->content(), BlockContent::tainted);
-  EXPECT_TRUE(block->begin_rewrite(block->range()));
-  EXPECT_EQ(block->content(), BlockContent::being_rewritten);
-  EXPECT_FALSE(block->is_tainted(block->range()));
-  block->rewritten(block->range());
-  EXPECT_EQ(block->content(), BlockContent::whole);
-  EXPECT_TRUE(block->begin_rewrite(block->range()));  // nothing to make good
-  EXPECT_EQ(block->content(), BlockContent::whole);
-}
-
-TEST_F(BlockTest, is_tainted_as_before_when_the_rewrite_fails) {
-  block->taint(part(100, 200));
-  EXPECT_TRUE(block->begin_rewrite(block->range()));
-  block->rewrite_failed();
-  EXPECT_EQ(block->content(), BlockContent::tainted);
-  EXPECT_EQ(block->tainted_range(), part(100, 200));
-  block->rewritten(block->range());
-  block->rewrite_failed();  // late: it is whole already
-  EXPECT_EQ(block->content(), BlockContent::whole);
-}
-
-TEST_F(BlockTest, is_tainted_when_a_rewrite_is_cut_off_itself) {
-  block->taint(part(100, 200));
-  EXPECT_TRUE(block->begin_rewrite(part(50, 250)));
-  block->taint(part(50, 250));
-  EXPECT_EQ(block->content(), BlockContent::tainted);
-  EXPECT_EQ(block->tainted_range(), part(50, 250));
+TEST_F(BlockTest, is_being_written_while_an_op_that_writes_it_is_in_a_ring) {
+  EXPECT_FALSE(block->is_being_written());
+  block->begin_write();
+  block->begin_write();
+  block->end_write();
+  EXPECT_TRUE(block->is_being_written());
+  block->end_write();
+  EXPECT_FALSE(block->is_being_written());
 }
 
 TEST_F(BlockTest, of_no_bytes_cannot_be_tainted) {
   const auto none = value(vault->allocate(0));
   none->taint({0, ~op::Address{0}});
-  EXPECT_EQ(none->content(), BlockContent::whole);
+  EXPECT_TRUE(none->is_whole());
 }
 
 TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
@@ -136,12 +114,13 @@ TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
         if (t == 0) mine->taint(part(100, 200));
         if (t == 1) mine->rewritten(mine->range());
         if (t == 2) (void)mine->is_tainted(mine->range());
-        if (t == 3 && mine->begin_rewrite(mine->range())) mine->rewrite_failed();
+        if (t == 3) mine->begin_write();
+        if (t == 3) mine->end_write();
       }
     });
   for (std::thread& thread : threads) thread.join();
   block->rewritten(block->range());
-  EXPECT_EQ(block->content(), BlockContent::whole);
+  EXPECT_TRUE(block->is_whole());
 }
 
 }  // namespace

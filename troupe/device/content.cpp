@@ -1,16 +1,22 @@
 #include "troupe/device/content.hpp"
 
-namespace troupe {
+#include <algorithm>
 
-void announce_rewrites(OpCall& call) noexcept {
-  for (BlockUse& use : call.uses.all())
-    if (use.block->content() != BlockContent::whole && use.touch.whole && !use.touch.reads)
-      use.block->begin_rewrite(use.touch.range);
+namespace troupe {
+namespace {
+
+bool reads_tainted(const OpCall& call) noexcept {
+  return std::ranges::any_of(
+      call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
 }
 
-void forget_rewrites(OpCall& call) noexcept {
-  for (BlockUse& use : call.uses.all())
-    if (use.block->content() == BlockContent::being_rewritten && use.touch.whole) use.block->rewrite_failed();
+}  // namespace
+
+bool reads_what_stays_unknown(const OpCall& call) noexcept {
+  return std::ranges::any_of(call.uses.all(), [](const BlockUse& use) {
+    return use.touch.reads && use.block->is_tainted(use.touch.range) && !use.block->is_being_written() &&
+           use.block->is_tainted(use.touch.range);  // whoever wrote it a moment ago may have made it good
+  });
 }
 
 void taint_what_it_writes(OpCall& call) noexcept {
@@ -19,19 +25,11 @@ void taint_what_it_writes(OpCall& call) noexcept {
 }
 
 void settle_content(OpCall& call, Result<void>& result) noexcept {
-  if (result) {
-    for (const BlockUse& use : call.uses.all())
-      if (use.touch.reads && use.block->content() != BlockContent::whole &&
-          use.block->tainted_range().overlaps(use.touch.range))
-        result = fail(ErrorKind::buffer_tainted);
-  }
+  if (call.is_hopeless || (result && reads_tainted(call))) result = fail(ErrorKind::buffer_tainted);
   if (result) {
     for (BlockUse& use : call.uses.all())
-      if (use.touch.whole && !use.touch.reads && use.block->content() != BlockContent::whole)
-        use.block->rewritten(use.touch.range);
-  } else if (result.error().kind() == ErrorKind::cancelled || result.error().kind() == ErrorKind::invalid_argument) {
-    forget_rewrites(call);
-  } else {
+      if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
+  } else if (result.error().kind() != ErrorKind::cancelled && result.error().kind() != ErrorKind::invalid_argument) {
     taint_what_it_writes(call);
   }
 }

@@ -6,10 +6,9 @@
 
 namespace troupe {
 
-/// An op is about to be submitted: tainted blocks that it writes whole are good for the ops after it.
-void announce_rewrites(OpCall& call) noexcept;
-/// It will not run after all.
-void forget_rewrites(OpCall& call) noexcept;
+/// Whether an op whose turn it is to go into the ring reads what is unknown and will still be: nothing in a ring writes
+/// it. Such an op must not run on what it would find there.
+bool reads_what_stays_unknown(const OpCall& call) noexcept;
 /// An op has ended. One that ended well but read what is unknown has not ended well: `result` becomes `buffer_tainted`.
 /// What a failed op writes is tainted, unless it never began (`cancelled`, `invalid_argument`).
 void settle_content(OpCall& call, Result<void>& result) noexcept;

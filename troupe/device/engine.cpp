@@ -16,6 +16,10 @@ constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 /// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 
+/// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
+/// deadline is looked at when it is in the ring.
+bool keeps_its_turn(const OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
+
 }  // namespace
 
 Engine::Engine(Options options, Hooks hooks, wire::Bell& bell)
@@ -25,18 +29,12 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 // ---- submitting ----
 
-void Engine::submit(IntrusivePtr<OpCall> call) noexcept { submit(std::move(call), false); }
-
-void Engine::submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept {
+void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
   OpCall& op = *call.leak();
   submitted_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint deadline = op.deadline;
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
-  announce_rewrites(op);
-  if (op.reads_tainted() || !enter_fast(op)) {
-    forget_rewrites(op);  // it may be behind one that still finds what is unknown
-    submit_slowly(op, has_watch);
-  }
+  if (!enter_fast(op)) submit_slowly(op);
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
   if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
 }
@@ -55,6 +53,7 @@ bool Engine::enter_fast(OpCall& call) noexcept {
       continue;
     }
     if (!wire::Ring::is_free(place, head, options_.ring_units)) return false;
+    call.is_hopeless = reads_what_stays_unknown(call);
     if (gate_.compare_exchange_weak(gate, gate + (place.end() - tail), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
       session.enter(call, place);
@@ -63,12 +62,7 @@ bool Engine::enter_fast(OpCall& call) noexcept {
   }
 }
 
-void Engine::submit_slowly(OpCall& call, bool has_watch) noexcept {
-  std::unique_lock<std::mutex> watch;
-  if (!has_watch && call.reads_tainted()) {
-    watch = take_watch();
-    has_watch = true;
-  }
+void Engine::submit_slowly(OpCall& call) noexcept {
   std::unique_lock lock(mutex_);
   if (shut_) {
     const Error why = about(*shut_, call);
@@ -82,14 +76,12 @@ void Engine::submit_slowly(OpCall& call, bool has_watch) noexcept {
                     "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
     if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
     lock.unlock();
-    forget_rewrites(call);
+    call.nobody_waits = false;  // whoever submits it is told now
     return end(call, fail(about(why, call)));
   }
   call.stage = OpStage::ready;
   append(call);
-  release_ready(has_watch);
-  lock.unlock();
-  if (look_again_.load(std::memory_order_acquire)) bell_.ring();
+  release_ready();
 }
 
 std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
@@ -100,26 +92,15 @@ std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
   return place;
 }
 
-void Engine::release_ready(bool has_watch) noexcept {
+void Engine::release_ready() noexcept {
   bool any_stays = false;
   for (OpCall* call = first_waiting_; call && active_;) {
     OpCall* const next = call->next;
     if (call->stage != OpStage::ready || (any_stays && is_blocked(*call))) {
       any_stays = true;
-    } else if (!has_watch && call->reads_tainted()) {
-      any_stays = true;
-      look_again_.store(true, std::memory_order_release);
-    } else if (has_watch && reads_what_is_lost(*call)) {
-      // What it taints counts from its place in the order on, so it ends after what comes before it.
-      if (conflicts_in_ring(*call)) {
-        any_stays = true;
-      } else {
-        remove(*call);
-        end_cut_off(*call, about(Error(ErrorKind::buffer_tainted), *call));
-      }
     } else if (const std::optional<wire::Place> place = room_for(*call)) {
       remove(*call);
-      announce_rewrites(*call);
+      call->is_hopeless = reads_what_stays_unknown(*call);
       gate_.fetch_add(place->end() - place->begin, std::memory_order_acq_rel);
       active_->enter(*call, *place);
     } else {
@@ -128,22 +109,6 @@ void Engine::release_ready(bool has_watch) noexcept {
     call = next;
   }
   if (!first_waiting_ && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
-}
-
-bool Engine::reads_what_is_lost(const OpCall& call) noexcept {
-  if (!call.reads_tainted()) return false;
-  if (!active_) return true;
-  // What writes it anew may have been submitted before the failure was known.
-  const std::uint64_t gate = gate_.load(std::memory_order_acquire);
-  while (!active_->scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
-  active_->for_each([](OpCall& other) { announce_rewrites(other); });
-  return call.reads_tainted();
-}
-
-bool Engine::conflicts_in_ring(const OpCall& call) const noexcept {
-  bool any = false;
-  active_->for_each([&](const OpCall& other) { any |= call.conflicts_with(other); });
-  return any;
 }
 
 bool Engine::is_blocked(const OpCall& call) const noexcept {
@@ -161,7 +126,6 @@ void Engine::give_up(OpCall& call) noexcept {
     call.session->channel().ring().cancel(call.position);
   } else if (call.stage == OpStage::ready) {
     remove(call);
-    forget_rewrites(call);
     end(call, fail(ErrorKind::cancelled));
   }
 }
@@ -176,7 +140,6 @@ bool Engine::poll() noexcept {
     trial_ = nullptr;
     hooks_.attend();
   }
-  if (look_again_.exchange(false, std::memory_order_acq_rel)) any = true;
   if (any && (gate_.load(std::memory_order_seq_cst) & kSlow)) {
     const std::lock_guard lock(mutex_);
     release_ready();
@@ -188,30 +151,31 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
   session.scan();
   const std::vector<OpCall*>& done = session.take_done();
   for (OpCall* call : done) {
-    session.leave(*call);
     if (call->stage == OpStage::on_trial) {
       const std::lock_guard lock(mutex_);
       remove(*call);
     }
-    end_as_replied(*call, session);
+    Result<void> result = settle(*call, session);
+    session.leave(*call);
+    end(*call, std::move(result));
   }
   if (done.empty()) return false;
   session.free_places();
   return true;
 }
 
-void Engine::end_as_replied(OpCall& call, WorkerSession& session) noexcept {
+Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
   Result<void> result = session.reply_of(call);
   settle_content(call, result);
   if (!result) result = fail(about(result.error(), call));
-  end(call, std::move(result));
+  return result;
 }
 
 void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   const std::unique_lock watch(watch_, std::try_to_lock);
-  if (!watch) return submit(call, false);  // somebody looks already
+  if (!watch) return submit(call);  // somebody looks already
   bell_.ignore();
-  submit(call, true);
+  submit(call);
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
   (void)spin_until([&] { return ended() || (poll(), ended()); });
   bell_.listen();  // the poller sleeps at the bell, and has the watch again
@@ -262,7 +226,7 @@ void Engine::stop_polling() noexcept {
 TimePoint Engine::nearest_deadline() noexcept {
   TimePoint nearest = TimePoint::max();
   const auto consider = [&](const OpCall& call) {
-    nearest = std::min(nearest, call.deadline_passed ? call.kill_at : call.deadline);
+    if (!keeps_its_turn(call)) nearest = std::min(nearest, call.deadline_passed ? call.kill_at : call.deadline);
   };
   if (active_) active_->for_each(consider);
   if (trial_) trial_->for_each(consider);
@@ -278,12 +242,11 @@ void Engine::expire(TimePoint now) noexcept {
   bool any_ended = false;
   for (OpCall* call = first_waiting_; call;) {
     OpCall* const next = call->next;
-    if (call->deadline <= now && !call->deadline_passed && call->stage != OpStage::on_trial) {
+    if (call->deadline <= now && !call->deadline_passed && call->stage != OpStage::on_trial && !keeps_its_turn(*call)) {
       call->deadline_passed = true;
       const Error why = about(Error(ErrorKind::deadline_exceeded), *call);
       if (call->stage == OpStage::ready) {  // it never began
         remove(*call);
-        forget_rewrites(*call);
         end(*call, fail(why));
       } else if (call->stage == OpStage::suspect) {
         remove(*call);

@@ -112,9 +112,8 @@ class Engine {
     return static_cast<std::uint32_t>(gate >> kPositionBits) % wire::kMaxDoorbells;
   }
 
-  void submit(IntrusivePtr<OpCall> call, bool has_watch) noexcept;
   bool enter_fast(OpCall& call) noexcept;
-  void submit_slowly(OpCall& call, bool has_watch) noexcept;
+  void submit_slowly(OpCall& call) noexcept;
 
   /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
   /// lets go.
@@ -128,8 +127,7 @@ class Engine {
   TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.
-  /// With the watch it also ends ops that read what is unknown, each when it is its turn.
-  void release_ready(bool has_watch = true) noexcept;
+  void release_ready() noexcept;
   std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
   void append(OpCall& call) noexcept;
   void prepend(OpCall& call) noexcept;
@@ -138,11 +136,9 @@ class Engine {
   bool is_blocked(const OpCall& call) const noexcept;
 
   // Each needs both.
-  /// Whether a ready op reads what is unknown, and nothing in the ring, all of it before the op, writes that anew.
-  bool reads_what_is_lost(const OpCall& call) noexcept;
-  bool conflicts_in_ring(const OpCall& call) const noexcept;
   void sort_out(OpCall& call, WorkerSession& session, const Error& why);
-  void end_as_replied(OpCall& call, WorkerSession& session) noexcept;
+  /// How the worker says that the op ended, and what that means for its blocks.
+  Result<void> settle(OpCall& call, WorkerSession& session) noexcept;
 
   void end(OpCall& call, Result<void> result) noexcept;
   void end_cut_off(OpCall& call, const Error& why) noexcept;
@@ -166,7 +162,6 @@ class Engine {
   std::size_t not_ready_ = 0;  // ghosts, suspects and ops on trial among them
   std::optional<Error> shut_;
 
-  std::atomic<bool> look_again_{false};  // at what waits, and with the watch
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> with_deadline_{0};  // ops that have one
   std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};

@@ -84,17 +84,16 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
 void Engine::sort_out(OpCall& call, WorkerSession& session, const Error& why) {
   if (session.covers(call)) {
     remove(call);
-    return end_as_replied(call, session);
+    return end(call, settle(call, session));
   }
   if (!session.may_have_begun(call)) {
     if (!call.given_up && !call.deadline_passed) return set_stage(call, OpStage::ready);
     remove(call);
-    forget_rewrites(call);
     return end(call,
                fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
   }
   ++call.runs_cut_off;
-  if (!call.deadline_passed && call.can_be_rerun() && !call.reads_tainted()) {
+  if (!call.deadline_passed && call.can_be_rerun()) {
     ++reruns_;
     return set_stage(call, OpStage::suspect);
   }
@@ -135,10 +134,12 @@ bool Engine::try_suspect(std::uint32_t worker) {
   WorkerSession& session = sessions_[worker];
   for (OpCall* call = first_waiting_; call && !trial_;) {
     OpCall* const next = call->next;
-    if (call->stage == OpStage::suspect && call->reads_tainted()) {  // since it became a suspect
+    if (call->stage != OpStage::suspect || is_blocked(*call)) {
+      // its turn comes
+    } else if (reads_what_stays_unknown(*call)) {
       remove(*call);
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
-    } else if (call->stage == OpStage::suspect && !is_blocked(*call)) {
+    } else {
       trial_ = &session;
       session.enter(*call, wire::Ring::place_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
@@ -158,7 +159,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
   for (OpCall* call : session.take_rest()) {
     if (session.covers(*call)) {
       remove(*call);
-      end_as_replied(*call, session);
+      end(*call, settle(*call, session));
       continue;
     }
     if (session.may_have_begun(*call)) ++call->runs_cut_off;
@@ -189,12 +190,10 @@ void Engine::shut(const Error& why) {
     OpCall& call = *first_waiting_;
     const bool never_began = call.stage == OpStage::ready;
     remove(call);
-    if (never_began) {
-      forget_rewrites(call);
+    if (never_began)
       end(call, fail(about(why, call)));
-    } else {
+    else
       end_cut_off(call, why);
-    }
   }
 }
 

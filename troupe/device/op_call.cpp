@@ -37,12 +37,6 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
   return false;
 }
 
-bool OpCall::reads_tainted() const {
-  return std::ranges::any_of(uses.all(), [](const BlockUse& use) {
-    return use.touch.reads && use.block->content() == BlockContent::tainted && use.block->is_tainted(use.touch.range);
-  });
-}
-
 std::string OpCall::name() const { return op::name_of(kind); }
 
 void UseCollector::add(const op::View& view, op::Access access) {

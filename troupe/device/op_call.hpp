@@ -79,8 +79,9 @@ class OpCall final : public Outcome<void> {
   OpCall* next_in_lane = nullptr;
   OpCall* next = nullptr;  // in the waiting list
   OpCall* previous = nullptr;
-  int runs_cut_off = 0;   // how often a worker died while it ran
-  bool given_up = false;  // nobody waits for it any more
+  int runs_cut_off = 0;      // how often a worker died while it ran
+  bool given_up = false;     // nobody waits for it any more
+  bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
   TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
 
@@ -90,8 +91,6 @@ class OpCall final : public Outcome<void> {
   /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
-  /// One of the blocks it reads is tainted there.
-  bool reads_tainted() const;
   std::string name() const;
 };
 

@@ -155,6 +155,30 @@ TEST_F(Recovery, an_error_in_a_chain_reaches_the_one_who_awaits_its_end) {
   EXPECT_EQ(kind_of(device.read(c).get()), ErrorKind::buffer_tainted);
 }
 
+// What an op cannot write because its input is unknown is unknown from its place in the order on, and not before.
+TEST_F(Recovery, taints_nothing_under_those_who_came_before) {
+  const Device device = open();
+  Gate gate = make_gate(device);
+  const Array<float> lost = filled(device, {8}, 1.0f);
+  const Array<float> middle = filled(device, {8}, 2.0f);
+  const Array<float> to = filled(device, {8}, 0.0f);
+  ASSERT_FALSE(bad(device, "error", {writes(lost)}).get());
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(middle), writes(to)}).submit());
+  ASSERT_TRUE(device.copy(lost, middle).submit());
+  gate.open();
+  EXPECT_TRUE(all_equal(device, to, 2.0f));
+  EXPECT_EQ(kind_of(device.read(middle).get()), ErrorKind::buffer_tainted);
+}
+
+TEST_F(Recovery, runs_nothing_on_what_is_unknown) {
+  const Device device = open();
+  const Array<float> lost = filled(device, {8}, 1.0f);
+  ASSERT_FALSE(bad(device, "error", {writes(lost)}).get());
+  const std::int64_t generation = device.generation();
+  EXPECT_EQ(kind_of(bad(device, "abort", {reads(lost)}).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(device.generation(), generation) << "it would have killed its worker";
+}
+
 TEST_F(Recovery, orders_conflicting_work_behind_the_ghosts) {
   const Device device = open();
   Gate gate = make_gate(device);

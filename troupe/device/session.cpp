@@ -22,10 +22,12 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
   if (call.generation < 0) call.generation = generation_;
   call.position = place.record();
   call.units = place.units;
+  for (const BlockUse& use : call.uses.all())
+    if (use.touch.writes) use.block->begin_write();
   slots_[channel_->ring().index(place.record())] = {.call = &call, .units = place.units, .done = false};
   channel_->clear_reply(place.record());
   wire::Bell& doorbell = *doorbell_;
-  channel_->ring().commit(place, call.lane, call.bytes.bytes());
+  channel_->ring().commit(place, call.lane, call.bytes.bytes(), call.is_hopeless);
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
   doorbell.ring();
 }
@@ -84,7 +86,14 @@ std::vector<OpCall*> WorkerSession::take_rest() {
   std::ranges::sort(rest, {}, [](const OpCall* call) { return call->position; });
   lanes_.fill({});
   occupied_ = 0;
+  for (OpCall* call : rest) leave(*call);
   return rest;
+}
+
+void WorkerSession::leave(OpCall& call) noexcept {
+  for (const BlockUse& use : call.uses.all())
+    if (use.touch.writes) use.block->end_write();
+  slots_[channel_->ring().index(call.position)].done = true;
 }
 
 void WorkerSession::free_places() noexcept {

@@ -42,14 +42,14 @@ class WorkerSession {
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
   /// out of the session then, but `leave` frees their place.
   const std::vector<OpCall*>& take_done();
-  /// The ops that are left, in ring order; the session forgets them.
+  /// The ops that are left, in ring order; they are out of the ring.
   std::vector<OpCall*> take_rest();
   /// How it ended, by the worker's reply.
   Result<void> reply_of(const OpCall& call) const { return channel_->read_reply(call.position, call.units); }
   /// Gives the places of finished ops back to the ring.
   void free_places() noexcept;
-  /// The op's place is no longer needed.
-  void leave(const OpCall& call) noexcept { slots_[channel_->ring().index(call.position)].done = true; }
+  /// The op is out of the ring: its content is settled, and its place is no longer needed.
+  void leave(OpCall& call) noexcept;
 
   /// Asks the worker not to begin it. True when it certainly has not and will not.
   bool cancel(const OpCall& call) noexcept;

@@ -30,7 +30,7 @@ class Session : public ::testing::Test {
   std::vector<OpCall*> poll() {
     session.scan();
     const std::vector<OpCall*> done = session.take_done();
-    for (const OpCall* call : done) session.leave(*call);
+    for (OpCall* call : done) session.leave(*call);
     session.free_places();
     return done;
   }

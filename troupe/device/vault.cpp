@@ -212,7 +212,7 @@ IntrusivePtr<VaultBlock> Vault::new_block(const Place* place, std::uint64_t size
     block = new VaultBlock;
   }
   block->owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
-  block->content_.store(BlockContent::whole, std::memory_order_relaxed);
+  block->whole_.store(true, std::memory_order_relaxed);
   block->unknown_ = {};
   block->size_bytes_ = size_bytes;
   block->vault_ = IntrusivePtr<Vault>::share(this);

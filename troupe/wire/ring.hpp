@@ -72,8 +72,10 @@ class Ring {
   }
 
   /// Writes a record for a lane where its producer was given a place, and makes it visible. Sequentially consistent,
-  /// because the producer looks next whether the worker sleeps (see Bell).
-  void commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes) noexcept;
+  /// because the producer looks next whether the worker sleeps (see Bell). A record may be cancelled from the start: it
+  /// has its place in the order, and nothing else.
+  void commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
+              bool cancelled = false) noexcept;
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
   std::optional<Record> at(Position position) const noexcept;
