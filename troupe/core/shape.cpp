@@ -7,6 +7,11 @@ Unexpected invalid(const Shape& shape, const std::string& what) {
   return fail(ErrorKind::invalid_argument, "the shape " + shape.to_string() + ' ' + what);
 }
 
+Strides zeros(int rank) {
+  constexpr std::array<std::int64_t, kMaxRank> kZeros{};
+  return Strides(std::span<const std::int64_t>(kZeros).first(static_cast<std::size_t>(rank)));
+}
+
 }  // namespace
 
 template <class Tag>
@@ -56,9 +61,24 @@ Result<std::int64_t> size_bytes(const Shape& shape, DType dtype) {
   return bytes;
 }
 
+Result<RowMajor> row_major(const Shape& shape, DType dtype) {
+  Result<RowMajor> layout(RowMajor{.strides = zeros(shape.rank())});  // made where the caller wants it
+  std::int64_t count = 1;
+  bool is_empty = false;
+  bool is_invalid = shape.too_long();
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    const std::int64_t extent = shape[i];
+    layout->strides[i] = count;
+    is_empty |= extent == 0;
+    is_invalid |= extent < 0 || __builtin_mul_overflow(count, std::max<std::int64_t>(extent, 1), &count);
+  }
+  is_invalid |= __builtin_mul_overflow(is_empty ? 0 : count, size_bytes(dtype), &layout->size_bytes);
+  if (is_invalid) layout = fail(size_bytes(shape, dtype).error());  // says why
+  return layout;
+}
+
 Strides contiguous_strides(const Shape& shape) {
-  const std::array<std::int64_t, kMaxRank> zeros{};
-  Strides strides(std::span<const std::int64_t>(zeros).first(static_cast<std::size_t>(shape.rank())));
+  Strides strides = zeros(shape.rank());
   if (!check(shape)) return strides;
   std::int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {

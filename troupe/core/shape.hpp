@@ -97,6 +97,14 @@ Result<void> check(const Shape& shape);
 Result<std::int64_t> element_count(const Shape& shape);
 Result<std::int64_t> size_bytes(const Shape& shape, DType dtype);
 
+/// Where elements of one type lie when nothing is between them and the last dimension is the densest.
+struct RowMajor {
+  Strides strides;
+  std::int64_t size_bytes = 0;
+};
+/// `invalid_argument` when the shape is not valid, or the bytes do not fit in 63 bits.
+Result<RowMajor> row_major(const Shape& shape, DType dtype);
+
 /// Row-major: the last dimension is the densest. A shape that is not valid has no layout; its strides are all zero.
 Strides contiguous_strides(const Shape& shape);
 

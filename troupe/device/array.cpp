@@ -5,6 +5,7 @@
 #include <string>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/device/vault.hpp"
 
 namespace troupe {
 namespace {
@@ -58,12 +59,22 @@ AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
 
 Result<AnyArray> AnyArray::over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
   if (!block) return invalid("an array lies over a block; there is none");
-  const std::int64_t bytes = TROUPE_TRY(troupe::size_bytes(shape, dtype));
-  if (static_cast<std::uint64_t>(bytes) > block->size_bytes())
-    return invalid("the shape " + shape.to_string() + " of " + std::string(name(dtype)) + " needs " + text(bytes) +
-                   " bytes; the block has " + std::to_string(block->size_bytes()));
-  const op::View view{block->address(), dtype, shape, contiguous_strides(shape)};
+  const RowMajor layout = TROUPE_TRY(row_major(shape, dtype));
+  if (static_cast<std::uint64_t>(layout.size_bytes) > block->size_bytes())
+    return invalid("the shape " + shape.to_string() + " of " + std::string(name(dtype)) + " needs " +
+                   text(layout.size_bytes) + " bytes; the block has " + std::to_string(block->size_bytes()));
+  const op::View view{block->address(), dtype, shape, layout.strides};
   return AnyArray(std::move(block), view);
+}
+
+Result<void> AnyArray::allocate(Vault& vault, const Shape& shape) {
+  const Result<RowMajor> layout = row_major(shape, view_.dtype);
+  if (!layout) return fail(layout.error());
+  block_ = TROUPE_TRY(vault.allocate(static_cast<std::uint64_t>(layout->size_bytes)));
+  view_.address = block_->address();
+  view_.shape = shape;
+  view_.strides = layout->strides;
+  return {};
 }
 
 op::Range AnyArray::range() const noexcept {

@@ -28,6 +28,8 @@ class Array;
 class AnyArray {
  public:
   AnyArray() = default;
+  /// An empty handle that knows its type.
+  explicit AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
   AnyArray(const AnyArray&) = default;
   AnyArray& operator=(const AnyArray&) = default;
   AnyArray(AnyArray&& other) noexcept : block_(std::move(other.block_)), view_(other.view_) { other.clear_view(); }
@@ -37,6 +39,8 @@ class AnyArray {
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape);
+  /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the vault's.
+  Result<void> allocate(Vault& vault, const Shape& shape);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   const op::View& view() const noexcept { return view_; }
@@ -86,10 +90,6 @@ class AnyArray {
   Result<void> check_dtype(DType dtype) const;
   /// The same, and when it is not contiguous or the app does not see its memory: what a `HostArray` needs.
   Result<void> check_visible(DType dtype) const;
-
- protected:
-  /// An empty handle that knows its type.
-  explicit AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
 
  private:
   AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "troupe/worker/protocol.hpp"
 
@@ -12,9 +13,13 @@ Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight
       TROUPE_TRY(sight == Sight::visible ? wire::SharedMemory::create("troupe-host-memory", size_bytes)
                                          : wire::SharedMemory::create_unmapped("troupe-vault", size_bytes));
   const std::lock_guard lock(mutex_);
-  std::uint32_t id = 0;
-  while (chunks_.contains(id)) ++id;
-  if (id >= op::kMaxChunks) return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
+  if (chunks_.size() == op::kMaxChunks)
+    return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
+  // The number that was free for the longest: an op that names it may reach a worker before the news of it does, and
+  // must not find an older chunk there.
+  while (chunks_.contains(next_id_)) next_id_ = (next_id_ + 1) % op::kMaxChunks;
+  const std::uint32_t id = std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
+  tell_of_drops(wire::kSendPatience);
   const wire::SharedMemory& chunk = chunks_.emplace(id, Chunk{std::move(memory)}).first->second.memory;
   // A worker that cannot be told is dying, or will die when an op names the chunk: either way it is replaced.
   for (wire::Socket* worker : workers_) (void)tell(*worker, id, chunk);
@@ -35,11 +40,17 @@ Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
 
 void ChunkTable::drop(std::uint32_t id) noexcept {
   const std::lock_guard lock(mutex_);
-  // Whoever frees the last block is not to wait. A worker that is not told keeps the old mapping until it is told of a
-  // new chunk with that number.
-  for (wire::Socket* worker : workers_)
-    (void)worker::send(*worker, worker::ToWorker(worker::DropChunk{id}), {}, Duration(0));
   chunks_.erase(id);
+  for (wire::Socket* worker : workers_) drops_.push_back({worker, id});
+  tell_of_drops(Duration(0));  // whoever frees the last block is not to wait: the rest is told with the next chunk
+}
+
+void ChunkTable::tell_of_drops(Duration patience) {
+  while (!drops_.empty()) {
+    const Drop& drop = drops_.front();
+    if (!worker::send(*drop.worker, worker::ToWorker(worker::DropChunk{drop.id}), {}, patience)) return;
+    drops_.pop_front();
+  }
 }
 
 Result<void> ChunkTable::tell(wire::Socket& worker, std::uint32_t id, const wire::SharedMemory& memory) {
@@ -58,6 +69,7 @@ Result<void> ChunkTable::add_worker(wire::Socket& socket) {
 void ChunkTable::remove_worker(wire::Socket& socket) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(workers_, &socket);
+  std::erase_if(drops_, [&](const Drop& drop) { return drop.worker == &socket; });
 }
 
 std::size_t ChunkTable::size() const {

@@ -2,6 +2,7 @@
 // and tells every worker of it, those there are and those that come later.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,11 +36,18 @@ class ChunkTable {
     wire::SharedMemory memory;
     std::uint64_t committed_bytes = 0;
   };
+  struct Drop {
+    wire::Socket* worker;
+    std::uint32_t id;
+  };
   static Result<void> tell(wire::Socket& worker, std::uint32_t id, const wire::SharedMemory& memory);
+  void tell_of_drops(Duration patience);
 
   mutable std::mutex mutex_;
   std::map<std::uint32_t, Chunk> chunks_;
   std::vector<wire::Socket*> workers_;
+  std::deque<Drop> drops_;  // that a worker has not been told of
+  std::uint32_t next_id_ = 0;
 };
 
 /// A vault's chunks, from the device's table.

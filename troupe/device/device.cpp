@@ -53,19 +53,18 @@ void Device::close() {
   state()->wait_until_shut();
 }
 
-Result<IntrusivePtr<VaultBlock>> Device::allocate_in(Vault& vault, DType dtype, const Shape& shape) const {
-  Result<IntrusivePtr<VaultBlock>> block =
-      vault.allocate(static_cast<std::uint64_t>(TROUPE_TRY(size_bytes(shape, dtype))));
-  if (!block && block.error().kind() == ErrorKind::stopped) return fail(state()->why_shut());
-  return block;
+Result<void> Device::allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const {
+  Result<void> made = array.allocate(vault, shape);
+  if (!made && made.error().kind() == ErrorKind::stopped) return fail(state()->why_shut());
+  return made;
 }
 
-Result<IntrusivePtr<VaultBlock>> Device::allocate(DType dtype, const Shape& shape) const {
-  return allocate_in(state()->vault(), dtype, shape);
+Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
+  return allocate_in(state()->vault(), array, shape);
 }
 
-Result<IntrusivePtr<VaultBlock>> Device::allocate_host(DType dtype, const Shape& shape) const {
-  return allocate_in(state()->host_vault(), dtype, shape);
+Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
+  return allocate_in(state()->host_vault(), array, shape);
 }
 
 Result<void> Device::check_arrays(std::string_view op, std::span<const AnyArray* const> arrays) const {
@@ -125,12 +124,10 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   if (static_cast<std::int64_t>(count) != to.element_count())
     return fail(ErrorKind::invalid_argument,
                 "write: " + std::to_string(count) + " elements do not fill the shape " + to.shape().to_string());
-  Result<IntrusivePtr<VaultBlock>> block = allocate_host(to.dtype(), to.shape());
-  if (!block) return fail(std::move(block).error());
-  if (!bytes.empty()) std::memcpy((*block)->data(), bytes.data(), bytes.size());
-  Result<AnyArray> staged = AnyArray::over(std::move(*block), to.dtype(), to.shape());
-  if (!staged) return fail(std::move(staged).error());
-  return copy(*staged, to);
+  AnyArray staged(to.dtype());
+  if (Result<void> made = allocate_host(staged, to.shape()); !made) return fail(std::move(made).error());
+  if (!bytes.empty()) std::memcpy(staged.block()->data(), bytes.data(), bytes.size());
+  return copy(staged, to);
 }
 
 Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<PluginArray> arrays,

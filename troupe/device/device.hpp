@@ -81,12 +81,16 @@ class Device {
   /// `out_of_memory` with the figures.
   template <Element T>
   Result<Array<T>> array(const Shape& shape) const {
-    return Array<T>::over(TROUPE_TRY(allocate(dtype_of<T>, shape)), shape);
+    Result<Array<T>> array{Array<T>()};
+    if (Result<void> made = allocate(*array, shape); !made) array = fail(std::move(made).error());
+    return array;
   }
   /// Memory that this process and the workers share.
   template <Element T>
   Result<HostArray<T>> host_array(const Shape& shape) const {
-    return HostArray<T>::over(TROUPE_TRY(allocate_host(dtype_of<T>, shape)), shape);
+    Array<T> array;
+    TROUPE_TRY(allocate_host(array, shape));
+    return HostArray<T>::from(array);
   }
 
   // ---- ops ----
@@ -165,9 +169,9 @@ class Device {
 
   const std::shared_ptr<DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
-  Result<IntrusivePtr<VaultBlock>> allocate_in(Vault& vault, DType dtype, const Shape& shape) const;
-  Result<IntrusivePtr<VaultBlock>> allocate(DType dtype, const Shape& shape) const;
-  Result<IntrusivePtr<VaultBlock>> allocate_host(DType dtype, const Shape& shape) const;
+  Result<void> allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const;
+  Result<void> allocate(AnyArray& array, const Shape& shape) const;
+  Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;

@@ -165,7 +165,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 }
 
 Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
-  Result<void> result = session.reply_of(call);
+  Result<void> result = session.take_reply(call);
   settle_content(call, result);
   if (!result) result = fail(about(result.error(), call));
   return result;

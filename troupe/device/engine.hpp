@@ -148,8 +148,10 @@ class Engine {
   const Hooks hooks_;
   wire::Bell& bell_;
 
-  std::atomic<std::uint64_t> gate_{kSlow};
-  std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
+  // What every submission writes is not beside what the poller reads all the time.
+  alignas(128) std::atomic<std::uint64_t> gate_{kSlow};
+  std::atomic<std::uint64_t> submitted_{0};
+  alignas(128) std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;
   std::atomic<int> watch_wanted_{0};  // by how many, the poller apart
@@ -165,7 +167,6 @@ class Engine {
   std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> with_deadline_{0};  // ops that have one
   std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};
-  std::atomic<std::uint64_t> submitted_{0};
   std::uint64_t reruns_ = 0;
   std::uint64_t culprits_ = 0;
 };

@@ -40,9 +40,9 @@ class BlockUses {
 
  private:
   static constexpr std::size_t kInline = 4;
+  std::size_t count_ = 0;
   std::array<BlockUse, kInline> inline_;
   std::unique_ptr<BlockUse[]> more_;
-  std::size_t count_ = 0;
 };
 
 /// Where an op stands that is not simply in the active worker's ring.
@@ -59,34 +59,37 @@ class OpCall final : public Outcome<void> {
  public:
   OpCall() : Outcome<void>(1) {}
 
-  // ---- written before submission, by the caller ----
-  wire::Writer bytes;
-  BlockUses uses;
-  op::Kind kind = 0;
-  std::uint32_t lane = 0;
-  std::optional<Duration> deadline_after;  // from its submission
-  TimePoint deadline = TimePoint::max();
-  bool refuse_when_full = false;
-  bool nobody_waits = false;  // from the start: it was submitted without waiting
+  // What is looked at for every op that ends lies together: another core wrote it.
 
   // ---- the engine's, under its locks ----
-  OpStage stage = OpStage::in_ring;
-  WorkerSession* session = nullptr;  // whose ring it is in
-  std::int64_t generation = -1;      // of the worker it was first given to
   wire::Position position = 0;
-  std::uint64_t units = 0;
-  wire::Ticket ticket = 0;
   OpCall* next_in_lane = nullptr;
-  OpCall* next = nullptr;  // in the waiting list
-  OpCall* previous = nullptr;
-  int runs_cut_off = 0;      // how often a worker died while it ran
+  wire::Ticket ticket = 0;
+  std::uint32_t units = 0;
+  OpStage stage = OpStage::in_ring;
   bool given_up = false;     // nobody waits for it any more
   bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
-  TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
-
   /// The engine is through with it: nothing is in a ring, nothing waits.
   std::atomic<bool> ended_in_engine{false};
+
+  // ---- written before submission, by the caller ----
+  bool refuse_when_full = false;
+  bool nobody_waits = false;  // from the start: it was submitted without waiting
+  op::Kind kind = 0;
+  std::uint32_t lane = 0;
+  TimePoint deadline = TimePoint::max();
+  BlockUses uses;
+  std::optional<Duration> deadline_after;  // from its submission
+  wire::Writer bytes;
+
+  // ---- the engine's, of those that are in trouble ----
+  WorkerSession* session = nullptr;  // whose ring it is in
+  std::int64_t generation = -1;      // of the worker it was first given to
+  OpCall* next = nullptr;            // in the waiting list
+  OpCall* previous = nullptr;
+  int runs_cut_off = 0;                  // how often a worker died while it ran
+  TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
 
   /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
   bool can_be_rerun() const noexcept;

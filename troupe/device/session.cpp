@@ -9,7 +9,7 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell) {
   doorbell_ = &doorbell;
   generation_ = -1;
   scanned_ = 0;
-  slots_.assign(channel.ring().capacity_units(), Slot{});
+  calls_.assign(channel.ring().capacity_units(), nullptr);
   lanes_.fill({});
   occupied_ = 0;
   done_.clear();
@@ -21,11 +21,10 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
   call.session = this;
   if (call.generation < 0) call.generation = generation_;
   call.position = place.record();
-  call.units = place.units;
+  call.units = static_cast<std::uint32_t>(place.units);
   for (const BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->begin_write();
-  slots_[channel_->ring().index(place.record())] = {.call = &call, .units = place.units, .done = false};
-  channel_->clear_reply(place.record());
+  calls_[channel_->ring().index(place.record())] = &call;
   wire::Bell& doorbell = *doorbell_;
   channel_->ring().commit(place, call.lane, call.bytes.bytes(), call.is_hopeless);
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
@@ -36,11 +35,8 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
   while (scanned_ < tail) {
     const std::optional<wire::Record> record = channel_->ring().at(scanned_);
     if (!record) return false;
-    Slot& slot = slots_[channel_->ring().index(scanned_)];
-    if (record->skip) {
-      slot = {.call = nullptr, .units = record->units, .done = false};
-    } else {
-      OpCall& call = *slot.call;
+    if (!record->skip) {
+      OpCall& call = *calls_[channel_->ring().index(scanned_)];
       LaneOps& lane = lanes_[call.lane];
       call.ticket = ++lane.issued;
       call.next_in_lane = nullptr;
@@ -90,22 +86,29 @@ std::vector<OpCall*> WorkerSession::take_rest() {
   return rest;
 }
 
+Result<void> WorkerSession::take_reply(const OpCall& call) {
+  Result<void> reply = channel_->read_reply(call.position, call.units);
+  if (!reply) channel_->clear_reply(call.position, call.units);
+  return reply;
+}
+
 void WorkerSession::leave(OpCall& call) noexcept {
   for (const BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->end_write();
-  slots_[channel_->ring().index(call.position)].done = true;
+  calls_[channel_->ring().index(call.position)] = nullptr;
 }
 
 void WorkerSession::free_places() noexcept {
   const wire::Position before = head_.load(std::memory_order_relaxed);
   wire::Position head = before;
   while (head < scanned_) {
-    const Slot& slot = slots_[channel_->ring().index(head)];
+    const wire::Record record = *channel_->ring().at(head);
+    const wire::Position next = head + record.units;
     // A skip stays as long as the record behind it: until that is done, the worker may still have to come by.
-    const bool done = slot.call ? slot.done : head + slot.units < scanned_ && slots_[0].done;
-    if (!done) break;
-    channel_->ring().clear(head, slot.units);
-    head += slot.units;
+    const bool under_way = record.skip ? next == scanned_ || calls_[0] : calls_[channel_->ring().index(head)] != nullptr;
+    if (under_way) break;
+    channel_->ring().clear(head, record.units);
+    head = next;
   }
   if (head != before) head_.store(head, std::memory_order_seq_cst);
 }

@@ -44,8 +44,8 @@ class WorkerSession {
   const std::vector<OpCall*>& take_done();
   /// The ops that are left, in ring order; they are out of the ring.
   std::vector<OpCall*> take_rest();
-  /// How it ended, by the worker's reply.
-  Result<void> reply_of(const OpCall& call) const { return channel_->read_reply(call.position, call.units); }
+  /// How it ended, by the worker's reply. Once.
+  Result<void> take_reply(const OpCall& call);
   /// Gives the places of finished ops back to the ring.
   void free_places() noexcept;
   /// The op is out of the ring: its content is settled, and its place is no longer needed.
@@ -73,11 +73,6 @@ class WorkerSession {
   }
 
  private:
-  struct Slot {
-    OpCall* call = nullptr;
-    std::uint64_t units = 0;
-    bool done = false;
-  };
   struct LaneOps {
     OpCall* first = nullptr;
     OpCall* last = nullptr;
@@ -91,7 +86,7 @@ class WorkerSession {
   std::int64_t generation_ = -1;
   std::atomic<wire::Position> head_{0};
   wire::Position scanned_ = 0;
-  std::vector<Slot> slots_;  // along the ring
+  std::vector<OpCall*> calls_;  // along the ring; null where none is under way
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;  // a bit for every lane with ops
   std::vector<OpCall*> done_;   // kept, so that there is no allocation per op

@@ -50,6 +50,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
     const std::lock_guard lock(mutex_);
     if (closed_) return stopped();
     if (size_bytes == 0) return new_block(nullptr, 0);
+    if (IntrusivePtr<VaultBlock> quick = quick_block(size_bytes)) return quick;
     if (size_bytes <= usual_bytes_) place = find_place(round_up(size_bytes, kVaultAlignment), Search::usual_chunks);
     if (place && end_of(place->piece) <= place->chunk->committed_bytes) return new_block(&*place, size_bytes);
   }
@@ -86,6 +87,7 @@ Result<Vault::Place> Vault::grow(std::uint64_t size_bytes) {
   const std::uint64_t wanted_bytes = large ? least_bytes : usual_bytes_;
   {
     const std::lock_guard lock(mutex_);
+    forget_quick();
     if (const auto place = find_place(bytes, large ? Search::large_chunks : Search::usual_chunks)) return *place;
   }
   Result<Place> made = make_chunk(bytes, wanted_bytes);
@@ -116,7 +118,7 @@ Vault::Place Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_byte
   if (slot == chunks_.size()) chunks_.emplace_back();
   const bool usual = bytes <= usual_bytes_;
   chunks_[slot] = std::make_unique<ChunkState>(ChunkState{chunk, Suballocator(chunk_bytes), 0, usual});
-  if (usual) last_slot_ = slot;
+  if (usual) use_slot(slot);
   ++stats_.chunks;
   stats_.reserved_bytes += chunk_bytes;
   empty_bytes_ += chunk_bytes;
@@ -135,7 +137,7 @@ std::optional<Vault::Place> Vault::find_place(std::uint64_t bytes, Search search
     if (!chunk || !chunk->pieces.may_fit(bytes)) continue;
     if (search != Search::all_chunks && chunk->usual != (search == Search::usual_chunks)) continue;
     if (const auto place = place_in(slot, bytes)) {
-      if (chunk->usual) last_slot_ = slot;
+      if (chunk->usual) use_slot(slot);
       return place;
     }
   }
@@ -180,6 +182,7 @@ bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
   {
     const std::lock_guard lock(mutex_);
+    if (keep_bytes == 0) forget_quick();
     removed = remove_empty_chunks(keep_bytes);
   }
   for (const std::uint32_t id : removed) source_->drop(id);
@@ -203,6 +206,48 @@ std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) 
   return removed;
 }
 
+void Vault::use_slot(std::uint32_t slot) {
+  if (slot != last_slot_) forget_quick();
+  last_slot_ = slot;
+}
+
+IntrusivePtr<VaultBlock> Vault::quick_block(std::uint64_t size_bytes) noexcept {
+  const std::uint64_t size = (size_bytes - 1) / kVaultAlignment;
+  if (size >= kQuickSizes || !quick_[size]) return nullptr;
+  VaultBlock& block = *quick_[size];
+  quick_[size] = block.next_idle_;
+  quick_bytes_ -= block.piece_.size_bytes;
+  return hand_out(block, size_bytes);
+}
+
+bool Vault::keep_quick(VaultBlock& block) noexcept {
+  const std::uint64_t bytes = block.piece_.size_bytes;
+  const bool is_last = stats_.blocks == 0 && stats_.chunks > 1;  // then chunks should be empty
+  if (bytes == 0 || bytes > kQuickSizes * kVaultAlignment || block.slot_ != last_slot_ || is_last) return false;
+  if (quick_bytes_ + bytes > kMaxQuickBytes || !chunks_[last_slot_]->usual) return false;
+  block.next_idle_ = std::exchange(quick_[bytes / kVaultAlignment - 1], &block);
+  quick_bytes_ += bytes;
+  return true;
+}
+
+/// Their pieces are free again.
+void Vault::forget_quick() noexcept {
+  if (quick_bytes_ == 0) return;
+  for (VaultBlock*& first : quick_)
+    while (first) {
+      VaultBlock& block = *std::exchange(first, first->next_idle_);
+      leave_place(block.slot_, block.piece_);
+      keep_idle(block);
+    }
+  quick_bytes_ = 0;
+}
+
+void Vault::keep_idle(VaultBlock& block) noexcept {
+  if (idle_blocks_ == kMaxIdleBlocks) return delete &block;
+  block.next_idle_ = std::exchange(idle_, &block);
+  ++idle_blocks_;
+}
+
 IntrusivePtr<VaultBlock> Vault::new_block(const Place* place, std::uint64_t size_bytes) {
   VaultBlock* block = idle_;
   if (block) {
@@ -211,43 +256,41 @@ IntrusivePtr<VaultBlock> Vault::new_block(const Place* place, std::uint64_t size
   } else {
     block = new VaultBlock;
   }
-  block->owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
-  block->whole_.store(true, std::memory_order_relaxed);
-  block->unknown_ = {};
-  block->size_bytes_ = size_bytes;
-  block->vault_ = IntrusivePtr<Vault>::share(this);
   block->device_ = device_;
   block->address_ = place ? op::address_of(place->chunk->chunk.id, place->piece.offset_bytes) : 0;
   std::byte* const chunk_data = place ? place->chunk->chunk.data : nullptr;
   block->data_ = chunk_data ? chunk_data + place->piece.offset_bytes : nullptr;
   block->piece_ = place ? place->piece : Suballocator::Piece{};
   block->slot_ = place ? place->slot : 0;
+  return hand_out(*block, size_bytes);
+}
+
+IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept {
+  block.owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
+  block.whole_.store(true, std::memory_order_relaxed);
+  block.unknown_ = {};
+  block.size_bytes_ = size_bytes;
+  block.vault_ = IntrusivePtr<Vault>::share(this);
   ++stats_.allocations;
   ++stats_.blocks;
-  stats_.used_bytes += block->piece_.size_bytes;
+  stats_.used_bytes += block.piece_.size_bytes;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes);
-  return IntrusivePtr<VaultBlock>::adopt(block);
+  return IntrusivePtr<VaultBlock>::adopt(&block);
 }
 
 /// From the last owner, who may be any thread: waits for nobody who waits for the source.
 void Vault::take_back(VaultBlock& block) noexcept {
-  bool surplus = false;
-  bool idle = false;
   {
     const std::lock_guard lock(mutex_);
     ++stats_.frees;
     --stats_.blocks;
     stats_.used_bytes -= block.piece_.size_bytes;
+    if (keep_quick(block)) return;
     if (block.piece_.size_bytes > 0) leave_place(block.slot_, block.piece_);
-    surplus = empty_bytes_ > keep_empty_bytes_ && !closed_;
-    idle = idle_blocks_ < kMaxIdleBlocks;
-    if (idle) {
-      block.next_idle_ = std::exchange(idle_, &block);
-      ++idle_blocks_;
-    }
+    keep_idle(block);
+    if (stats_.blocks == 0 && stats_.chunks > 1) forget_quick();
+    if (empty_bytes_ <= keep_empty_bytes_ || closed_) return;
   }
-  if (!idle) delete &block;
-  if (!surplus) return;
   // Whoever holds `growth_` looks for empty chunks when it is done.
   if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)
     give_back_empty_chunks(keep_empty_bytes_);

@@ -6,6 +6,7 @@
 //   IntrusivePtr<VaultBlock> block = TROUPE_TRY(vault->allocate(4096));
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,6 +49,10 @@ inline constexpr std::uint64_t kChunkStepBytes = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t kLeastChunks = 8;
 /// A vault keeps so many blocks without owners for the next allocations.
 inline constexpr std::uint64_t kMaxIdleBlocks = 65536;
+/// Small blocks that are freed keep their piece, by its size in steps of kVaultAlignment, for the next one of that size;
+/// but no more than so many bytes together, and in no other chunk than the one that had room last.
+inline constexpr std::uint64_t kQuickSizes = 16;
+inline constexpr std::uint64_t kMaxQuickBytes = std::uint64_t{1} << 20;
 
 struct VaultOptions {
   /// Chunks never have more bytes than this together.
@@ -116,7 +121,13 @@ class Vault : public RefCounted {
   std::optional<Place> find_place(std::uint64_t bytes, Search search);
   std::optional<Place> place_in(std::uint32_t slot, std::uint64_t bytes);
   void leave_place(std::uint32_t slot, const Suballocator::Piece& piece);
+  void use_slot(std::uint32_t slot);
+  IntrusivePtr<VaultBlock> quick_block(std::uint64_t size_bytes) noexcept;
+  bool keep_quick(VaultBlock& block) noexcept;
+  void forget_quick() noexcept;
+  void keep_idle(VaultBlock& block) noexcept;
   IntrusivePtr<VaultBlock> new_block(const Place* place, std::uint64_t size_bytes);
+  IntrusivePtr<VaultBlock> hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept;
   Place add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
   std::vector<std::uint32_t> remove_empty_chunks(std::uint64_t keep_bytes);
 
@@ -147,8 +158,10 @@ class Vault : public RefCounted {
   std::uint32_t last_slot_ = 0;                      // the one that had room last
   std::uint64_t empty_bytes_ = 0;                    // in chunks without blocks
   VaultStats stats_;
-  VaultBlock* idle_ = nullptr;
+  VaultBlock* idle_ = nullptr;  // those without a piece
   std::uint64_t idle_blocks_ = 0;
+  std::array<VaultBlock*, kQuickSizes> quick_{};
+  std::uint64_t quick_bytes_ = 0;
 };
 
 }  // namespace troupe

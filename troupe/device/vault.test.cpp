@@ -77,6 +77,35 @@ TEST_F(VaultTest, hides_memory_that_the_app_does_not_see) {
   EXPECT_EQ(value(vault->allocate(10))->data(), nullptr);
 }
 
+TEST_F(VaultTest, gives_a_small_piece_again_to_the_next_block_of_its_size) {
+  const auto vault = make_vault({.limit_bytes = 64 * kMiB});
+  const auto kept = value(vault->allocate(512));
+  auto first = value(vault->allocate(700));
+  const op::Address address = first->address();
+  first->taint(first->range());
+  first = nullptr;
+  EXPECT_NE(value(vault->allocate(512))->address(), address) << "of another size";
+  const auto second = value(vault->allocate(1000));
+  EXPECT_EQ(second->address(), address);
+  EXPECT_EQ(second->size_bytes(), 1000U);
+  EXPECT_TRUE(second->is_whole()) << "what was there is nobody's concern";
+  EXPECT_EQ(vault->stats().used_bytes, 512U + 1024U);
+}
+
+TEST_F(VaultTest, holds_no_small_pieces_back_when_somebody_needs_the_room) {
+  const auto vault = make_vault({.limit_bytes = kMiB, .chunk_bytes = kMiB});
+  std::vector<IntrusivePtr<VaultBlock>> blocks;
+  while (auto block = vault->allocate(512)) blocks.push_back(*block);
+  EXPECT_GT(blocks.size(), 200U);
+  const std::size_t count = blocks.size();
+  blocks.clear();
+  while (auto block = vault->allocate(1024)) blocks.push_back(*block);
+  EXPECT_EQ(blocks.size(), count / 2);
+  blocks.clear();
+  vault->trim();
+  EXPECT_EQ(vault->stats().chunks, 0U);
+}
+
 TEST_F(VaultTest, asks_the_source_for_nothing_in_the_steady_state) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB});
   std::vector<IntrusivePtr<VaultBlock>> blocks(16);

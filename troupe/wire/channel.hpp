@@ -67,8 +67,10 @@ class Channel {
   void write_reply(Position position, std::uint64_t units, const Error& error) noexcept;
   /// The app: how it ended. Trusts nothing.
   Result<void> read_reply(Position position, std::uint64_t units) const;
-  /// The app, before it commits a record there.
-  void clear_reply(Position position) noexcept { reply(position).error_kind_plus_one = 0; }
+  /// The app, after it has read that an op failed: the next one whose record is there has not.
+  void clear_reply(Position position, std::uint64_t units) noexcept {
+    for (std::uint64_t i = 0; i < units; ++i) reply(position + i).error_kind_plus_one = 0;
+  }
 
  private:
   Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units) noexcept;

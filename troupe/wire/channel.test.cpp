@@ -68,7 +68,7 @@ TEST(Channel, brings_back_how_an_op_failed) {
     EXPECT_EQ(reply.error().kind(), error.kind());
     EXPECT_EQ(reply.error().message(), "cublas: it went wrong " + std::to_string(kind));
     EXPECT_EQ(reply.error().origin().native_code, -7000000000 - kind);
-    ends.app.clear_reply(position);
+    ends.app.clear_reply(position, 1);
     EXPECT_TRUE(ends.app.read_reply(position, 1));
   }
 }
@@ -98,6 +98,8 @@ TEST(Channel, cuts_a_text_to_the_units_of_its_record) {
     ends.worker.write_reply(0, units, Error(ErrorKind::library_error, exact));
     EXPECT_EQ(ends.app.read_reply(0, units).error().message(), exact);
     EXPECT_TRUE(ends.app.read_reply(units, 1)) << "a long text stays within its record's units";
+    ends.app.clear_reply(0, units);
+    for (Position position = 0; position < units; ++position) EXPECT_TRUE(ends.app.read_reply(position, 1));
   }
 }
 

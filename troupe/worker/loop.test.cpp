@@ -75,7 +75,7 @@ struct TestLoop {
     return commit(lane, *place, bytes);
   }
   Submitted commit(std::uint32_t lane, const wire::Place& place, std::span<const std::byte> bytes) {
-    channel.clear_reply(place.record());
+    channel.clear_reply(place.record(), place.units);
     channel.ring().commit(place, lane, bytes);
     bells.doorbell(0).ring();
     under_way.push_back({.lane = lane, .ticket = ++issued[lane], .place = place});
