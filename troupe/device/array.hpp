@@ -39,7 +39,8 @@ class AnyArray {
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape);
-  /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the vault's.
+  /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the
+  /// vault's.
   Result<void> allocate(Vault& vault, const Shape& shape);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }

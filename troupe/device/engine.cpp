@@ -140,7 +140,7 @@ bool Engine::poll() noexcept {
     trial_ = nullptr;
     hooks_.attend();
   }
-  if (any && (gate_.load(std::memory_order_seq_cst) & kSlow)) {
+  if (any && any_waiting_.load(std::memory_order_seq_cst)) {
     const std::lock_guard lock(mutex_);
     release_ready();
   }

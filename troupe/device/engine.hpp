@@ -129,6 +129,7 @@ class Engine {
   // Each needs `mutex_`.
   void release_ready() noexcept;
   std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
+  void count_waiting(int change) noexcept;
   void append(OpCall& call) noexcept;
   void prepend(OpCall& call) noexcept;
   void remove(OpCall& call) noexcept;
@@ -161,7 +162,8 @@ class Engine {
   OpCall* first_waiting_ = nullptr;
   OpCall* last_waiting_ = nullptr;
   std::size_t waiting_ = 0;
-  std::size_t not_ready_ = 0;  // ghosts, suspects and ops on trial among them
+  std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
+  std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};

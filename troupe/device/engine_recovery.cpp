@@ -199,12 +199,19 @@ void Engine::shut(const Error& why) {
 
 // ---- the waiting list ----
 
+/// Sequentially consistent, as the ring's head is: either whoever waits sees that there is room, or whoever makes room
+/// sees that somebody waits.
+void Engine::count_waiting(int change) noexcept {
+  waiting_ += static_cast<std::size_t>(change);
+  any_waiting_.store(waiting_ > 0, std::memory_order_seq_cst);
+}
+
 void Engine::append(OpCall& call) noexcept {
   call.next = nullptr;
   call.previous = last_waiting_;
   (last_waiting_ ? last_waiting_->next : first_waiting_) = &call;
   last_waiting_ = &call;
-  ++waiting_;
+  count_waiting(+1);
   if (call.stage != OpStage::ready) ++not_ready_;
 }
 
@@ -213,7 +220,7 @@ void Engine::prepend(OpCall& call) noexcept {
   call.next = first_waiting_;
   (first_waiting_ ? first_waiting_->previous : last_waiting_) = &call;
   first_waiting_ = &call;
-  ++waiting_;
+  count_waiting(+1);
   if (call.stage != OpStage::ready) ++not_ready_;
 }
 
@@ -221,7 +228,7 @@ void Engine::remove(OpCall& call) noexcept {
   (call.previous ? call.previous->next : first_waiting_) = call.next;
   (call.next ? call.next->previous : last_waiting_) = call.previous;
   call.next = call.previous = nullptr;
-  --waiting_;
+  count_waiting(-1);
   if (call.stage != OpStage::ready) --not_ready_;
 }
 

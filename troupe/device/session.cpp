@@ -105,7 +105,8 @@ void WorkerSession::free_places() noexcept {
     const wire::Record record = *channel_->ring().at(head);
     const wire::Position next = head + record.units;
     // A skip stays as long as the record behind it: until that is done, the worker may still have to come by.
-    const bool under_way = record.skip ? next == scanned_ || calls_[0] : calls_[channel_->ring().index(head)] != nullptr;
+    const bool under_way =
+        record.skip ? next == scanned_ || calls_[0] : calls_[channel_->ring().index(head)] != nullptr;
     if (under_way) break;
     channel_->ring().clear(head, record.units);
     head = next;

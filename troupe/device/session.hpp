@@ -28,8 +28,7 @@ class WorkerSession {
   std::int64_t generation() const noexcept { return generation_; }
   void set_generation(std::int64_t generation) noexcept { generation_ = generation; }
 
-  /// The oldest position still in use; any thread. Sequentially consistent, as the gate is: either whoever finds the
-  /// ring full sees the places that were freed, or whoever freed them sees that somebody waits.
+  /// The oldest position still in use; any thread. Sequentially consistent, see `Engine::count_waiting`.
   wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
   /// A submitting thread, at a place it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
   void enter(OpCall& call, const wire::Place& place) noexcept;
@@ -81,12 +80,14 @@ class WorkerSession {
 
   bool take_covered();
 
-  wire::Channel* channel_ = nullptr;
+  // What submitting threads read lies apart from what is written with every op that ends.
+  alignas(128) wire::Channel* channel_ = nullptr;
   wire::Bell* doorbell_ = nullptr;
   std::int64_t generation_ = -1;
-  std::atomic<wire::Position> head_{0};
-  wire::Position scanned_ = 0;
   std::vector<OpCall*> calls_;  // along the ring; null where none is under way
+
+  alignas(128) std::atomic<wire::Position> head_{0};
+  wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;  // a bit for every lane with ops
   std::vector<OpCall*> done_;   // kept, so that there is no allocation per op

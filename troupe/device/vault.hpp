@@ -49,8 +49,8 @@ inline constexpr std::uint64_t kChunkStepBytes = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t kLeastChunks = 8;
 /// A vault keeps so many blocks without owners for the next allocations.
 inline constexpr std::uint64_t kMaxIdleBlocks = 65536;
-/// Small blocks that are freed keep their piece, by its size in steps of kVaultAlignment, for the next one of that size;
-/// but no more than so many bytes together, and in no other chunk than the one that had room last.
+/// Small blocks that are freed keep their piece, by its size in steps of kVaultAlignment, for the next one of that
+/// size; but no more than so many bytes together, and in no other chunk than the one that had room last.
 inline constexpr std::uint64_t kQuickSizes = 16;
 inline constexpr std::uint64_t kMaxQuickBytes = std::uint64_t{1} << 20;
 
