@@ -20,6 +20,9 @@ constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 /// deadline is looked at when it is in the ring.
 bool keeps_its_turn(const OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
 
+/// Other cores have the calls in their caches: we call for them in time.
+constexpr std::size_t kCallsAhead = 4;
+
 }  // namespace
 
 Engine::Engine(Options options, Hooks hooks, wire::Bell& bell)
@@ -150,7 +153,9 @@ bool Engine::poll() noexcept {
 bool Engine::poll_session(WorkerSession& session) noexcept {
   session.scan();
   const std::vector<OpCall*>& done = session.take_done();
-  for (OpCall* call : done) {
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    OpCall* const call = done[i];
+    if (i + kCallsAhead < done.size()) done[i + kCallsAhead]->prefetch();
     if (call->stage == OpStage::on_trial) {
       const std::lock_guard lock(mutex_);
       remove(*call);

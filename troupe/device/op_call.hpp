@@ -91,6 +91,11 @@ class OpCall final : public Outcome<void> {
   int runs_cut_off = 0;                  // how often a worker died while it ran
   TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
 
+  /// Calls for what is looked at when it ends.
+  void prefetch() const noexcept {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(&position, 1);
+  }
   /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;

@@ -25,6 +25,7 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
   for (const BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->begin_write();
   calls_[channel_->ring().index(place.record())] = &call;
+  channel_->ring().prefetch_to_write_after(place.record());
   wire::Bell& doorbell = *doorbell_;
   channel_->ring().commit(place, call.lane, call.bytes.bytes(), call.is_hopeless);
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
@@ -33,6 +34,7 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
 
 bool WorkerSession::scan_to(wire::Position tail) noexcept {
   while (scanned_ < tail) {
+    channel_->ring().prefetch_after(scanned_);
     const std::optional<wire::Record> record = channel_->ring().at(scanned_);
     if (!record) return false;
     if (!record->skip) {

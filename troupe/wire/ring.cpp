@@ -9,6 +9,7 @@ namespace troupe::wire {
 namespace {
 
 constexpr std::uint32_t kSkip = 0xffffffffU;
+constexpr std::uint64_t kUnitsAhead = 8;
 
 /// Never zero, and another one in the next round: what is left of an old record is never taken for a new one.
 std::uint32_t mark_of(Position position) noexcept {
@@ -60,6 +61,11 @@ std::optional<Record> Ring::at(Position position) const noexcept {
                 .units = units,
                 .lane = record.lane,
                 .cancelled = &record.cancelled};
+}
+
+void Ring::prefetch_after(Position position) const noexcept { __builtin_prefetch(&header(position + kUnitsAhead)); }
+void Ring::prefetch_to_write_after(Position position) const noexcept {
+  __builtin_prefetch(&header(position + kUnitsAhead), 1);
 }
 
 void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }

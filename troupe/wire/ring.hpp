@@ -79,6 +79,9 @@ class Ring {
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
   std::optional<Record> at(Position position) const noexcept;
+  /// The other side has the units in its caches: calls for one that is a few after `position`.
+  void prefetch_after(Position position) const noexcept;
+  void prefetch_to_write_after(Position position) const noexcept;
   /// Tells the worker not to begin the record at `position`.
   void cancel(Position position) noexcept;
   /// Frees the units of a record, or of a skip, for a later round. Only after the worker is done with it.

@@ -40,6 +40,7 @@ class Loop {
   bool drain() {
     bool any = false;
     while (const std::optional<wire::Record> record = channel_.ring().at(position_)) {
+      channel_.ring().prefetch_after(position_);
       if (!record->skip) hand_in(*record);
       position_ += record->units;
       any = true;
