@@ -41,6 +41,7 @@ Vault::Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> sour
 
 Vault::~Vault() {
   trim();
+  forget_quick();  // when it was closed before, and so not trimmed
   while (idle_) delete std::exchange(idle_, idle_->next_idle_);
 }
 
