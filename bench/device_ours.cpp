@@ -14,7 +14,7 @@ namespace {
 /// A system with one pool thread and a device; without a standby, which would be started while we measure.
 struct Opened {
   explicit Opened(Standby standby = Standby::none)
-      : system({.threads = 1, .log = log_nothing()}), device(value(system.device(0, {.standby = standby}))) {}
+      : system({.threads = 1, .log = log_nothing()}), device(value(system.device("host", {.standby = standby}))) {}
 
   System system;
   Device device;

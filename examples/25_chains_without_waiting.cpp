@@ -47,7 +47,7 @@ bool an_error_in_the_chain(const Device& device) {
 
 int main() {
   System system;
-  Device device = value(system.device(0));
+  Device device = value(system.device("host"));
   // A matrix of 1/64 is its own square.
   const Result<float> result = system.run(power(device, 5, 1.0f / kSize));
   std::printf("five squarings, one wait: %g\n", static_cast<double>(value(result)));

@@ -20,7 +20,7 @@ int main() {
   const std::string plugin =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
   System system({.log = log_nothing()});  // by default a new generation is a warning on standard error
-  Device device = value(system.device(0));
+  Device device = value(system.device("host"));
   const auto generation = [&] { return static_cast<long>(device.generation()); };
 
   bool holds = ends_in(ErrorKind::deadline_exceeded,

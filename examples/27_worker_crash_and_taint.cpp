@@ -16,7 +16,7 @@ int main() {
   const std::string plugin =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
   System system({.log = log_nothing()});
-  Device device = value(system.device(0));
+  Device device = value(system.device("host"));
   Array<float> kept = value(device.array<float>({1000}));
   Array<float> written = value(device.array<float>({1000}));
   value(device.fill(kept, 1.0f).get());

@@ -46,12 +46,12 @@ int main() {
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
   System system;
   // The smallest ring there is. By default it has 4096 units, and 65536 ops may wait in the app.
-  Device device = value(system.device(0, {.ring_units = 256, .max_waiting = 4}));
+  Device device = value(system.device("host", {.ring_units = 256, .max_waiting = 4}));
   const Tally waiting = value(system.run(flood(device, plugin, "4 may wait:", false)));
   const Tally trying = value(system.run(flood(device, plugin, "none may wait:", true)));
   const bool holds = waiting.done == trying.done + 4 && waiting.done + waiting.full == kOps + 1 && trying.full > 0;
 
-  Device roomy = value(system.device(0, {.ring_units = 256}));
+  Device roomy = value(system.device("host", {.ring_units = 256}));
   const Tally all = value(system.run(flood(roomy, plugin, "65536 may wait:", false)));
   return holds && all.done == kOps + 1 ? 0 : 1;
 }

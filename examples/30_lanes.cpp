@@ -35,8 +35,8 @@ int main() {
   const std::string plugin =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
   System system;
-  const Ops single{value(system.device(0, {.lanes = Lanes::single()})), plugin};
-  const Ops pool{value(system.device(0, {.lanes = Lanes::pool(2)})), plugin};
+  const Ops single{value(system.device("host", {.lanes = Lanes::single()})), plugin};
+  const Ops pool{value(system.device("host", {.lanes = Lanes::pool(2)})), plugin};
   Array<float> a = value(pool.device.array<float>({16}));
   Array<float> b = value(pool.device.array<float>({16}));
 

@@ -32,7 +32,7 @@ bool reads_as(const Device& device, const char* what, const Array<float>& array,
 
 int main() {
   System system;
-  Device device = value(system.device(0));
+  Device device = value(system.device("host"));
   Array<float> matrix = value(device.array<float>({2, 3}));
   value(device.write(matrix, std::vector<float>{3, 1, 2, 6, 5, 4}).get());
 

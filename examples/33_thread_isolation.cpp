@@ -14,7 +14,7 @@ int main() {
   const std::string plugin =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
   System system({.log = log_nothing()});
-  Device device = value(system.device(0, {.isolation = Isolation::thread}));
+  Device device = value(system.device("host", {.isolation = Isolation::thread}));
   Array<float> a = value(device.array<float>({4}));
   value(device.fill(a, 1.0f).get());
   std::printf("worker process: %d (none), a[0] is %g\n", device.worker_pid(),
@@ -27,7 +27,7 @@ int main() {
   const Result<void> next = device.fill(a, 2.0f).get();
   std::printf("the next op:         %s\n", next ? "a value" : next.error().to_string().c_str());
 
-  Device another = value(system.device(0));  // a process this time
+  Device another = value(system.device("host"));  // a process this time
   std::printf("another device:      worker process %s\n", another.worker_pid() > 0 ? "yes" : "no");
   return !late && late.error().kind() == ErrorKind::device_lost && !next &&
                  next.error().kind() == ErrorKind::device_lost && another.nop().get()

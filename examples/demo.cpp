@@ -143,7 +143,7 @@ Task<Result<double>> time_all(std::vector<Task<Result<void>>> calls) {
 void show_lanes(Tour& tour) {
   constexpr std::int32_t kMs = 80;
   tour.narrator.title("2. Two lanes overlap, unless they touch the same memory");
-  Device device = value(tour.system.device(0, {.lanes = Lanes::pool(2)}));
+  Device device = value(tour.system.device("host", {.lanes = Lanes::pool(2)}));
   Array<float> a = value(device.array<float>({1000}));
   Array<float> b = value(device.array<float>({1000}));
   const auto spin = [&](const Array<float>& array) { return tour.plugin.spin(device, kMs, {writes(array)}); };
@@ -396,7 +396,7 @@ void show_latencies(Tour& tour) {
   Narrator& narrator = tour.narrator;
   narrator.title("5. What it costs, on this machine, now");
   narrator.says(format("%-36s %13s %13s", "", "median", "95 of 100"));
-  Device device = value(tour.system.device(0, {.max_restarts = 1000}));
+  Device device = value(tour.system.device("host", {.max_restarts = 1000}));
   Array<float> small = value(device.array<float>({256}));
   std::array<Array<float>, 3> matrices;
   for (Array<float>& matrix : matrices) {
@@ -430,7 +430,7 @@ void run_tour(Narrator& narrator) {
     narrator.says(format("device %d: %s (%s), %.1f GiB", info.index, info.name.c_str(), info.backend.c_str(),
                          static_cast<double>(info.memory_bytes) / (1 << 30)));
   const TimePoint began = now();
-  Tour tour{.narrator = narrator, .system = system, .device = value(system.device(0))};
+  Tour tour{.narrator = narrator, .system = system, .device = value(system.device("host"))};
   narrator.says(format("device 0 opened in %.1f ms: worker process %d, a standby beside it", ms_since(began),
                        tour.device.worker_pid()));
   show_a_multiplication(tour);

@@ -106,7 +106,7 @@ bool perform(System& system, const Plan& plan, const Options& options, Ledger& l
   const DeviceOptions device_options{.vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .host_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .max_restarts = 1'000'000};
-  Scene scene(value(system.device(0, device_options)), plan, ledger);
+  Scene scene(value(system.device("host", device_options)), plan, ledger);
   bool ran_out_of_time = false;
   {
     Cast cast(system, scene);

@@ -76,6 +76,9 @@ class System {
   /// `Device::open` says.
   Result<Device> device(int index);
   Result<Device> device(int index, const DeviceOptions& options);
+  /// The first one of a backend ("host", "cuda"), or the one with that id. `invalid_argument` when there is none.
+  Result<Device> device(std::string_view name);
+  Result<Device> device(std::string_view name, const DeviceOptions& options);
 
   EventStream& events() noexcept { return core_->events(); }
   SystemStats stats() { return core_->stats(); }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "troupe/core/log.hpp"
@@ -18,6 +19,22 @@
 
 namespace troupe::backend {
 
+/// What a chunk of the vault is made of.
+enum class ChunkMemory : std::uint8_t {
+  shared,  // the machine's, which the app may see too
+  device,  // the accelerator's own, made by a worker and held by the app by its descriptor
+  kLast = device,
+};
+
+/// A chunk of the vault as the app announces it.
+struct Chunk {
+  std::uint32_t id = 0;
+  std::uint64_t size_bytes = 0;
+  ChunkMemory memory = ChunkMemory::shared;
+  /// Where the accelerator's memory is to be in every worker; 0: anywhere.
+  std::uint64_t address = 0;
+};
+
 /// What a backend is opened with; all of it outlives the backend.
 struct Setup {
   wire::Channel& channel;
@@ -26,6 +43,10 @@ struct Setup {
   /// Called first of all in each thread that will run ops, and after code of the user's was loaded.
   std::function<void()> in_new_thread = [] {};
   std::function<void()> after_loading = [] {};
+  /// Which of the backend's devices, by its own name for it; empty: the only one.
+  std::string device = {};
+  /// Nothing in this process works any more: says so, and ends what can be ended. Any thread; may return.
+  std::function<void(const Error&)> poisoned = [](const Error&) {};
 };
 
 /// One op on its way to a lane. Its bytes stay in the ring until its timeline is raised.
@@ -55,7 +76,9 @@ concept Backend =
       { B::kName } -> std::convertible_to<std::string_view>;
       { B::open(setup) } -> std::same_as<Result<std::unique_ptr<B>>>;
       { backend.memory() } -> std::same_as<typename B::Memory&>;
-      { memory.map(std::uint32_t{}, wire::Descriptor{}, std::uint64_t{}) } -> std::same_as<Result<void>>;
+      { memory.map(Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
+      /// The accelerator's own memory, as a descriptor that outlives this process.
+      { memory.make(std::uint64_t{}) } -> std::same_as<Result<wire::Descriptor>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
       /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full.

@@ -1,176 +1,17 @@
-// The element types of arrays: their names at run time (`DType`), their C++ types at compile time (`Element`), the way
-// from one to the other (`dtype_of`, `element_t`, `visit`), and what it means to convert a number between any two.
-//
-//   static_assert(dtype_of<float> == DType::f32);
-//   visit(dtype, []<class T>(std::type_identity<T>) { fill<T>(...); });
-//   convert<std::int8_t>(300.0f) == 127;
+// Element types and their names as text.
 #pragma once
 
-#include <complex>
-#include <concepts>
-#include <cstdint>
-#include <limits>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 
-#include "troupe/core/assert.hpp"
+#include "troupe/core/element.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/core/small_float.hpp"
 
 namespace troupe {
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // g++ 12 says that the scoped `DType::f16` shadows the type `f16`
-/// Travels between processes as its number: append, never reorder. A number from outside is a `DType` only when it is
-/// less than `kDTypes`; the functions below need one that is.
-enum class DType : std::uint8_t {
-  f64,
-  f32,
-  f16,
-  bf16,
-  f8e4m3,
-  f8e5m2,
-  i8,
-  u8,
-  i16,
-  i32,
-  u32,
-  i64,
-  u64,
-  boolean,  // its name is "bool"
-  c64,      // complex, two f32
-  c128,     // complex, two f64
-};
-#pragma GCC diagnostic pop
-
-inline constexpr int kDTypes = 16;
-
-/// The C++ type of each `DType`, in its order.
-using ElementTypes =
-    std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
-               std::uint32_t, std::int64_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
-static_assert(std::tuple_size_v<ElementTypes> == kDTypes);
-static_assert(sizeof(bool) == 1, "a bool in an array is one byte");
-
-template <DType dtype>
-using element_t = std::tuple_element_t<static_cast<std::size_t>(dtype), ElementTypes>;
-
-/// The position of `T` in `ElementTypes`, or `kDTypes` when it is not there.
-template <class T>
-inline constexpr int kElementIndex = []<class... Ts>(std::type_identity<std::tuple<Ts...>>) {
-  int index = 0;
-  (void)((std::same_as<T, Ts> || (++index, false)) || ...);
-  return index;
-}(std::type_identity<ElementTypes>{});
-
-/// A type that an array can hold. Exactly these: `long long` and `char` are none even where they look like one.
-template <class T>
-concept Element = kElementIndex<T> < kDTypes;
-
-template <Element T>
-inline constexpr DType dtype_of = static_cast<DType>(kElementIndex<T>);
-
-/// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` and gives what it gives.
-template <class F>
-constexpr decltype(auto) visit(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f64: return f(std::type_identity<element_t<DType::f64>>{});
-    case DType::f32: return f(std::type_identity<element_t<DType::f32>>{});
-    case DType::f16: return f(std::type_identity<element_t<DType::f16>>{});
-    case DType::bf16: return f(std::type_identity<element_t<DType::bf16>>{});
-    case DType::f8e4m3: return f(std::type_identity<element_t<DType::f8e4m3>>{});
-    case DType::f8e5m2: return f(std::type_identity<element_t<DType::f8e5m2>>{});
-    case DType::i8: return f(std::type_identity<element_t<DType::i8>>{});
-    case DType::u8: return f(std::type_identity<element_t<DType::u8>>{});
-    case DType::i16: return f(std::type_identity<element_t<DType::i16>>{});
-    case DType::i32: return f(std::type_identity<element_t<DType::i32>>{});
-    case DType::u32: return f(std::type_identity<element_t<DType::u32>>{});
-    case DType::i64: return f(std::type_identity<element_t<DType::i64>>{});
-    case DType::u64: return f(std::type_identity<element_t<DType::u64>>{});
-    case DType::boolean: return f(std::type_identity<element_t<DType::boolean>>{});
-    case DType::c64: return f(std::type_identity<element_t<DType::c64>>{});
-    case DType::c128: return f(std::type_identity<element_t<DType::c128>>{});
-  }
-  assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
-}
-
-template <class T>
-inline constexpr bool kIsSmallFloat = false;
-template <class Format>
-inline constexpr bool kIsSmallFloat<SmallFloat<Format>> = true;
-
-template <class T>
-inline constexpr bool kIsComplex = false;
-template <class T>
-inline constexpr bool kIsComplex<std::complex<T>> = true;
-
-constexpr std::int64_t size_bytes(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return static_cast<std::int64_t>(sizeof(T)); });
-}
-
-/// A real floating-point type of any size.
-constexpr bool is_floating(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return std::floating_point<T> || kIsSmallFloat<T>; });
-}
-constexpr bool is_complex(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return kIsComplex<T>; });
-}
-/// An integer type; `bool` is none.
-constexpr bool is_integer(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && !std::same_as<T, bool>; });
-}
-/// Can hold -1: the signed integers, all floating-point types, and complex.
-constexpr bool is_signed(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return !std::unsigned_integral<T>; });
-}
 
 /// The enumerator as spelled, and "bool".
 std::string_view name(DType dtype) noexcept;
 
 /// The type with that name, or `invalid_argument`.
 Result<DType> parse_dtype(std::string_view name);
-
-/// Rounds toward zero and saturates; NaN becomes 0.
-template <std::integral To, std::floating_point From>
-constexpr To saturate_to(From from) noexcept {
-  using Limits = std::numeric_limits<To>;
-  constexpr From least = static_cast<From>(Limits::min());
-  constexpr From beyond = From{2} * static_cast<From>(To{1} << (Limits::digits - 1));  // exact; max() may not be
-  if (from >= beyond) return Limits::max();
-  if (from >= least) return static_cast<To>(from);
-  return from < least ? Limits::min() : To{0};  // a NaN is neither
-}
-
-/// Converts between any two element types. The same rules on every backend:
-///  - to a floating-point type: to nearest, ties to even, rounded once, also from 64-bit integers. Beyond the range is
-///    infinity, but the 8-bit types saturate. NaN stays NaN (see small_float.hpp for the bits of the small ones).
-///  - floating-point to integer: toward zero; beyond the range saturates; NaN becomes 0. A GPU's own cvt gives 0 only
-///    when neither side has 64 bits, and 1 << (bits - 1) otherwise: a kernel has to ask for NaN itself.
-///  - integer to integer: wraps, that is, keeps the low bits.
-///  - to bool: whether it is not zero. NaN is true; a complex number is true when either part is. From bool: 0 or 1.
-///  - complex to real: the real part. Real to complex: the imaginary part is 0. Complex to complex: part by part.
-template <Element To, Element From>
-constexpr To convert(From from) noexcept {
-  if constexpr (std::same_as<To, From>) {
-    return from;
-  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
-    using Part = typename To::value_type;
-    return To(convert<Part>(from.real()), convert<Part>(from.imag()));
-  } else if constexpr (kIsComplex<To>) {
-    return To(convert<typename To::value_type>(from), 0);
-  } else if constexpr (kIsSmallFloat<From>) {
-    return convert<To>(static_cast<float>(from));
-  } else if constexpr (std::same_as<To, bool>) {
-    return from != From{};
-  } else if constexpr (kIsComplex<From>) {
-    return convert<To>(from.real());
-  } else if constexpr (std::integral<To> && std::floating_point<From>) {
-    return saturate_to<To>(from);
-  } else {
-    return static_cast<To>(from);
-  }
-}
 
 }  // namespace troupe

@@ -41,6 +41,15 @@ struct Format {
 using Binary64 = Format<std::uint64_t, 11, 52, Overflow::infinity>;
 using Binary32 = Format<std::uint32_t, 8, 23, Overflow::infinity>;
 
+/// How many bits a number needs.
+constexpr int width_of(std::uint64_t number) noexcept {
+#ifdef __CUDA_ARCH__  // there the library's function is compiled, and gives other answers (CUDA 13.0, libstdc++ 13)
+  return 64 - __clzll(static_cast<long long>(number));
+#else
+  return static_cast<int>(std::bit_width(number));
+#endif
+}
+
 /// A finite number without loss: (-1)^negative * significand * 2^exponent.
 struct Exact {
   bool negative;
@@ -72,7 +81,7 @@ constexpr typename To::Bits round_to(Exact value) noexcept {
   using Bits = typename To::Bits;
   const Bits sign = value.negative ? To::kSign : Bits{0};
   if (value.significand == 0) return sign;
-  const auto width = static_cast<int>(std::bit_width(value.significand));
+  const int width = width_of(value.significand);
   const int top = value.exponent + width - 1;
   const int exponent = top > To::kLeastExponent ? top : To::kLeastExponent;
   const int dropped = exponent - To::kMantissaBits - value.exponent;  // bits below the result's last place

@@ -95,10 +95,10 @@ TEST_F(BadInput, a_vault_at_its_limit) {
 }
 
 TEST_F(BadInput, options_that_cannot_be) {
-  EXPECT_EQ(kind_of(system.device(0, {.vault_limit_bytes = 0})), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(system.device(0, {.host_limit_bytes = 0})), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(system.device(0, {.ring_units = 1000})), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(system.device(0, {.lanes = Lanes::pool(0)})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(system.device("host", {.vault_limit_bytes = 0})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(system.device("host", {.host_limit_bytes = 0})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(system.device("host", {.ring_units = 1000})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(system.device("host", {.lanes = Lanes::pool(0)})), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(system.device(7)), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(system.device(-1)), ErrorKind::invalid_argument);
 }
@@ -112,10 +112,10 @@ TEST_F(BadInput, an_unknown_backend) {
 }
 
 TEST_F(BadInput, a_worker_executable_that_is_missing_or_none) {
-  const Result<Device> missing = system.device(0, {.worker_executable = "/nowhere/troupe-worker"});
+  const Result<Device> missing = system.device("host", {.worker_executable = "/nowhere/troupe-worker"});
   ASSERT_EQ(kind_of(missing), ErrorKind::invalid_argument);
   EXPECT_NE(missing.error().message().find("/nowhere/troupe-worker"), std::string_view::npos);
-  const Result<Device> other = system.device(0, {.worker_executable = "/bin/true"});
+  const Result<Device> other = system.device("host", {.worker_executable = "/bin/true"});
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message().find("exited with code 0"), std::string_view::npos) << other.error().message();
 }
@@ -131,7 +131,7 @@ TEST_F(BadInput, a_worker_of_another_version) {
                          "s.send(bytes([3]) + len(text).to_bytes(4, sys.byteorder) + text)\n"
                          "s.recv(65536)\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  const Result<Device> other = system.device(0, {.worker_executable = path});
+  const Result<Device> other = system.device("host", {.worker_executable = path});
   std::filesystem::remove(path);
   ASSERT_EQ(kind_of(other), ErrorKind::unsupported) << other.error().to_string();
   EXPECT_NE(other.error().message().find("another version"), std::string_view::npos) << other.error().message();
@@ -146,14 +146,14 @@ TEST_F(BadInput, too_few_descriptors) {
   for (rlim_t spare = 0; spare < 24; spare += 3) {
     const rlimit few{.rlim_cur = static_cast<rlim_t>(open_now) + spare, .rlim_max = before.rlim_max};
     setrlimit(RLIMIT_NOFILE, &few);
-    const Result<Device> opened = system.device(0, {.standby = Standby::none});
+    const Result<Device> opened = system.device("host", {.standby = Standby::none});
     setrlimit(RLIMIT_NOFILE, &before);
     if (!opened) {
       EXPECT_EQ(opened.error().kind(), ErrorKind::out_of_memory) << opened.error().to_string();
     }
   }
   EXPECT_TRUE(all_equal(device, a, 1.0f));
-  EXPECT_TRUE(system.device(0));
+  EXPECT_TRUE(system.device("host"));
 }
 
 TEST_F(BadInput, plugins_that_are_none) {
@@ -187,7 +187,7 @@ TEST_F(DeviceTest, a_system_in_virtual_time_has_no_devices) {
   SystemOptions options;
   options.deterministic_seed = 1;
   System still(options);
-  EXPECT_EQ(kind_of(still.device(0)), ErrorKind::unsupported);
+  EXPECT_EQ(kind_of(still.device("host")), ErrorKind::unsupported);
 }
 
 }  // namespace

@@ -7,11 +7,31 @@
 #include "troupe/worker/protocol.hpp"
 
 namespace troupe {
+namespace {
+
+/// Until a worker has made memory, the start of one included.
+constexpr Duration kMakePatience = std::chrono::seconds(30);
+
+}  // namespace
+
+Result<ChunkTable::Chunk> ChunkTable::make(std::uint64_t size_bytes, Sight sight) {
+  Chunk chunk{.shared = std::nullopt, .device = {}, .news = {.size_bytes = size_bytes}, .committed_bytes = 0};
+  if (sight == Sight::visible) {
+    chunk.shared.emplace(TROUPE_TRY(wire::SharedMemory::create("troupe-host-memory", size_bytes)));
+  } else if (maker_ == Maker::app) {
+    chunk.shared.emplace(TROUPE_TRY(wire::SharedMemory::create_unmapped("troupe-vault", size_bytes)));
+  } else {
+    // In whole steps, which is all that an accelerator gives; the end of the last one may stay unused.
+    chunk.news.size_bytes = (size_bytes + kChunkStepBytes - 1) / kChunkStepBytes * kChunkStepBytes;
+    chunk.device = TROUPE_TRY(make_in_worker(chunk.news.size_bytes));
+    chunk.news.memory = backend::ChunkMemory::device;
+    chunk.committed_bytes = chunk.news.size_bytes;
+  }
+  return chunk;
+}
 
 Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight) {
-  wire::SharedMemory memory =
-      TROUPE_TRY(sight == Sight::visible ? wire::SharedMemory::create("troupe-host-memory", size_bytes)
-                                         : wire::SharedMemory::create_unmapped("troupe-vault", size_bytes));
+  Chunk made = TROUPE_TRY(make(size_bytes, sight));
   const std::lock_guard lock(mutex_);
   if (chunks_.size() == op::kMaxChunks)
     return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
@@ -19,11 +39,65 @@ Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight
   // must not find an older chunk there.
   while (chunks_.contains(next_id_)) next_id_ = (next_id_ + 1) % op::kMaxChunks;
   const std::uint32_t id = std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
+  made.news.id = id;
+  if (!made.shared) made.news.address = place_for(made.news.size_bytes);
   tell_of_drops(wire::kSendPatience);
-  const wire::SharedMemory& chunk = chunks_.emplace(id, Chunk{std::move(memory)}).first->second.memory;
+  Chunk& chunk = chunks_.emplace(id, std::move(made)).first->second;
   // A worker that cannot be told is dying, or will die when an op names the chunk: either way it is replaced.
-  for (wire::Socket* worker : workers_) (void)tell(*worker, id, chunk);
-  return ChunkSource::Chunk{.id = id, .data = sight == Sight::visible ? const_cast<std::byte*>(chunk.data()) : nullptr};
+  for (wire::Socket* worker : workers_) (void)tell(*worker, chunk);
+  return ChunkSource::Chunk{.id = id, .data = sight == Sight::visible ? chunk.shared->data() : nullptr};
+}
+
+Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
+  std::unique_lock lock(mutex_);
+  const TimePoint until = std::chrono::steady_clock::now() + kMakePatience;
+  for (;;) {
+    if (!changed_.wait_until(lock, until, [&] { return closed_ || !workers_.empty(); }))
+      return fail(ErrorKind::worker_crashed, "there is no worker to make memory");
+    if (closed_) return fail(ErrorKind::stopped, "the device is closed");
+    wire::Socket& worker = *workers_.front();
+    wish_ = Wish{&worker, std::nullopt};
+    if (Result<void> sent = worker::send(worker, worker::ToWorker(worker::MakeMemory{size_bytes})); !sent)
+      return fail(sent.error());
+    const bool heard = changed_.wait_until(lock, until, [&] {
+      return closed_ || wish_->answer || std::ranges::find(workers_, &worker) == workers_.end();
+    });
+    std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
+    wish_.reset();
+    if (answer) return std::move(*answer);
+    if (!heard) return fail(ErrorKind::timeout, "a worker did not make memory in time");
+  }  // it died: the next one is asked
+}
+
+void ChunkTable::made(const wire::Socket& worker, Result<wire::Descriptor> memory) {
+  const std::lock_guard lock(mutex_);
+  if (wish_ && wish_->worker == &worker) wish_->answer.emplace(std::move(memory));
+  changed_.notify_all();
+}
+
+void ChunkTable::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+/// The accelerator's memory is at the same address in every worker, so pointers into it stay good: the next place that
+/// is free, and far from where a process has anything else.
+std::uint64_t ChunkTable::place_for(std::uint64_t size_bytes) {
+  constexpr std::uint64_t kFirst = 0x2000'0000'0000, kEnd = 0x5000'0000'0000, kStep = kChunkStepBytes;
+  const std::uint64_t size = (size_bytes + kStep - 1) / kStep * kStep;
+  if (next_address_ < kFirst || next_address_ + size > kEnd) next_address_ = kFirst;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const auto& [id, chunk] : chunks_) {
+      const std::uint64_t end = chunk.news.address + chunk.news.size_bytes;
+      if (chunk.news.address == 0 || end <= next_address_ || next_address_ + size <= chunk.news.address) continue;
+      next_address_ = (end + kStep - 1) / kStep * kStep;
+      if (next_address_ + size > kEnd) next_address_ = kFirst;
+      moved = true;
+    }
+  }
+  return std::exchange(next_address_, next_address_ + size);
 }
 
 Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
@@ -31,9 +105,9 @@ Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
   const auto found = chunks_.find(id);
   if (found == chunks_.end()) return fail(ErrorKind::internal, "there is no chunk " + std::to_string(id));
   Chunk& chunk = found->second;
-  const std::uint64_t wanted = std::min(bytes, chunk.memory.size_bytes());
+  const std::uint64_t wanted = std::min(bytes, chunk.news.size_bytes);
   if (wanted <= chunk.committed_bytes) return {};
-  TROUPE_TRY(chunk.memory.commit(chunk.committed_bytes, wanted - chunk.committed_bytes));
+  TROUPE_TRY(chunk.shared->commit(chunk.committed_bytes, wanted - chunk.committed_bytes));
   chunk.committed_bytes = wanted;
   return {};
 }
@@ -53,16 +127,16 @@ void ChunkTable::tell_of_drops(Duration patience) {
   }
 }
 
-Result<void> ChunkTable::tell(wire::Socket& worker, std::uint32_t id, const wire::SharedMemory& memory) {
-  const std::array<int, 1> descriptor{memory.descriptor().get()};
-  return worker::send(worker, worker::ToWorker(worker::MapChunk{.id = id, .size_bytes = memory.size_bytes()}),
-                      descriptor);
+Result<void> ChunkTable::tell(wire::Socket& worker, const Chunk& chunk) {
+  const std::array<int, 1> descriptor{chunk.descriptor()};
+  return worker::send(worker, worker::ToWorker(worker::MapChunk{chunk.news}), descriptor);
 }
 
 Result<void> ChunkTable::add_worker(wire::Socket& socket) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, chunk] : chunks_) TROUPE_TRY(tell(socket, id, chunk.memory));
+  for (const auto& [id, chunk] : chunks_) TROUPE_TRY(tell(socket, chunk));
   workers_.push_back(&socket);
+  changed_.notify_all();
   return {};
 }
 
@@ -70,6 +144,7 @@ void ChunkTable::remove_worker(wire::Socket& socket) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(workers_, &socket);
   std::erase_if(drops_, [&](const Drop& drop) { return drop.worker == &socket; });
+  changed_.notify_all();
 }
 
 std::size_t ChunkTable::size() const {

@@ -2,12 +2,14 @@
 // and tells every worker of it, those there are and those that come later.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "troupe/backend/backend.hpp"
 #include "troupe/device/vault.hpp"
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/socket.hpp"
@@ -18,6 +20,10 @@ class ChunkTable {
  public:
   /// Whether the app sees a chunk's memory.
   enum class Sight : std::uint8_t { hidden, visible };
+  /// Who makes the memory that the app does not see: the app, of shared memory, or a worker, of the accelerator's.
+  enum class Maker : std::uint8_t { app, worker };
+
+  explicit ChunkTable(Maker maker = Maker::app) noexcept : maker_(maker) {}
 
   /// A chunk, told to all workers before this returns.
   Result<ChunkSource::Chunk> add(std::uint64_t size_bytes, Sight sight);
@@ -29,21 +35,42 @@ class ChunkTable {
   Result<void> add_worker(wire::Socket& socket);
   void remove_worker(wire::Socket& socket) noexcept;
 
+  /// A worker's answer to a wish for memory.
+  void made(const wire::Socket& worker, Result<wire::Descriptor> memory);
+  /// No worker will answer any more: whoever waits for memory stops.
+  void close() noexcept;
+
   std::size_t size() const;
 
  private:
   struct Chunk {
-    wire::SharedMemory memory;
+    std::optional<wire::SharedMemory> shared;
+    wire::Descriptor device;  // when it is not shared memory
+    backend::Chunk news;
     std::uint64_t committed_bytes = 0;
+
+    int descriptor() const noexcept { return shared ? shared->descriptor().get() : device.get(); }
+  };
+  struct Wish {
+    const wire::Socket* worker;
+    std::optional<Result<wire::Descriptor>> answer;
   };
   struct Drop {
     wire::Socket* worker;
     std::uint32_t id;
   };
-  static Result<void> tell(wire::Socket& worker, std::uint32_t id, const wire::SharedMemory& memory);
+  static Result<void> tell(wire::Socket& worker, const Chunk& chunk);
+  Result<Chunk> make(std::uint64_t size_bytes, Sight sight);
+  Result<wire::Descriptor> make_in_worker(std::uint64_t size_bytes);
+  std::uint64_t place_for(std::uint64_t size_bytes);
   void tell_of_drops(Duration patience);
 
+  const Maker maker_;
   mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Wish> wish_;  // one at a time: a vault grows by one chunk at a time
+  bool closed_ = false;
+  std::uint64_t next_address_ = 0;
   std::map<std::uint32_t, Chunk> chunks_;
   std::vector<wire::Socket*> workers_;
   std::deque<Drop> drops_;  // that a worker has not been told of

@@ -166,7 +166,12 @@ void DeviceContext::on(Spoke message) {
     member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
                                                           std::get<worker::Ready>(*decoded).version +
                                                           ", this program is " + worker::version());
-  } else if (decoded) {
+  } else if (decoded && std::holds_alternative<worker::MemoryMade>(*decoded) && (*received)->descriptors.size() == 1) {
+    return device_->chunks().made(member.link->socket(), std::move((*received)->descriptors[0]));
+  } else if (decoded && std::holds_alternative<worker::NoMemory>(*decoded)) {
+    const auto& none = std::get<worker::NoMemory>(*decoded);
+    return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
+  } else if (decoded && std::holds_alternative<worker::Refused>(*decoded)) {
     const auto& refused = std::get<worker::Refused>(*decoded);
     member.killed_for = Error(refused.kind, refused.message);
   } else {
@@ -223,6 +228,12 @@ void DeviceContext::on(Ended message) {
 
 Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) const {
   if (member.killed_for) return *member.killed_for;
+  if (const std::optional<Error> own = member.link->last_error())
+    return Error(own->kind(), std::string(own->message()),
+                 ErrorOrigin{.library = device_->info().backend,
+                             .native_code = own->origin().native_code,
+                             .device = device_->info().index,
+                             .generation = device_->generation()});
   std::string message = member.link->pid() == 0
                             ? "the worker thread ended"
                             : "worker " + std::to_string(member.link->pid()) + " " + end.to_string();

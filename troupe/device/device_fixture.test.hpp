@@ -60,7 +60,7 @@ class DeviceTest : public ::testing::Test {
   /// Many restarts, so that a test's faults do not make the device give up.
   static DeviceOptions patient() { return {.max_restarts = 1000}; }
 
-  Device open(const DeviceOptions& options = patient()) { return value(system.device(0, options)); }
+  Device open(const DeviceOptions& options = patient()) { return value(system.device("host", options)); }
 
   static Call<void> bad(const Device& device, const char* function, std::vector<PluginArray> arrays = {},
                         std::span<const std::byte> parameters = {}) {

@@ -65,7 +65,8 @@ static_assert(std::is_trivially_destructible_v<DeviceOptions>, "safe inside a co
 
 struct DeviceInfo {
   int index = 0;
-  std::string backend;  // "host"
+  std::string backend;  // "host", "cuda"
+  std::string id;       // the backend's own name for it: a GPU's UUID
   std::string name;     // for people: the CPU's or the GPU's
   std::uint64_t memory_bytes = 0;
 };

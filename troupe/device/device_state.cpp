@@ -54,7 +54,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
       info_(std::move(info)),
       options_(options),
       bells_(std::move(bells)),
-      chunks_(std::make_shared<ChunkTable>()),
+      chunks_(
+          std::make_shared<ChunkTable>(info_.backend == "host" ? ChunkTable::Maker::app : ChunkTable::Maker::worker)),
       engine_(
           {.ring_units = options.ring_units, .max_waiting = options.max_waiting, .device = info_.index},
           {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
@@ -91,6 +92,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                              ? TROUPE_TRY(find_worker_executable(options.worker_executable))
                                              : std::string(),
                            .backend = info.backend,
+                           .device = info.id,
                            .ring_units = options.ring_units,
                            .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
                            .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
@@ -101,7 +103,11 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
     const VaultOptions vault{.limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4};
     return Vault::create(vault, info.index, std::make_shared<TableChunks>(device->chunks_, sight));
   };
-  device->vault_ = TROUPE_TRY(make_vault(or_half(options.vault_limit_bytes), ChunkTable::Sight::hidden));
+  const bool has_own_memory = info.backend != "host";
+  const std::uint64_t vault_bytes = has_own_memory && options.vault_limit_bytes == DeviceOptions::kUnset
+                                        ? info.memory_bytes / 16 * 15
+                                        : or_half(options.vault_limit_bytes);
+  device->vault_ = TROUPE_TRY(make_vault(vault_bytes, ChunkTable::Sight::hidden));
   device->host_vault_ = TROUPE_TRY(make_vault(or_half(options.host_limit_bytes), ChunkTable::Sight::visible));
   try {
     device->poller_ = std::thread([raw = device.get()] { raw->engine_.poll_until_stopped(); });
@@ -145,6 +151,7 @@ void DeviceState::shut(const Error& why) noexcept {
     const std::lock_guard lock(mutex_);
     why_shut_ = why;
   }
+  chunks_->close();
   vault_->close();
   host_vault_->close();
   engine_.shut(why);

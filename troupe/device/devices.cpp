@@ -1,9 +1,16 @@
 // Which devices this machine has, and how a system takes one.
+#include <fcntl.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "troupe/device/device.hpp"
+#include "troupe/device/worker_link.hpp"
+#include "troupe/wire/child.hpp"
 #include "troupe/wire/memory_info.hpp"
 
 namespace troupe {
@@ -18,11 +25,56 @@ std::string cpu_name() {
   return uname(&machine) == 0 ? std::string(machine.machine) + " CPU" : "CPU";
 }
 
+/// Everything that a program prints until it ends.
+std::string printed_by(const std::string& executable, const std::string& argument) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const wire::Descriptor ours(ends[0]);
+  wire::Descriptor theirs(ends[1]);
+  Result<wire::Child> child = wire::Child::spawn(
+      {.executable = executable, .arguments = {argument}, .descriptors = {{1, theirs.get()}}, .environment = {}});
+  if (!child) return {};
+  theirs = wire::Descriptor();
+  std::string printed;
+  std::array<char, 4096> buffer;
+  for (ssize_t size; (size = read(ours.get(), buffer.data(), buffer.size())) > 0;)
+    printed.append(buffer.data(), static_cast<std::size_t>(size));
+  return printed;
+}
+
+/// Only a worker opens a driver, so one is asked, once; and only where a driver is loaded at all.
+const std::vector<DeviceInfo>& gpus() {
+  static const std::vector<DeviceInfo> kGpus = [] {
+    std::vector<DeviceInfo> found;
+    const Result<std::string> worker = find_worker_executable({});
+    if (access("/dev/nvidiactl", F_OK) != 0 || !worker) return found;
+    std::istringstream lines(printed_by(*worker, "--devices"));
+    for (std::string line; std::getline(lines, line);) {
+      DeviceInfo info;
+      std::string bytes;
+      std::istringstream fields(line);
+      if (!std::getline(fields, info.backend, '\t') || !std::getline(fields, info.id, '\t') ||
+          !std::getline(fields, bytes, '\t') || !std::getline(fields, info.name))
+        continue;
+      info.memory_bytes = std::strtoull(bytes.c_str(), nullptr, 10);
+      found.push_back(std::move(info));
+    }
+    return found;
+  }();
+  return kGpus;
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> System::devices() const {
-  return {DeviceInfo{
-      .index = 0, .backend = "host", .name = cpu_name(), .memory_bytes = wire::machine_memory().total_bytes}};
+  std::vector<DeviceInfo> all = gpus();  // the best first
+  all.push_back({.index = 0,
+                 .backend = "host",
+                 .id = {},
+                 .name = cpu_name(),
+                 .memory_bytes = wire::machine_memory().total_bytes});
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].index = static_cast<int>(i);
+  return all;
 }
 
 Result<Device> System::device(int index) { return device(index, DeviceOptions{}); }
@@ -33,6 +85,18 @@ Result<Device> System::device(int index, const DeviceOptions& options) {
     return fail(ErrorKind::invalid_argument,
                 "there is no device " + std::to_string(index) + "; this machine has " + std::to_string(all.size()));
   return Device::open(*this, all[static_cast<std::size_t>(index)], options);
+}
+
+Result<Device> System::device(std::string_view name) { return device(name, DeviceOptions{}); }
+
+Result<Device> System::device(std::string_view name, const DeviceOptions& options) {
+  std::string there;
+  for (const DeviceInfo& info : devices()) {
+    if (info.backend == name || (!info.id.empty() && info.id == name)) return Device::open(*this, info, options);
+    there += (there.empty() ? "" : ", ") + info.backend + (info.id.empty() ? "" : " " + info.id);
+  }
+  return fail(ErrorKind::invalid_argument,
+              "there is no device \"" + std::string(name) + "\"; this machine has: " + there);
 }
 
 }  // namespace troupe

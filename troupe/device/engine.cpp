@@ -273,6 +273,10 @@ void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
     else
       call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
   } else if (call.kill_at <= now && !call.session->covers(call)) {
+    if (!call.session->may_have_begun(call)) {  // others of its lane are before it, and it cannot be taken back
+      call.kill_at = now + kKillDelay;
+      return;
+    }
     call.kill_at = TimePoint::max();
     ++culprits_;
     hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()),

@@ -118,10 +118,15 @@ void WorkerSession::free_places() noexcept {
 
 bool WorkerSession::cancel(const OpCall& call) noexcept {
   channel_->ring().cancel(call.position);
-  return !may_have_begun(call);
+  return !was_handed_in(call);
 }
 
 bool WorkerSession::may_have_begun(const OpCall& call) const noexcept {
+  const wire::Ticket done = channel_->status().lanes[call.lane].timeline.now();
+  return was_handed_in(call) && wire::reached(done + 1, call.ticket);
+}
+
+bool WorkerSession::was_handed_in(const OpCall& call) const noexcept {
   return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
 }
 

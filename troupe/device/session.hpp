@@ -56,7 +56,7 @@ class WorkerSession {
   bool covers(const OpCall& call) const noexcept {
     return channel_->status().lanes[call.lane].timeline.done(call.ticket);
   }
-  /// Whether it may have begun.
+  /// Whether it may have begun: it was handed to its lane, and the one before it there is done.
   bool may_have_begun(const OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
@@ -79,6 +79,7 @@ class WorkerSession {
   };
 
   bool take_covered();
+  bool was_handed_in(const OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.
   alignas(128) wire::Channel* channel_ = nullptr;

@@ -41,7 +41,8 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                             .backend = setup.backend,
                             .ring_units = setup.ring_units,
                             .doorbell = number,
-                            .memory_limit_bytes = setup.memory_limit_bytes};
+                            .memory_limit_bytes = setup.memory_limit_bytes,
+                            .device = setup.device};
   TROUPE_TRY(worker::send(socket, worker::ToWorker(hello), descriptors));
   std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
   TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
@@ -101,6 +102,10 @@ std::optional<wire::ChildEnd> WorkerLink::try_reap() {
 
 std::string WorkerLink::last_words() const {
   return worker::read_last_words(*reinterpret_cast<const worker::LastWords*>(channel_.status().last_words.data()));
+}
+
+std::optional<Error> WorkerLink::last_error() const {
+  return worker::read_last_error(*reinterpret_cast<const worker::LastWords*>(channel_.status().last_words.data()));
 }
 
 bool WorkerLink::read_printed() {

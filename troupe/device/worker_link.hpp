@@ -22,6 +22,7 @@ struct WorkerSetup {
   Isolation isolation = Isolation::process;
   std::string executable;  // for Isolation::process
   std::string backend;
+  std::string device;  // which one of the backend's
   std::uint64_t ring_units = 0;
   std::uint64_t memory_limit_bytes = 0;
   LogSink log;
@@ -54,6 +55,8 @@ class WorkerLink {
   std::optional<wire::ChildEnd> try_reap();
   /// What it left behind when it crashed; after the reap.
   std::string last_words() const;
+  /// Why it ended itself, if it did; after the reap.
+  std::optional<Error> last_error() const;
 
  private:
   WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, LogSink log);

@@ -24,11 +24,11 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 struct alignas(128) LaneStatus {
   Timeline timeline;
-  /// Ops after this one have certainly not begun.
+  /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another.
   std::atomic<Ticket> begun{0};
 };
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 constexpr int kMaxFrames = 16;
+constexpr int kPoisonedExit = 86;
 constexpr int kMaxSymbolBytes = 160;
 constexpr unsigned kBacktraceSeconds = 1;
 constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwinder takes about 10 KiB
@@ -276,6 +277,24 @@ void install_last_words(LastWords& words) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+}
+
+void die_with_words(const Error& why) noexcept {
+  LastWords* words = words_of_process.load();
+  if (words != nullptr && first_to_die()) {
+    words->state.store(LastWords::being_written);
+    words->exit_code = static_cast<std::int32_t>(why.origin().native_code);
+    words->error_kind_plus_one = static_cast<std::uint32_t>(why.kind()) + 1;
+    Appender(words->text).text(why.message());
+    words->state.store(LastWords::complete);
+  }
+  _exit(kPoisonedExit);
+}
+
+std::optional<Error> read_last_error(const LastWords& words) {
+  const std::uint32_t kind = words.error_kind_plus_one;
+  if (words.state.load() != LastWords::complete || kind == 0 || kind > kErrorKinds) return std::nullopt;
+  return Error(static_cast<ErrorKind>(kind - 1), printable(words.text), ErrorOrigin{.native_code = words.exit_code});
 }
 
 void install_exit_words() { on_exit(on_exit_called, nullptr); }

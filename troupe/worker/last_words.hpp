@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "troupe/core/error.hpp"
 
 namespace troupe::worker {
 
@@ -21,14 +24,14 @@ struct LastWords {
   static constexpr std::size_t kTextBytes = 3928;
 
   std::atomic<std::uint32_t> state{none};
-  std::uint32_t signal = 0;  // 0 when it called exit()
-  std::int32_t exit_code = 0;
+  std::uint32_t signal = 0;    // 0 when it called exit()
+  std::int32_t exit_code = 0;  // or, when it ended itself, the native code
   std::uint32_t has_address = 0;
   std::uint64_t fault_address = 0;
   std::uint32_t has_op = 0;
   std::uint32_t lane = 0;
   std::uint32_t ticket = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t error_kind_plus_one = 0;  // 0 when it crashed; else it ended itself, and `text` says why
   char op[kOpBytes] = {};
   char text[kTextBytes] = {};  // the backtrace, innermost frame first
 };
@@ -48,6 +51,11 @@ void install_exit_words();
 /// Gives the calling thread a stack for signal handlers until it ends, so that it can report even the overflow of its
 /// own. A thread that has one (a sanitizer's, say) keeps that. Without memory for it the thread goes without.
 void use_alternate_stack() noexcept;
+
+/// Ends this process because of an error that nothing in it can cure, and leaves the error behind.
+[[noreturn]] void die_with_words(const Error& why) noexcept;
+/// For the app, after the reap: that error, if the worker left one.
+std::optional<Error> read_last_error(const LastWords& words);
 
 /// For the app, after the reap: "SIGSEGV at address 0x0 in memory.fill (lane 1, ticket 7); backtrace: ...", in
 /// printable ASCII whatever is in there. Empty when the worker left none.

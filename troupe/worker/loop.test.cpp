@@ -55,7 +55,7 @@ struct Submitted {
 /// A worker's loop in a thread, one chunk of memory, and the app's side of the ring.
 struct TestLoop {
   explicit TestLoop(std::uint64_t ring_units = 64) : channel(value(wire::Channel::create(ring_units))) {
-    value(backend->memory().map(kChunk, value(chunk.descriptor().duplicate()), kChunkBytes));
+    value(backend->memory().map({.id = kChunk, .size_bytes = kChunkBytes}, value(chunk.descriptor().duplicate())));
     thread = std::thread([this] { loop.run(); });
   }
   ~TestLoop() {

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* kHelp =
     "usage: troupe-worker --socket DESCRIPTOR\n"
     "Executes ops for a Troupe program, which starts it and talks to it through DESCRIPTOR.\n"
-    "  --version   what it speaks: a program needs a worker of its own version\n";
+    "  --version   what it speaks: a program needs a worker of its own version\n"
+    "  --devices   the accelerators it can open, a line each: backend, id, bytes of memory, name\n";
 
 /// To the app, which reads what we print.
 void log_to_app(const troupe::LogRecord& record) {
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
     std::puts(troupe::worker::version().c_str());
     return 0;
   }
+  if (argc == 2 && std::strcmp(argv[1], "--devices") == 0) return troupe::worker::print_devices();
   if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;

@@ -6,7 +6,7 @@
 namespace troupe::worker {
 namespace {
 
-enum class Tag : std::uint8_t { hello, map_chunk, drop_chunk, ready, refused };
+enum class Tag : std::uint8_t { hello, map_chunk, drop_chunk, ready, refused, make_memory, memory_made, no_memory };
 
 struct Encode {
   wire::Writer& out;
@@ -17,11 +17,24 @@ struct Encode {
     out.put(m.ring_units);
     out.put(m.doorbell);
     out.put(m.memory_limit_bytes);
+    out.put_text(m.device);
   }
   void operator()(const MapChunk& m) const {
     out.put(Tag::map_chunk);
-    out.put(m.id);
+    out.put(m.chunk.id);
+    out.put(m.chunk.size_bytes);
+    out.put(m.chunk.memory);
+    out.put(m.chunk.address);
+  }
+  void operator()(const MakeMemory& m) const {
+    out.put(Tag::make_memory);
     out.put(m.size_bytes);
+  }
+  void operator()(const MemoryMade&) const { out.put(Tag::memory_made); }
+  void operator()(const NoMemory& m) const {
+    out.put(Tag::no_memory);
+    out.put(m.kind);
+    out.put_text(m.message);
   }
   void operator()(const DropChunk& m) const {
     out.put(Tag::drop_chunk);
@@ -54,10 +67,10 @@ Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const
   return socket.send(out.bytes(), descriptors, patience);
 }
 
-Result<void> send(wire::Socket& socket, const ToApp& message) {
+Result<void> send(wire::Socket& socket, const ToApp& message, std::span<const int> descriptors) {
   wire::Writer out;
   std::visit(Encode{out}, message);
-  return socket.send(out.bytes());
+  return socket.send(out.bytes(), descriptors);
 }
 
 Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
@@ -67,22 +80,28 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
     case Tag::hello: {
       Hello hello;
       hello.version = in.get_text();
+      if (hello.version != version()) return hello;  // whoever sent it says the rest in another way
       hello.backend = in.get_text();
       hello.ring_units = in.get<std::uint64_t>();
       hello.doorbell = in.get<std::uint32_t>();
       if (hello.doorbell >= wire::kMaxDoorbells) return not_a_message();
       hello.memory_limit_bytes = in.get<std::uint64_t>();
+      hello.device = in.get_text();
       message = std::move(hello);
       break;
     }
     case Tag::map_chunk: {
-      MapChunk map;
-      map.id = in.get<std::uint32_t>();
-      map.size_bytes = in.get<std::uint64_t>();
-      message = map;
+      backend::Chunk chunk;
+      chunk.id = in.get<std::uint32_t>();
+      chunk.size_bytes = in.get<std::uint64_t>();
+      chunk.memory = in.get<backend::ChunkMemory>();
+      if (chunk.memory > backend::ChunkMemory::kLast) return not_a_message();
+      chunk.address = in.get<std::uint64_t>();
+      message = MapChunk{chunk};
       break;
     }
     case Tag::drop_chunk: message = DropChunk{in.get<std::uint32_t>()}; break;
+    case Tag::make_memory: message = MakeMemory{in.get<std::uint64_t>()}; break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();
@@ -92,14 +111,16 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
 Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
   wire::Reader in(bytes);
   ToApp message;
+  const auto error = [&]<class M>(std::type_identity<M>) -> Result<ToApp> {
+    const auto kind = in.get<std::uint8_t>();
+    if (kind >= kErrorKinds) return not_a_message();
+    return M{static_cast<ErrorKind>(kind), std::string(in.get_text())};
+  };
   switch (in.get<Tag>()) {
     case Tag::ready: message = Ready{std::string(in.get_text())}; break;
-    case Tag::refused: {
-      const auto kind = in.get<std::uint8_t>();
-      if (kind >= kErrorKinds) return not_a_message();
-      message = Refused{static_cast<ErrorKind>(kind), std::string(in.get_text())};
-      break;
-    }
+    case Tag::refused: message = TROUPE_TRY(error(std::type_identity<Refused>{})); break;
+    case Tag::memory_made: message = MemoryMade{}; break;
+    case Tag::no_memory: message = TROUPE_TRY(error(std::type_identity<NoMemory>{})); break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "troupe/backend/backend.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/socket.hpp"
@@ -23,10 +24,14 @@ struct Hello {
   std::uint32_t doorbell = 0;  // which one is this worker's
   /// What the worker may allocate for itself, vault apart; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
+  std::string device;  // which one of the backend's
 };
 /// App to worker: a chunk of the vault, with its descriptor.
 struct MapChunk {
-  std::uint32_t id = 0;
+  backend::Chunk chunk;
+};
+/// App to worker: make that much of the accelerator's memory, and send its descriptor.
+struct MakeMemory {
   std::uint64_t size_bytes = 0;
 };
 /// App to worker: no op will name that chunk again.
@@ -43,15 +48,23 @@ struct Refused {
   std::string message;
 };
 
-using ToWorker = std::variant<Hello, MapChunk, DropChunk>;
-using ToApp = std::variant<Ready, Refused>;
+/// Worker to app: the memory, with its descriptor.
+struct MemoryMade {};
+/// Worker to app: there is none.
+struct NoMemory {
+  ErrorKind kind = ErrorKind::internal;
+  std::string message;
+};
+
+using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory>;
+using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory>;
 
 /// Errors as `wire::Socket::send`.
 Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors = {},
                   Duration patience = wire::kSendPatience);
-Result<void> send(wire::Socket& socket, const ToApp& message);
+Result<void> send(wire::Socket& socket, const ToApp& message, std::span<const int> descriptors = {});
 
-/// `invalid_argument` for bytes that are no such message.
+/// `invalid_argument` for bytes that are no such message. Of a greeting in another version, only the version is read.
 Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes);
 Result<ToApp> decode_to_app(std::span<const std::byte> bytes);
 

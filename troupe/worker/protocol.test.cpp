@@ -19,38 +19,54 @@ template <class Message>
 wire::Message sent(const Message& message, std::span<const int> descriptors = {}) {
   auto [here, there] = value(wire::Socket::make_pair());
   wire::Socket receiver(std::move(there));
-  if constexpr (std::is_same_v<Message, ToWorker>)
-    value(send(here, message, descriptors));
-  else
-    value(send(here, message));
+  value(send(here, message, descriptors));
   return value(receiver.receive());
 }
 
-const ToWorker kHello = Hello{.version = "1.2 beta",
+const ToWorker kHello = Hello{.version = version(),
                               .backend = "host",
                               .ring_units = std::uint64_t{1} << 40,
                               .doorbell = wire::kMaxDoorbells - 1,
-                              .memory_limit_bytes = ~std::uint64_t{0}};
-const ToWorker kMapChunk = MapChunk{.id = 4095, .size_bytes = std::uint64_t{1} << 44};
+                              .memory_limit_bytes = ~std::uint64_t{0},
+                              .device = "GPU-1234"};
+const ToWorker kMapChunk = MapChunk{{.id = 4095,
+                                     .size_bytes = std::uint64_t{1} << 44,
+                                     .memory = backend::ChunkMemory::device,
+                                     .address = std::uint64_t{1} << 45}};
+const ToWorker kMakeMemory = MakeMemory{.size_bytes = std::uint64_t{1} << 43};
 const ToWorker kDropChunk = DropChunk{.id = 7};
 const ToApp kReady = Ready{.version = version()};
 const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
+const ToApp kMemoryMade = MemoryMade{};
+const ToApp kNoMemory = NoMemory{.kind = ErrorKind::out_of_memory, .message = "3 MiB are free"};
 
 TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   const ToWorker message = value(decode_to_worker(sent(kHello).bytes));
   const Hello& hello = std::get<Hello>(message);
-  EXPECT_EQ(hello.version, "1.2 beta");
+  EXPECT_EQ(hello.version, version());
   EXPECT_EQ(hello.backend, "host");
   EXPECT_EQ(hello.ring_units, std::uint64_t{1} << 40);
   EXPECT_EQ(hello.doorbell, wire::kMaxDoorbells - 1);
   EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
+  EXPECT_EQ(hello.device, "GPU-1234");
 }
 
 TEST(Protocol, chunks_come_as_they_were_sent) {
   const ToWorker map = value(decode_to_worker(sent(kMapChunk).bytes));
-  EXPECT_EQ(std::get<MapChunk>(map).id, 4095U);
-  EXPECT_EQ(std::get<MapChunk>(map).size_bytes, std::uint64_t{1} << 44);
+  const backend::Chunk& chunk = std::get<MapChunk>(map).chunk;
+  EXPECT_EQ(chunk.id, 4095U);
+  EXPECT_EQ(chunk.size_bytes, std::uint64_t{1} << 44);
+  EXPECT_EQ(chunk.memory, backend::ChunkMemory::device);
+  EXPECT_EQ(chunk.address, std::uint64_t{1} << 45);
   EXPECT_EQ(std::get<DropChunk>(value(decode_to_worker(sent(kDropChunk).bytes))).id, 7U);
+}
+
+TEST(Protocol, wishes_for_memory_and_their_answers_come_as_they_were_sent) {
+  EXPECT_EQ(std::get<MakeMemory>(value(decode_to_worker(sent(kMakeMemory).bytes))).size_bytes, std::uint64_t{1} << 43);
+  EXPECT_TRUE(std::holds_alternative<MemoryMade>(value(decode_to_app(sent(kMemoryMade).bytes))));
+  const ToApp none = value(decode_to_app(sent(kNoMemory).bytes));
+  EXPECT_EQ(std::get<NoMemory>(none).kind, ErrorKind::out_of_memory);
+  EXPECT_EQ(std::get<NoMemory>(none).message, "3 MiB are free");
 }
 
 TEST(Protocol, descriptors_come_beside_the_message) {
@@ -85,7 +101,7 @@ TEST(Protocol, the_version_names_everything_that_must_agree) {
 }
 
 TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -94,7 +110,7 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
     bytes.push_back(std::byte{0});
     EXPECT_EQ(decode_to_worker(bytes).error().kind(), ErrorKind::invalid_argument);
   }
-  for (const ToApp& message : {kReady, kRefused}) {
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -106,8 +122,10 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
 }
 
 TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) EXPECT_FALSE(decode_to_app(sent(message).bytes));
-  for (const ToApp& message : {kReady, kRefused}) EXPECT_FALSE(decode_to_worker(sent(message).bytes));
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory})
+    EXPECT_FALSE(decode_to_app(sent(message).bytes));
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory})
+    EXPECT_FALSE(decode_to_worker(sent(message).bytes));
 }
 
 TEST(Protocol, a_doorbell_that_does_not_exist_is_refused) {
@@ -126,7 +144,7 @@ TEST(Protocol, an_error_kind_that_does_not_exist_is_refused) {
 }
 
 TEST(Protocol, every_corruption_is_another_message_or_none) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory}) {
     Bytes bytes = sent(message).bytes;
     for (std::byte& byte : bytes) {
       const std::byte before = byte;

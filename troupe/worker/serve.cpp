@@ -2,10 +2,14 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <thread>
 
+#include "troupe/backend/cuda/cuda_backend.hpp"
 #include "troupe/backend/host/host_backend.hpp"
 #include "troupe/worker/last_words.hpp"
 #include "troupe/worker/loop.hpp"
@@ -53,6 +57,14 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
   for (const wire::LaneStatus& lane : channel.status().lanes) (void)lane.timeline.now();
 }
 
+template <backend::Backend B>
+Result<void> make_memory(wire::Socket& socket, B& backend, std::uint64_t size_bytes) {
+  const Result<wire::Descriptor> made = backend.memory().make(size_bytes);
+  if (!made) return send(socket, ToApp(NoMemory{made.error().kind(), std::string(made.error().message())}));
+  const std::array<int, 1> descriptor{made->get()};
+  return send(socket, ToApp(MemoryMade{}), descriptor);
+}
+
 /// Announcements, until the app hangs up.
 template <backend::Backend B>
 Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend) {
@@ -63,7 +75,9 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
     catch_up_with_lanes(channel);
     if (const auto* chunk = std::get_if<MapChunk>(&decoded)) {
       if (message->descriptors.size() != 1) return fail(ErrorKind::invalid_argument, "a chunk came without its memory");
-      TROUPE_TRY(backend.memory().map(chunk->id, std::move(message->descriptors[0]), chunk->size_bytes));
+      TROUPE_TRY(backend.memory().map(chunk->chunk, std::move(message->descriptors[0])));
+    } else if (const auto* wanted = std::get_if<MakeMemory>(&decoded)) {
+      TROUPE_TRY(make_memory(socket, backend, wanted->size_bytes));
     } else if (const auto* dropped = std::get_if<DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
     }
@@ -73,9 +87,15 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
 template <backend::Backend B>
 Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
   backend::Setup setup{.channel = shared.channel, .bell = shared.bells.app(), .log = options.log};
+  setup.device = shared.hello.device;
+  setup.poisoned = [&](const Error& why) {
+    shutdown(socket.descriptor(), SHUT_RDWR);
+    (void)why;
+  };  // `listen` ends
   if (options.owns_process) {
     setup.in_new_thread = use_alternate_stack;
     setup.after_loading = install_exit_words;
+    setup.poisoned = [](const Error& why) { die_with_words(why); };
   }
   std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
   TROUPE_TRY(send(socket, ToApp(Ready{version()})));
@@ -102,10 +122,32 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
   }
   if (shared.hello.backend == host::HostBackend::kName) return serve_with<host::HostBackend>(socket, shared, options);
-  return fail(ErrorKind::unsupported, "this worker has no backend \"" + shared.hello.backend + "\"; it has: host");
+#if TROUPE_CUDA_BACKEND
+  if (shared.hello.backend == cuda::CudaBackend::kName) return serve_with<cuda::CudaBackend>(socket, shared, options);
+  const std::string_view backends = "host, cuda";
+#else
+  const std::string_view backends = "host";
+#endif
+  return fail(ErrorKind::unsupported,
+              "this worker has no backend \"" + shared.hello.backend + "\"; it has: " + std::string(backends));
 }
 
 }  // namespace
+
+int print_devices() {
+#if TROUPE_CUDA_BACKEND
+  const Result<const cuda::Driver*> driver = cuda::Driver::load();
+  const Result<std::vector<cuda::GpuInfo>> gpus = driver ? cuda::list_gpus(**driver) : fail(driver.error());
+  if (!gpus) {
+    std::fprintf(stderr, "cuda: %s\n", gpus.error().to_string().c_str());
+    return 1;
+  }
+  for (const cuda::GpuInfo& gpu : *gpus)
+    std::printf("cuda\t%s\t%llu\t%s\n", gpu.uuid.c_str(), static_cast<unsigned long long>(gpu.memory_bytes),
+                gpu.name.c_str());
+#endif
+  return 0;
+}
 
 Result<void> serve(wire::Socket socket, const ServeOptions& options) {
   Result<Shared> shared = be_greeted(socket);

@@ -18,4 +18,8 @@ struct ServeOptions {
 /// told, too.
 Result<void> serve(wire::Socket socket, const ServeOptions& options);
 
+/// Prints the accelerators of all backends but the host's, a line each: backend, id, bytes of memory and name, with
+/// tabs between them. Why there are none goes to standard error. Gives the exit code.
+int print_devices();
+
 }  // namespace troupe::worker

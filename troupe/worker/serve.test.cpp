@@ -42,7 +42,12 @@ struct App {
       : socket(std::move(ends.first)), their_end(std::move(ends.second)) {}
 
   Hello hello() const {
-    return {.version = version(), .backend = "host", .ring_units = kUnits, .doorbell = 2, .memory_limit_bytes = 0};
+    return {.version = version(),
+            .backend = "host",
+            .ring_units = kUnits,
+            .doorbell = 2,
+            .memory_limit_bytes = 0,
+            .device = {}};
   }
   void greet(const Hello& greeting) {
     const std::array<int, 3> descriptors{channel.ring_descriptor().get(), channel.status_descriptor().get(),
@@ -56,7 +61,7 @@ struct App {
   }
   void map_chunk(std::uint32_t id, const wire::SharedMemory& memory) {
     const int descriptor = memory.descriptor().get();
-    value(send(*socket, ToWorker(MapChunk{.id = id, .size_bytes = memory.size_bytes()}), std::span(&descriptor, 1)));
+    value(send(*socket, ToWorker(MapChunk{{.id = id, .size_bytes = memory.size_bytes()}}), std::span(&descriptor, 1)));
   }
   void hang_up() { socket.reset(); }
 
@@ -260,7 +265,7 @@ TEST(Serve, ends_with_an_error_when_a_chunk_comes_without_its_memory) {
   App app;
   WorkerThread worker(app);
   app.be_ready();
-  value(send(*app.socket, ToWorker(MapChunk{.id = 1, .size_bytes = 10})));
+  value(send(*app.socket, ToWorker(MapChunk{{.id = 1, .size_bytes = 10}})));
   EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_EQ(worker.end().error().kind(), ErrorKind::invalid_argument);
 }
@@ -271,7 +276,7 @@ TEST(Serve, ends_with_an_error_when_a_chunk_is_smaller_than_said) {
   app.be_ready();
   const wire::SharedMemory chunk = value(wire::SharedMemory::create("chunk", kChunkBytes));
   const int descriptor = chunk.descriptor().get();
-  value(send(*app.socket, ToWorker(MapChunk{.id = 1, .size_bytes = 2 * kChunkBytes}), std::span(&descriptor, 1)));
+  value(send(*app.socket, ToWorker(MapChunk{{.id = 1, .size_bytes = 2 * kChunkBytes}}), std::span(&descriptor, 1)));
   EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(worker.end());
 }

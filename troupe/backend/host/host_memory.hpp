@@ -1,41 +1,30 @@
-// The vault as a worker on the CPU sees it: chunks of shared memory, mapped as the app announces them. An op may name a
-// chunk a moment before its announcement is read, since records and announcements travel on different ways; then the
-// one who looks waits for it.
+// The vault as a worker on the CPU sees it: chunks of shared memory.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-
-#include "troupe/op/view.hpp"
+#include "troupe/backend/backend.hpp"
+#include "troupe/backend/chunk_slots.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
 namespace troupe::host {
 
 class HostMemory {
  public:
-  HostMemory() = default;
-  ~HostMemory();
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
+  /// `invalid_argument` for an id that is too high, or a descriptor that is smaller than said.
+  Result<void> map(const backend::Chunk& chunk, wire::Descriptor descriptor);
+  void unmap(std::uint32_t id) noexcept {
+    if (id < op::kMaxChunks) chunks_.remove(id);
+  }
+  /// The app makes its own shared memory: `unsupported`.
+  Result<wire::Descriptor> make(std::uint64_t size_bytes);
 
-  /// Maps chunk `id`. `invalid_argument` for an id that is taken or too high, or a descriptor that is smaller than
-  /// said.
-  Result<void> map(std::uint32_t id, wire::Descriptor descriptor, std::uint64_t size_bytes);
-  /// Only when no op uses it and none will; the app sees to that.
-  void unmap(std::uint32_t id) noexcept;
-
-  /// Whether the range lies inside one mapped chunk; waits up to `kChunkPatience` for a chunk that is not there.
-  bool contains(const op::Range& range) noexcept;
+  bool contains(const op::Range& range) noexcept { return chunks_.contains(range); }
   /// Where that address is here; its chunk is mapped.
-  std::byte* at(op::Address address) const noexcept;
+  std::byte* at(op::Address address) const noexcept {
+    return const_cast<std::byte*>(chunks_.find(op::chunk_of(address))->data()) + op::offset_of(address);
+  }
 
  private:
-  std::array<std::atomic<wire::SharedMemory*>, op::kMaxChunks> chunks_{};
-  std::mutex mutex_;  // for those who wait for a chunk
-  std::condition_variable arrived_;
+  backend::ChunkSlots<wire::SharedMemory> chunks_;
 };
 
 }  // namespace troupe::host

@@ -16,7 +16,7 @@ wire::SharedMemory new_chunk(std::uint64_t size_bytes = kBytes) {
 
 Result<void> map(HostMemory& memory, std::uint32_t id, const wire::SharedMemory& chunk,
                  std::uint64_t size_bytes = kBytes) {
-  return memory.map(id, value(chunk.descriptor().duplicate()), size_bytes);
+  return memory.map({.id = id, .size_bytes = size_bytes}, value(chunk.descriptor().duplicate()));
 }
 
 op::Range range(std::uint32_t chunk, std::uint64_t begin, std::uint64_t end) {

@@ -1,0 +1,29 @@
+# The CUDA backend: built where the toolkit is (its headers, and nvcc for the kernels of our own). No CUDA library is
+# linked: workers open them at run time.
+find_program(TROUPE_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+mark_as_advanced(TROUPE_NVCC)
+set(TROUPE_CUDA_PTX 80 CACHE STRING "The oldest GPUs that the CUDA backend runs on, by compute capability")
+set(TROUPE_CUDA_CODE 90 CACHE STRING "GPUs for which the kernels are compiled ahead of time")
+if(NOT TROUPE_HAS_CUDA OR NOT TROUPE_NVCC)
+  message(STATUS "Troupe: no CUDA toolkit, so no CUDA backend")
+  return()
+endif()
+
+set(kernels "${PROJECT_SOURCE_DIR}/troupe/backend/cuda/kernels.cu")
+set(image "${PROJECT_BINARY_DIR}/troupe_kernels.fatbin")
+set(targets -gencode "arch=compute_${TROUPE_CUDA_PTX},code=compute_${TROUPE_CUDA_PTX}")
+foreach(code IN LISTS TROUPE_CUDA_CODE)
+  list(APPEND targets -gencode "arch=compute_${code},code=sm_${code}")
+endforeach()
+add_custom_command(
+  OUTPUT "${image}"
+  COMMAND "${TROUPE_NVCC}" -std=c++20 --expt-relaxed-constexpr -diag-suppress 186 -I "${PROJECT_SOURCE_DIR}"
+          ${targets} -fatbin -o "${image}" "${kernels}" -MD -MF "${image}.d"
+  DEPENDS "${kernels}"
+  DEPFILE "${image}.d"
+  COMMENT "Compiling the GPU kernels"
+  VERBATIM)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/troupe/backend/cuda/kernel_image.cpp" PROPERTIES
+  COMPILE_DEFINITIONS "TROUPE_KERNEL_IMAGE=\"${image}\"" OBJECT_DEPENDS "${image}")
+target_compile_definitions(troupe PRIVATE TROUPE_CUDA_BACKEND=1)
+target_include_directories(troupe SYSTEM PRIVATE "${TROUPE_CUDA_INCLUDE_DIR}")

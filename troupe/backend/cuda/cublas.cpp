@@ -1,0 +1,142 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/cublas.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "troupe/backend/cuda/library.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+#define TROUPE_CUBLAS_FUNCTIONS(each) each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasGemmEx_64)
+
+/// The functions we call, by their names in the header, which makes macros of some for their newest version.
+struct Table {
+#define TROUPE_CUBLAS_FUNCTION(function) decltype(&::function) function = nullptr;
+  TROUPE_CUBLAS_FUNCTIONS(TROUPE_CUBLAS_FUNCTION)
+#undef TROUPE_CUBLAS_FUNCTION
+};
+
+#define TROUPE_NAME_OF(function) TROUPE_NAME_OF_EXPANDED(function)
+#define TROUPE_NAME_OF_EXPANDED(function) #function
+
+Result<Table> open_table() {
+  const Library library = TROUPE_TRY(Library::open({"libcublas.so.13", "libcublas.so.12"}));
+  Table table;
+  std::string missing;
+#define TROUPE_CUBLAS_FUNCTION(function)                                                               \
+  table.function = reinterpret_cast<decltype(table.function)>(library.find(TROUPE_NAME_OF(function))); \
+  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(TROUPE_NAME_OF(function));
+  TROUPE_CUBLAS_FUNCTIONS(TROUPE_CUBLAS_FUNCTION)
+#undef TROUPE_CUBLAS_FUNCTION
+  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
+  return table;
+}
+
+const Result<Table>& table() {
+  static const Result<Table> kTable = open_table();  // never closed
+  return kTable;
+}
+
+Result<void> checked(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  const ErrorKind kind = status == CUBLAS_STATUS_ALLOC_FAILED    ? ErrorKind::out_of_memory
+                         : status == CUBLAS_STATUS_NOT_SUPPORTED ? ErrorKind::unsupported
+                                                                 : ErrorKind::library_error;
+  return fail(Error(kind, std::string(call) + " answered " + std::to_string(status),
+                    ErrorOrigin{.library = "cublas", .native_code = status}));
+}
+
+struct GemmType {
+  cudaDataType_t data;
+  cublasComputeType_t compute;
+};
+std::optional<GemmType> gemm_type(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f64: return GemmType{CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case DType::f32: return GemmType{CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case DType::f16: return GemmType{CUDA_R_16F, CUBLAS_COMPUTE_32F};
+    case DType::bf16: return GemmType{CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case DType::c64: return GemmType{CUDA_C_32F, CUBLAS_COMPUTE_32F};
+    case DType::c128: return GemmType{CUDA_C_64F, CUBLAS_COMPUTE_64F};
+    default: return std::nullopt;
+  }
+}
+
+/// A factor as cuBLAS wants it: of the type it computes in.
+using Factor = std::array<std::byte, 16>;
+Factor factor(const op::Scalar& scalar, DType dtype) noexcept {
+  const auto bytes_of = [](auto value) {
+    Factor bytes{};
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+  };
+  switch (dtype) {
+    case DType::f64: return bytes_of(scalar.as<double>());
+    case DType::c64: return bytes_of(scalar.as<std::complex<float>>());
+    case DType::c128: return bytes_of(scalar.as<std::complex<double>>());
+    default: return bytes_of(scalar.as<float>());
+  }
+}
+
+/// How cuBLAS, which thinks in columns, is told of a matrix.
+struct ByColumns {
+  cublasOperation_t operation;
+  std::int64_t leading;
+};
+std::optional<ByColumns> by_columns(const Matrix& m) noexcept {
+  const auto fits = [](std::int64_t near, std::int64_t near_extent, std::int64_t far, std::int64_t far_extent) {
+    return (near == 1 || near_extent <= 1) && (far >= near_extent || far_extent <= 1) && far >= 0;
+  };
+  if (fits(m.row_stride, m.rows, m.column_stride, m.columns))
+    return ByColumns{CUBLAS_OP_N, std::max({m.column_stride, m.rows, std::int64_t{1}})};
+  if (fits(m.column_stride, m.columns, m.row_stride, m.rows))
+    return ByColumns{CUBLAS_OP_T, std::max({m.row_stride, m.columns, std::int64_t{1}})};
+  return std::nullopt;
+}
+
+Matrix transposed(const Matrix& m) noexcept {
+  return {m.data, m.dtype, m.columns, m.rows, m.column_stride, m.row_stride};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
+  if (!table()) return fail(table().error());
+  cublasHandle_t handle = nullptr;
+  TROUPE_TRY(checked(table()->cublasCreate(&handle), "cublasCreate"));
+  std::unique_ptr<Cublas> made(new Cublas(handle));
+  TROUPE_TRY(checked(table()->cublasSetStream(handle, stream), "cublasSetStream"));
+  return made;
+}
+
+Cublas::~Cublas() { (void)table()->cublasDestroy(handle_); }
+
+bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept {
+  return gemm_type(c.dtype) && by_columns(a) && by_columns(b) && by_columns(c);
+}
+
+Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
+                          const Matrix& c) {
+  const ByColumns result = *by_columns(c);
+  if (result.operation == CUBLAS_OP_T) return gemm(alpha, beta, transposed(b), transposed(a), transposed(c));
+  const GemmType type = *gemm_type(c.dtype);
+  const ByColumns left = *by_columns(a);
+  const ByColumns right = *by_columns(b);
+  alignas(16) const Factor alpha_here = factor(alpha, c.dtype);
+  alignas(16) const Factor beta_here = factor(beta, c.dtype);
+  const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+  return checked(table()->cublasGemmEx_64(handle_, left.operation, right.operation, c.rows, c.columns, a.columns,
+                                          alpha_here.data(), pointer(a.data), type.data, left.leading, pointer(b.data),
+                                          type.data, right.leading, beta_here.data(), pointer(c.data), type.data,
+                                          result.leading, type.compute, CUBLAS_GEMM_DEFAULT),
+                 "cublasGemmEx");
+}
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,194 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/cuda_backend.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "troupe/op/families.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The watcher spins for so long after something has moved, and looks every so often after that.
+constexpr auto kWatchSpin = std::chrono::microseconds(100);
+constexpr auto kWatchPause = std::chrono::microseconds(20);
+/// How often the driver is asked whether something has failed, while work is under way and nothing moves.
+constexpr auto kErrorPeriod = std::chrono::milliseconds(1);
+
+std::uint64_t page_up(std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+// ---- lanes ----
+
+CudaLane::~CudaLane() { (void)TROUPE_CUDA(context_.driver(), cuStreamDestroy, stream_); }
+
+Result<void> CudaLane::wait_for(const CudaLane& other, wire::Ticket ticket) {
+  if (other.completed({ticket})) return {};
+  // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that tickets may wrap.
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, other.timeline_, ticket,
+                     CU_STREAM_WAIT_VALUE_GEQ);
+}
+
+Result<void> CudaLane::raise_to(wire::Ticket ticket) {
+  return TROUPE_CUDA(context_.driver(), cuStreamWriteValue32, stream_, timeline_, ticket,
+                     CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+Result<void> CudaLane::query() const {
+  const CUresult answer = context_.driver().table().cuStreamQuery(stream_);
+  if (answer == CUDA_ERROR_NOT_READY) return {};
+  return checked(answer, "cuStreamQuery");
+}
+
+// ---- the backend ----
+
+Result<std::unique_ptr<CudaBackend>> CudaBackend::open(const backend::Setup& setup) {
+  std::unique_ptr<CudaContext> context = TROUPE_TRY(CudaContext::create(setup.device));
+  wire::Status& status = setup.channel.status();
+  RegisteredMemory registered = TROUPE_TRY(
+      RegisteredMemory::register_with(*context, reinterpret_cast<std::byte*>(&status), page_up(sizeof(wire::Status))));
+  return std::unique_ptr<CudaBackend>(new CudaBackend(setup, std::move(context), std::move(registered)));
+}
+
+CudaBackend::CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status)
+    : setup_(setup),
+      context_(std::move(context)),
+      status_(std::move(status)),
+      memory_(*context_),
+      ops_(*context_, memory_),
+      watcher_([this] { watch(); }) {}
+
+CudaBackend::~CudaBackend() {
+  stopping_.store(true, std::memory_order_seq_cst);
+  watcher_sleeps_.unpark();
+  watcher_.join();
+}
+
+Result<CudaLane*> CudaBackend::lane(std::uint32_t number) {
+  if (CudaLane* const made = lanes_[number].load(std::memory_order_acquire)) return made;
+  const std::lock_guard lock(making_lanes_);
+  std::unique_ptr<CudaLane>& lane = made_lanes_[number];
+  if (!lane) {
+    TROUPE_TRY(context_->make_current());
+    CUstream stream = nullptr;
+    TROUPE_TRY(TROUPE_CUDA(context_->driver(), cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, 0));
+    wire::LaneStatus& status = setup_.channel.status().lanes[number];
+    const auto offset = static_cast<CUdeviceptr>(reinterpret_cast<const std::byte*>(status.timeline.address()) -
+                                                 reinterpret_cast<const std::byte*>(&setup_.channel.status()));
+    lane = std::make_unique<CudaLane>(*context_, status, status_.base() + offset, stream);
+    lanes_[number].store(lane.get(), std::memory_order_release);
+  }
+  return lane.get();
+}
+
+void CudaBackend::submit(backend::Work& work) {
+  if (is_poisoned_.load(std::memory_order_acquire)) return;  // nothing will ever end here again
+  if (const Result<void> submitted = try_submit(work); !submitted) poisoned(submitted.error());
+}
+
+/// What fails here that is not the op's own failure is the end of this worker.
+Result<void> CudaBackend::try_submit(const backend::Work& work) {
+  static thread_local const Result<void> kCurrent = context_->make_current();
+  TROUPE_TRY(Result<void>(kCurrent));
+  CudaLane& home = *TROUPE_TRY(lane(work.lane));
+  wire::LaneStatus& status = setup_.channel.status().lanes[work.lane];
+  // First it is said that the op is handed in, then looked whether it is wanted; the app does the same in the opposite
+  // order.
+  status.begun.store(work.ticket, std::memory_order_seq_cst);
+  if (!work.refused) {
+    Result<void> result;
+    if (work.cancelled->load(std::memory_order_seq_cst) != 0) {
+      result = fail(ErrorKind::cancelled);
+    } else {
+      for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
+        const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
+        TROUPE_TRY(home.wait_for(*TROUPE_TRY(lane(other)), work.after[other]));
+      }
+      result = ops_.submit(work, home.stream());
+    }
+    if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
+    if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
+  }
+  TROUPE_TRY(home.raise_to(work.ticket));
+  home.handed_in.store(work.ticket, std::memory_order_seq_cst);
+  if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))
+    watcher_sleeps_.unpark();
+  return {};
+}
+
+void CudaBackend::warm() noexcept {
+  const std::uint32_t number = op::family_number(op::Gemm::kKind) % wire::kMaxLanes;
+  const Result<CudaLane*> blas_lane = lane(number);
+  const Result<void> warmed = blas_lane ? ops_.warm(number, (*blas_lane)->stream()) : fail(blas_lane.error());
+  if (!warmed && setup_.log)
+    setup_.log({.level = LogLevel::warning,
+                .time = Clock::now(),
+                .source = "cuda",
+                .message = "not everything could be made ready: " + warmed.error().to_string()});
+}
+
+// ---- watching ----
+
+bool CudaBackend::any_under_way() const noexcept {
+  for (const auto& lane : lanes_)
+    if (const CudaLane* made = lane.load(std::memory_order_acquire); made && !made->idle()) return true;
+  return false;
+}
+
+void CudaBackend::watch() noexcept {
+  pthread_setname_np(pthread_self(), "troupe-watch");
+  setup_.in_new_thread();
+  if (const Result<void> current = context_->make_current(); !current) return poisoned(current.error());
+  std::array<wire::Ticket, wire::kMaxLanes> seen{};
+  Clock::time_point moved = Clock::now();
+  Clock::time_point asked = moved;
+  while (!stopping_.load(std::memory_order_acquire) && !is_poisoned_.load(std::memory_order_acquire)) {
+    bool any = false;
+    for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i)
+      if (const CudaLane* made = lanes_[i].load(std::memory_order_acquire); made && made->now() != seen[i]) {
+        seen[i] = made->now();
+        any = true;
+      }
+    const Clock::time_point now = Clock::now();
+    if (any) {
+      setup_.bell.ring();
+      moved = now;
+      continue;
+    }
+    if (!any_under_way()) {
+      watcher_is_asleep_.store(true, std::memory_order_seq_cst);
+      if (!any_under_way() && !stopping_.load(std::memory_order_seq_cst)) watcher_sleeps_.park();
+      watcher_is_asleep_.store(false, std::memory_order_seq_cst);
+      moved = asked = Clock::now();
+      continue;
+    }
+    if (now - asked > kErrorPeriod) {
+      look_for_errors();
+      asked = now;
+    }
+    if (now - moved > kWatchSpin) std::this_thread::sleep_for(kWatchPause);
+  }
+}
+
+void CudaBackend::look_for_errors() noexcept {
+  for (const auto& lane : lanes_) {
+    const CudaLane* const made = lane.load(std::memory_order_acquire);
+    if (!made || made->idle()) continue;
+    if (const Result<void> well = made->query(); !well) return poisoned(well.error());
+  }
+}
+
+void CudaBackend::poisoned(const Error& why) noexcept {
+  if (!is_poisoned_.exchange(true)) setup_.poisoned(why);
+}
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,54 @@
+// From an op's bytes to what does it on the GPU: this backend's one table of what it can do.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "troupe/backend/backend.hpp"
+#include "troupe/backend/cuda/cublas.hpp"
+#include "troupe/backend/cuda/cuda_memory.hpp"
+#include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/op/families.hpp"
+
+namespace troupe::cuda {
+
+class CudaOps {
+ public:
+  CudaOps(const CudaContext& context, CudaMemory& memory) noexcept : context_(context), memory_(memory) {}
+
+  /// Puts one op on a lane's stream. From the thread that drains the ring.
+  Result<void> submit(const backend::Work& work, CUstream stream) noexcept;
+  /// Loads the kernels and makes the handle of a lane. Any thread.
+  Result<void> warm(std::uint32_t lane, CUstream stream);
+
+ private:
+  struct On {
+    CUstream stream;
+    std::uint32_t lane;
+  };
+  Result<void> run(const op::Nop&, const On&) { return {}; }
+  Result<void> run(const op::Fill& op, const On& on);
+  Result<void> run(const op::Copy& op, const On& on);
+  Result<void> run(const op::Cast& op, const On& on);
+  Result<void> run(const op::Axpy& op, const On& on);
+  Result<void> run(const op::Gemm& op, const On& on);
+  Result<void> run(const op::PluginCall& op, const On& on);
+
+  CUdeviceptr here(const op::View& view) const noexcept;
+  Matrix matrix(const op::View& view) const noexcept;
+  Result<CUfunction> kernel(const std::string& name);
+  Result<void> launch(const std::string& name, std::int64_t count, const On& on, std::span<void*> arguments);
+  Result<Cublas*> blas(const On& on);
+
+  const CudaContext& context_;
+  CudaMemory& memory_;
+  std::mutex mutex_;  // of what follows: made by whoever needs it first, or ahead of time by `warm`
+  CUmodule module_ = nullptr;
+  std::unordered_map<std::string, CUfunction> kernels_;
+  std::array<std::unique_ptr<Cublas>, wire::kMaxLanes> blas_;
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,45 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/driver.hpp"
+
+#include <string>
+
+#include "troupe/backend/cuda/library.hpp"
+
+namespace troupe::cuda {
+
+Result<const Driver*> Driver::load() {
+  static const Result<const Driver*> kDriver = open();  // there is one driver, and it is never closed
+  return kDriver;
+}
+
+Result<const Driver*> Driver::open() {
+  Result<Library> library = Library::open({"libcuda.so.1"});
+  if (!library)
+    return fail(ErrorKind::unsupported,
+                "the NVIDIA driver (libcuda.so.1) was not found: install it, or use the host device");
+  auto* const get =
+      library->find_function<CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*)>(
+          "cuGetProcAddress_v2");
+  if (!get) return fail(ErrorKind::unsupported, "the NVIDIA driver is older than 12.0: install a newer one");
+  static Driver driver;
+  std::string missing;
+#define TROUPE_DRIVER_FUNCTION(function)                                                                   \
+  if (void* found = nullptr;                                                                               \
+      get(#function, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS && found) \
+    driver.table_.function = reinterpret_cast<decltype(driver.table_.function)>(found);                    \
+  else                                                                                                     \
+    missing += (missing.empty() ? "" : ", ") + std::string(#function);
+  TROUPE_DRIVER_FUNCTIONS(TROUPE_DRIVER_FUNCTION)
+#undef TROUPE_DRIVER_FUNCTION
+  if (!missing.empty())
+    return fail(ErrorKind::unsupported,
+                "the NVIDIA driver is older than the CUDA version this worker was built with; it lacks " + missing);
+  TROUPE_TRY(TROUPE_CUDA(driver, cuInit, 0));
+  TROUPE_TRY(TROUPE_CUDA(driver, cuDriverGetVersion, &driver.version_));
+  return &driver;
+}
+
+}  // namespace troupe::cuda
+
+#endif

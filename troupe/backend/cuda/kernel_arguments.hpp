@@ -1,0 +1,21 @@
+// What our own kernels are called with: known to the worker and to the code on the GPU.
+#pragma once
+
+namespace troupe::cuda {
+
+inline constexpr int kMaxKernelRank = 8;
+
+/// One or two arrays of one shape, in elements. A rank of 0 says that the elements of both lie side by side.
+struct Layout {
+  long long count;
+  long long shape[kMaxKernelRank];
+  long long strides_a[kMaxKernelRank];
+  long long strides_b[kMaxKernelRank];
+  int rank;
+};
+
+struct alignas(16) Bytes16 {
+  unsigned long long words[2];
+};
+
+}  // namespace troupe::cuda

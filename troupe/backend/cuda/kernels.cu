@@ -1,0 +1,129 @@
+// The kernels of Troupe's own, for what no library does: setting, copying and converting elements with any strides, and
+// adding them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
+//
+// Conversions are those of `convert`, the very same code as on the host.
+#include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/core/element.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+__device__ inline long long first_index() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
+__device__ inline long long index_step() { return gridDim.x * static_cast<long long>(blockDim.x); }
+
+/// Where element `index`, in row-major order, lies in each of two arrays, in elements.
+struct Offsets {
+  long long a;
+  long long b;
+};
+__device__ inline Offsets offsets(const Layout& layout, long long index) {
+  if (layout.rank == 0) return {index, index};  // both lie side by side
+  Offsets at{0, 0};
+  for (int i = layout.rank - 1; i >= 0; --i) {
+    const long long rest = index / layout.shape[i];
+    const long long place = index - rest * layout.shape[i];
+    at.a += place * layout.strides_a[i];
+    at.b += place * layout.strides_b[i];
+    index = rest;
+  }
+  return at;
+}
+
+template <class T>
+__device__ void fill(void* out, const Layout& layout, const T& value) {
+  for (long long i = first_index(); i < layout.count; i += index_step())
+    static_cast<T*>(out)[offsets(layout, i).a] = value;
+}
+
+template <class T>
+__device__ void copy(const void* in, void* out, const Layout& layout) {
+  for (long long i = first_index(); i < layout.count; i += index_step()) {
+    const Offsets at = offsets(layout, i);
+    static_cast<T*>(out)[at.b] = static_cast<const T*>(in)[at.a];
+  }
+}
+
+template <class From>
+__device__ void cast(const void* in, void* out, int to, const Layout& layout) {
+  visit(static_cast<DType>(to), [&]<class To>(std::type_identity<To>) {
+    for (long long i = first_index(); i < layout.count; i += index_step()) {
+      const Offsets at = offsets(layout, i);
+      static_cast<To*>(out)[at.b] = convert<To>(static_cast<const From*>(in)[at.a]);
+    }
+  });
+}
+
+/// Small floats are added as floats, small integers as what C++ makes of them, and both are converted back.
+template <class T>
+struct ComputeOf {
+  using type = T;
+};
+template <class Format>
+struct ComputeOf<SmallFloat<Format>> {
+  using type = float;
+};
+
+template <class T>
+__device__ void axpy(const Bytes16& alpha, const void* x, void* y, const Layout& layout) {
+  using Compute = typename ComputeOf<T>::type;
+  const auto factor = *reinterpret_cast<const Compute*>(&alpha);
+  for (long long i = first_index(); i < layout.count; i += index_step()) {
+    const Offsets at = offsets(layout, i);
+    const T in = static_cast<const T*>(x)[at.a];
+    T& sum = static_cast<T*>(y)[at.b];
+    if constexpr (kIsComplex<T>) {
+      sum = T(sum.real() + (factor.real() * in.real() - factor.imag() * in.imag()),
+              sum.imag() + (factor.real() * in.imag() + factor.imag() * in.real()));
+    } else if constexpr (kIsSmallFloat<T>) {
+      sum = T(static_cast<float>(sum) + factor * static_cast<float>(in));
+    } else {
+      using Lane = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+      sum = static_cast<T>(static_cast<Lane>(sum) + static_cast<Lane>(factor) * static_cast<Lane>(in));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace troupe::cuda
+
+using namespace troupe::cuda;  // for the names that the worker looks up
+
+#define TROUPE_BY_SIZE(size, T)                                                                                \
+  extern "C" __global__ void troupe_fill_##size(void* out, Layout layout, T value) { fill<T>(out, layout, value); } \
+  extern "C" __global__ void troupe_copy_##size(const void* in, void* out, Layout layout) { copy<T>(in, out, layout); }
+TROUPE_BY_SIZE(1, unsigned char)
+TROUPE_BY_SIZE(2, unsigned short)
+TROUPE_BY_SIZE(4, unsigned int)
+TROUPE_BY_SIZE(8, unsigned long long)
+TROUPE_BY_SIZE(16, Bytes16)
+
+#define TROUPE_CAST(dtype, T)                                                                             \
+  extern "C" __global__ void troupe_cast_##dtype(const void* in, void* out, int to, Layout layout) {        \
+    cast<T>(in, out, to, layout);                                                                           \
+  }
+#define TROUPE_AXPY(dtype, T)                                                                              \
+  extern "C" __global__ void troupe_axpy_##dtype(Bytes16 alpha, const void* x, void* y, Layout layout) {     \
+    axpy<T>(alpha, x, y, layout);                                                                            \
+  }
+#define TROUPE_NUMBERS(each)   \
+  each(f64, double)             \
+  each(f32, float)              \
+  each(f16, troupe::f16)        \
+  each(bf16, troupe::bf16)      \
+  each(f8e4m3, troupe::f8e4m3)  \
+  each(f8e5m2, troupe::f8e5m2)  \
+  each(i8, std::int8_t)         \
+  each(u8, std::uint8_t)        \
+  each(i16, std::int16_t)       \
+  each(i32, std::int32_t)       \
+  each(u32, std::uint32_t)      \
+  each(i64, std::int64_t)       \
+  each(u64, std::uint64_t)      \
+  each(c64, std::complex<float>) \
+  each(c128, std::complex<double>)
+TROUPE_NUMBERS(TROUPE_CAST)
+TROUPE_CAST(bool, bool)
+TROUPE_NUMBERS(TROUPE_AXPY)
+
+/// For measuring: what a launch costs.
+extern "C" __global__ void troupe_empty() {}

@@ -1,0 +1,59 @@
+#include "troupe/backend/cuda/library.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace troupe::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CudaLibrary : public ::testing::Test {
+ protected:
+  CudaLibrary() { fs::create_directories(root); }
+  ~CudaLibrary() override { fs::remove_all(root); }
+  std::string folder(const std::string& path) {
+    fs::create_directories(root / path);
+    return (root / path).string();
+  }
+  fs::path root = fs::temp_directory_path() / ("troupe-library-test-" + std::to_string(getpid()));
+};
+
+TEST_F(CudaLibrary, is_looked_for_in_the_option_then_by_the_loader_then_in_toolkits_then_in_pythons_packages) {
+  const Places places{.option = folder("mine"), .toolkits = {folder("toolkit")}, .pythons = {folder("python")}};
+  folder("toolkit/lib64");
+  folder("toolkit/targets/some-linux/lib");
+  folder("python/nvidia/cu13/lib");
+  folder("python/nvidia/no_libraries_here");
+  const std::string base = root.string();
+  EXPECT_EQ(candidates("libx.so", places),
+            (std::vector<std::string>{base + "/mine/libx.so", "libx.so", base + "/toolkit/lib64/libx.so",
+                                      base + "/toolkit/targets/some-linux/lib/libx.so",
+                                      base + "/python/nvidia/cu13/lib/libx.so"}));
+}
+
+TEST_F(CudaLibrary, is_not_looked_for_in_folders_that_are_not_there) {
+  const Places places{.option = "/nonexistent", .toolkits = {"/nonexistent"}, .pythons = {"/nonexistent"}};
+  EXPECT_EQ(candidates("libx.so", places), std::vector<std::string>{"libx.so"});
+}
+
+TEST_F(CudaLibrary, that_is_nowhere_is_an_error_that_says_where_it_was_looked_for) {
+  const Result<Library> none = Library::open({"libtroupe-no-such.so.2", "libtroupe-no-such.so.1"}, Places{});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::unsupported);
+  EXPECT_NE(none.error().message().find("libtroupe-no-such.so.2, libtroupe-no-such.so.1"), std::string_view::npos);
+}
+
+TEST_F(CudaLibrary, gives_its_symbols) {
+  const Library math = value(Library::open({"libm.so.6"}, Places{}));
+  EXPECT_EQ(math.path(), "libm.so.6");
+  ASSERT_NE(math.find("cos"), nullptr);
+  EXPECT_EQ(math.find_function<double(double)>("cos")(0.0), 1.0);
+  EXPECT_EQ(math.find("no_such_symbol"), nullptr);
+}
+
+}  // namespace
+}  // namespace troupe::cuda
