@@ -77,6 +77,14 @@ TEST_F(BadInput, sizes_that_cannot_be) {
   EXPECT_TRUE(device.array<float>({16}));
 }
 
+TEST_F(BadInput, devices_that_are_not_there) {
+  const Result<Device> none = system.device("abacus");
+  ASSERT_EQ(kind_of(none), ErrorKind::invalid_argument);
+  EXPECT_NE(none.error().message().find("this machine has: "), std::string_view::npos) << none.error().message();
+  const bool has_gpu = system.devices().front().backend == "cuda";
+  EXPECT_EQ(kind_of(system.device("cuda")) == ErrorKind::invalid_argument, !has_gpu);
+}
+
 TEST_F(BadInput, more_memory_than_the_machine_has) {
   const Device greedy = open({.vault_limit_bytes = std::uint64_t{1} << 43});
   const Result<Array<float>> more = greedy.array<float>({std::int64_t{1} << 40});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -45,6 +46,97 @@ TEST(ChunkTable, tells_a_worker_of_every_drop_even_when_its_socket_was_full) {
   for (int i = 0; i < kChunks + others; ++i) (void)receive();
   (void)table.add(kBytes, ChunkTable::Sight::hidden);
   for (const std::uint32_t id : ids) EXPECT_EQ(std::get<worker::DropChunk>(receive()).id, id);
+}
+
+/// The far end of a worker's socket, played by the test.
+struct FakeWorker {
+  explicit FakeWorker(std::pair<wire::Socket, wire::Descriptor> ends)
+      : app(std::move(ends.first)), end(std::move(ends.second)) {}
+  FakeWorker() : FakeWorker(value(wire::Socket::make_pair())) {}
+  worker::ToWorker receive() { return value(worker::decode_to_worker(value(end.receive()).bytes)); }
+  wire::Socket app;
+  wire::Socket end;
+};
+
+wire::Descriptor some_memory() {
+  return value(value(wire::SharedMemory::create("made", kChunkStepBytes)).descriptor().duplicate());
+}
+
+TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {
+  ChunkTable table(ChunkTable::Maker::worker);
+  FakeWorker maker;
+  FakeWorker other;
+  ASSERT_TRUE(table.add_worker(maker.app));
+  ASSERT_TRUE(table.add_worker(other.app));
+  std::jthread context([&] {
+    EXPECT_EQ(std::get<worker::MakeMemory>(maker.receive()).size_bytes, kChunkStepBytes) << "in whole steps";
+    table.made(other.app, fail(ErrorKind::internal, "nobody asked this one"));
+    table.made(maker.app, some_memory());
+  });
+  const ChunkSource::Chunk chunk = value(table.add(kBytes, ChunkTable::Sight::hidden));
+  EXPECT_EQ(chunk.data, nullptr);
+  std::uint64_t address = 0;
+  for (FakeWorker* worker : {&maker, &other}) {
+    const backend::Chunk news = std::get<worker::MapChunk>(worker->receive()).chunk;
+    EXPECT_EQ(news.id, chunk.id);
+    EXPECT_EQ(news.memory, backend::ChunkMemory::device);
+    EXPECT_EQ(news.size_bytes, kChunkStepBytes);
+    EXPECT_NE(news.address, 0U);
+    EXPECT_TRUE(worker == &maker || news.address == address) << "the same in every worker";
+    address = news.address;
+  }
+  EXPECT_TRUE(table.commit(chunk.id, kBytes)) << "all of it is there already";
+}
+
+TEST(ChunkTable, gives_every_chunk_of_an_accelerator_a_place_of_its_own) {
+  ChunkTable table(ChunkTable::Maker::worker);
+  FakeWorker maker;
+  ASSERT_TRUE(table.add_worker(maker.app));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+  for (int i = 0; i < 4; ++i) {
+    std::jthread context([&] {
+      (void)maker.receive();
+      table.made(maker.app, some_memory());
+    });
+    const std::uint32_t id = value(table.add((i + 1) * kChunkStepBytes, ChunkTable::Sight::hidden)).id;
+    const backend::Chunk news = std::get<worker::MapChunk>(maker.receive()).chunk;
+    for (const auto& [begin, end] : places) EXPECT_TRUE(news.address + news.size_bytes <= begin || end <= news.address);
+    places.emplace_back(news.address, news.address + news.size_bytes);
+    if (i == 1) table.drop(id), (void)maker.receive();
+  }
+}
+
+TEST(ChunkTable, asks_the_next_worker_when_one_dies_over_it) {
+  ChunkTable table(ChunkTable::Maker::worker);
+  FakeWorker dies;
+  FakeWorker lives;
+  ASSERT_TRUE(table.add_worker(dies.app));
+  ASSERT_TRUE(table.add_worker(lives.app));
+  std::jthread context([&] {
+    (void)dies.receive();
+    table.remove_worker(dies.app);
+    (void)lives.receive();
+    table.made(lives.app, some_memory());
+  });
+  EXPECT_TRUE(table.add(kBytes, ChunkTable::Sight::hidden));
+}
+
+TEST(ChunkTable, passes_on_why_there_is_no_memory_and_stops_waiting_when_it_is_closed) {
+  ChunkTable table(ChunkTable::Maker::worker);
+  FakeWorker maker;
+  ASSERT_TRUE(table.add_worker(maker.app));
+  {
+    std::jthread context([&] {
+      (void)maker.receive();
+      table.made(maker.app, fail(ErrorKind::out_of_memory, "3 MiB are free"));
+    });
+    EXPECT_EQ(table.add(kBytes, ChunkTable::Sight::hidden).error().message(), "3 MiB are free");
+  }
+  std::jthread context([&] {
+    (void)maker.receive();
+    table.close();
+  });
+  EXPECT_EQ(table.add(kBytes, ChunkTable::Sight::hidden).error().kind(), ErrorKind::stopped);
 }
 
 }  // namespace

@@ -265,6 +265,18 @@ stack_t current_alternate_stack() {
   return current;
 }
 
+TEST_F(Dying, of_an_error_that_nothing_cures_leaves_the_error) {
+  const int status = status_of_child(*words, [] {
+    die_with_words(Error(ErrorKind::context_poisoned, "cuStreamQuery answered 700", ErrorOrigin{.native_code = 700}));
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+  const std::optional<Error> error = read_last_error(*words);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::context_poisoned);
+  EXPECT_EQ(error->message(), "cuStreamQuery answered 700");
+  EXPECT_EQ(error->origin().native_code, 700);
+}
+
 TEST(AlternateStack, is_given_once_and_a_thread_that_has_one_keeps_it) {
   std::jthread([] {
     use_alternate_stack();
@@ -289,6 +301,16 @@ TEST(AlternateStack, is_given_once_and_a_thread_that_has_one_keeps_it) {
 }
 
 TEST(LastWords, of_a_worker_that_left_none_are_empty) { EXPECT_EQ(read_last_words(LastWords{}), ""); }
+
+TEST(LastWords, of_a_crash_are_no_error_of_its_own) {
+  LastWords words;
+  EXPECT_FALSE(read_last_error(words));
+  words.state = LastWords::complete;
+  words.signal = SIGSEGV;
+  EXPECT_FALSE(read_last_error(words));
+  words.error_kind_plus_one = 1000;
+  EXPECT_FALSE(read_last_error(words)) << "garbage";
+}
 
 TEST(LastWords, that_were_cut_off_say_what_there_is) {
   LastWords words;

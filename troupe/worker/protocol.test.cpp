@@ -89,6 +89,14 @@ TEST(Protocol, answers_come_as_they_were_sent) {
   }
 }
 
+TEST(Protocol, of_a_greeting_in_another_version_only_the_version_is_read) {
+  Hello old;
+  old.version = "troupe 0.0";
+  wire::Message message = sent(ToWorker(old));
+  message.bytes.resize(message.bytes.size() - 3);  // an older greeting had other fields
+  EXPECT_EQ(std::get<Hello>(value(decode_to_worker(message.bytes))).version, "troupe 0.0");
+}
+
 TEST(Protocol, empty_texts_are_texts) {
   const ToWorker message = value(decode_to_worker(sent(ToWorker(Hello{})).bytes));
   EXPECT_EQ(std::get<Hello>(message).version, "");
@@ -130,6 +138,7 @@ TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
 
 TEST(Protocol, a_doorbell_that_does_not_exist_is_refused) {
   Hello hello;
+  hello.version = version();
   for (const std::uint32_t doorbell : {wire::kMaxDoorbells, ~std::uint32_t{0}}) {
     hello.doorbell = doorbell;
     EXPECT_EQ(decode_to_worker(sent(ToWorker(hello)).bytes).error().kind(), ErrorKind::invalid_argument);
