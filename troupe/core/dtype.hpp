@@ -1,4 +1,5 @@
-// Element types and their names as text.
+// Element types and their names as text. What needs `Result` is here; the types themselves are in element.hpp, which
+// GPU code can include.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// cuBLAS, opened when it is first needed. A handle belongs to one lane: its workspace must not be used by two at once.
+// cuBLAS, opened when it is first needed and never linked. A handle belongs to one lane: its workspace must not be used
+// by two at once.
 #pragma once
 
 #include <cublas_v2.h>

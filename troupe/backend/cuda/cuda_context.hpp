@@ -1,4 +1,5 @@
-// One GPU, as one worker has it: the driver and a context. Everything else of this backend stands on it.
+// One GPU, as one worker has it: the driver and a context. Everything else of this backend stands on it, and dies with
+// it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// From an op's bytes to what does it on the GPU: this backend's one table of what it can do.
+// From an op's bytes to what does it on the GPU: this backend's one table of what it can do. Kernels and handles are
+// caches: made when they are first needed, or ahead of time in a standby.
 #pragma once
 
 #include <array>

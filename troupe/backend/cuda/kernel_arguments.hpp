@@ -1,4 +1,5 @@
-// What our own kernels are called with: known to the worker and to the code on the GPU.
+// What our own kernels are called with: known to the worker and to the code on the GPU, which is compiled apart. Plain
+// types only, of the same size on both sides.
 #pragma once
 
 namespace troupe::cuda {

@@ -1,4 +1,5 @@
-// The image of kernels.cu that this program carries: code for the GPUs we know, PTX for those to come.
+// The image of kernels.cu that this program carries: code for the GPUs we know, PTX for those to come. So a machine
+// that runs Troupe needs no compiler.
 #pragma once
 
 #include <cstddef>

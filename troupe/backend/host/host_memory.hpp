@@ -1,4 +1,5 @@
-// The vault as a worker on the CPU sees it: chunks of shared memory.
+// The vault as a worker on the CPU sees it: chunks of shared memory, which outlive the worker because the app has them
+// too.
 #pragma once
 
 #include "troupe/backend/backend.hpp"
