@@ -27,3 +27,4 @@ set_source_files_properties("${PROJECT_SOURCE_DIR}/troupe/backend/cuda/kernel_im
   COMPILE_DEFINITIONS "TROUPE_KERNEL_IMAGE=\"${image}\"" OBJECT_DEPENDS "${image}")
 target_compile_definitions(troupe PRIVATE TROUPE_CUDA_BACKEND=1)
 target_include_directories(troupe SYSTEM PRIVATE "${TROUPE_CUDA_INCLUDE_DIR}")
+target_compile_definitions(troupe_cuda INTERFACE TROUPE_CUDA_BACKEND=1)

@@ -1,5 +1,5 @@
 // What of the CUDA backend can be known without a GPU.
-#if TROUPE_HAS_CUDA
+#if TROUPE_CUDA_BACKEND
 
 #include "troupe/backend/cuda/cublas.hpp"
 
