@@ -57,8 +57,8 @@ Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
     if (closed_) return fail(ErrorKind::stopped, "the device is closed");
     wire::Socket& worker = *workers_.front();
     wish_ = Wish{&worker, std::nullopt};
-    if (Result<void> sent = worker::send(worker, worker::ToWorker(worker::MakeMemory{size_bytes})); !sent)
-      return fail(sent.error());
+    // One that cannot be told is dying, and is soon gone from the list.
+    (void)worker::send(worker, worker::ToWorker(worker::MakeMemory{size_bytes}));
     const bool heard = changed_.wait_until(lock, until, [&] {
       return closed_ || wish_->answer || std::ranges::find(workers_, &worker) == workers_.end();
     });

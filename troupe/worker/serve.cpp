@@ -88,10 +88,7 @@ template <backend::Backend B>
 Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
   backend::Setup setup{.channel = shared.channel, .bell = shared.bells.app(), .log = options.log};
   setup.device = shared.hello.device;
-  setup.poisoned = [&](const Error& why) {
-    shutdown(socket.descriptor(), SHUT_RDWR);
-    (void)why;
-  };  // `listen` ends
+  setup.poisoned = [&](const Error&) { shutdown(socket.descriptor(), SHUT_RDWR); };  // `listen` ends, and the thread
   if (options.owns_process) {
     setup.in_new_thread = use_alternate_stack;
     setup.after_loading = install_exit_words;
