@@ -137,8 +137,9 @@ constexpr const Code* find_code(int number) noexcept {
 
 /// A code that we do not know is taken for sticky: a worker too many costs less than an answer from a dead context.
 constexpr bool is_sticky(int number) noexcept {
-  const Code* code = find_code(number);
-  return !code || code->is_sticky;
+  for (const Code& code : kCodes)
+    if (code.number == number) return code.is_sticky;
+  return true;
 }
 
 /// What `call` answered, as an error: `context_poisoned` for the sticky codes, `out_of_memory`, `unsupported`, else
