@@ -16,7 +16,7 @@ struct Ops {
   Device device;
   std::string plugin;
 
-  Call<void> spin(std::vector<PluginArray> arrays = {}) const {
+  Call<void> spin(std::vector<ArrayUse> arrays = {}) const {
     return device.call_plugin(plugin, "spin_ms", std::move(arrays), std::as_bytes(std::span(&kSpinMs, 1)));
   }
 };

@@ -69,13 +69,13 @@ std::string first_words(const Error& error) {
 /// The ops that no library has: examples/plugins/demo_plugin.cpp, beside this program.
 class DemoPlugin {
  public:
-  Call<void> crash(const Device& device, std::vector<PluginArray> arrays = {}) const {
+  Call<void> crash(const Device& device, std::vector<ArrayUse> arrays = {}) const {
     return device.call_plugin(path_, "crash", std::move(arrays));
   }
-  Call<void> hang(const Device& device, std::vector<PluginArray> arrays = {}) const {
+  Call<void> hang(const Device& device, std::vector<ArrayUse> arrays = {}) const {
     return device.call_plugin(path_, "hang", std::move(arrays));
   }
-  Call<void> spin(const Device& device, std::int32_t ms, std::vector<PluginArray> arrays) const {
+  Call<void> spin(const Device& device, std::int32_t ms, std::vector<ArrayUse> arrays) const {
     return device.call_plugin(path_, "spin_ms", std::move(arrays), std::as_bytes(std::span(&ms, 1)));
   }
   Call<void> scale(const Device& device, const Array<float>& vector, float factor) const {

@@ -14,3 +14,4 @@
 #include "troupe/core/shape.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/library/blas.hpp"
+#include "troupe/library/jit.hpp"

@@ -59,7 +59,7 @@ Crime Culprit::begin(const Fault& fault) {
 Call<void> Culprit::call(Crime& crime) {
   ++crime.tries;
   ++scene_.ledger.asked;
-  std::vector<PluginArray> arrays;
+  std::vector<ArrayUse> arrays;
   if (crime.fault.touches == Touches::reads) arrays.push_back(reads(crime.array));
   if (crime.fault.touches == Touches::writes) arrays.push_back(writes(crime.array));
   if (crime.fault.touches == Touches::updates) arrays.push_back(updates(crime.array));

@@ -105,6 +105,42 @@ inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
+/// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
+template <class T>
+struct UnsignedOf {
+  using type = T;
+};
+template <std::integral T>
+struct UnsignedOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <>
+struct UnsignedOf<bool> {
+  using type = bool;
+};
+
+template <class T>
+struct ComputeOf {
+  using type = T;
+};
+template <class Format>
+struct ComputeOf<SmallFloat<Format>> {
+  using type = float;
+};
+template <std::integral T>
+struct ComputeOf<T> {
+  using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+};
+/// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
+template <class T>
+using ComputeType = typename ComputeOf<T>::type;
+
+/// Low bits are all that counts of an integer, so its sign need not be extended.
+template <class T>
+constexpr ComputeType<T> to_compute(T value) noexcept {
+  return static_cast<ComputeType<T>>(static_cast<typename UnsignedOf<T>::type>(value));
+}
+
 constexpr std::int64_t size_bytes(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return static_cast<std::int64_t>(sizeof(T)); });
 }

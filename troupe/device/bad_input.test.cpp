@@ -170,7 +170,7 @@ TEST_F(BadInput, plugins_that_are_none) {
   expect_invalid(device.call_plugin(beside("libother_abi_plugin.so"), "f").get(), "999");
   expect_invalid(bad(device, "no_such_function").get(), "no_such_function");
   expect_invalid(device.call_plugin("", "f").get(), "path");
-  std::vector<PluginArray> many;
+  std::vector<ArrayUse> many;
   for (int i = 0; i < 17; ++i) many.push_back(reads(a));
   expect_invalid(bad(device, "sum", std::move(many)).get(), "at most 16 arrays");
   const std::vector<std::byte> long_parameters(5000);

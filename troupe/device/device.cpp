@@ -130,7 +130,7 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   return copy(staged, to);
 }
 
-Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<PluginArray> arrays,
+Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
                                std::span<const std::byte> parameters) const {
   if (path.empty() || path.size() > op::kMaxTextBytes || function.empty() || function.size() > op::kMaxTextBytes)
     return fail(ErrorKind::invalid_argument, "a plugin's path and its function have 1 to 4096 characters");
@@ -139,7 +139,7 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
   op::PluginCall op{
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
   std::vector<const AnyArray*> used;
-  for (const PluginArray& array : arrays) {
+  for (const ArrayUse& array : arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used.push_back(&array.array());
   }

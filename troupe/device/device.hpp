@@ -26,6 +26,7 @@
 namespace troupe {
 
 class Blas;
+class Jit;
 class DeviceState;
 
 struct DeviceStats {
@@ -38,10 +39,11 @@ struct DeviceStats {
   VaultStats host_memory;
 };
 
-/// An array of a plugin call, and what the plugin does with it: `reads(a)`, `writes(b)`, `updates(c)`.
-class PluginArray {
+/// An array for code of the user's, a plugin or a kernel, and what it does with it: `reads(a)`, `writes(b)`,
+/// `updates(c)`.
+class ArrayUse {
  public:
-  PluginArray(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
+  ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
   op::Access access() const noexcept { return access_; }
   const AnyArray& array() const noexcept { return array_; }
 
@@ -49,9 +51,9 @@ class PluginArray {
   op::Access access_;
   AnyArray array_;
 };
-inline PluginArray reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
-inline PluginArray writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
-inline PluginArray updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
+inline ArrayUse reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
+inline ArrayUse writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
+inline ArrayUse updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
 
 class Device {
  public:
@@ -136,14 +138,14 @@ class Device {
   }
 
   /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
-  Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<PluginArray> arrays = {},
+  Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays = {},
                          std::span<const std::byte> parameters = {}) const;
   /// The same without a list in braces, which g++ 12 cannot compile inside a `co_await`:
   /// `co_await gpu.call_plugin(path, "scale", parameters, updates(x))`.
   template <class... More>
   Call<void> call_plugin(const std::string& path, const std::string& function, std::span<const std::byte> parameters,
-                         PluginArray first, More... more) const {
-    std::vector<PluginArray> arrays;
+                         ArrayUse first, More... more) const {
+    std::vector<ArrayUse> arrays;
     arrays.reserve(1 + sizeof...(more));
     arrays.push_back(std::move(first));
     (arrays.push_back(std::move(more)), ...);
@@ -154,6 +156,8 @@ class Device {
 
   /// Linear algebra (troupe/library/blas.hpp).
   Blas blas() const;
+  /// Kernels of one's own (troupe/library/jit.hpp).
+  Jit jit() const;
 
   /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call.
   template <class Op>
@@ -164,6 +168,7 @@ class Device {
   Call<void> make_call(const Op& op, std::span<const AnyArray* const> arrays) const;
 
  private:
+  friend class Jit;
   class Handle;
   explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
 

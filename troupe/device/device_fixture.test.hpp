@@ -62,7 +62,7 @@ class DeviceTest : public ::testing::Test {
 
   Device open(const DeviceOptions& options = patient()) { return value(system.device("host", options)); }
 
-  static Call<void> bad(const Device& device, const char* function, std::vector<PluginArray> arrays = {},
+  static Call<void> bad(const Device& device, const char* function, std::vector<ArrayUse> arrays = {},
                         std::span<const std::byte> parameters = {}) {
     return device.call_plugin(beside("libbad_plugin.so"), function, std::move(arrays), parameters);
   }

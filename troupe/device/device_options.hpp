@@ -69,6 +69,11 @@ struct DeviceInfo {
   std::string id;       // the backend's own name for it: a GPU's UUID
   std::string name;     // for people: the CPU's or the GPU's
   std::uint64_t memory_bytes = 0;
+  int capability = 0;  // a GPU's compute capability: 90 is 9.0
+  /// Memory made there outlives its worker. Where it does not, all arrays are `buffer_stale` after a take-over.
+  bool keeps_memory = true;
+  /// Only one process at a time may use it, so there is no standby, and nothing is tried again after a crash.
+  bool is_exclusive = false;
 };
 
 /// Published on the system's event stream and given to `watch_generation` when a worker has taken over.

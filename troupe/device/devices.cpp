@@ -1,17 +1,15 @@
 // Which devices this machine has, and how a system takes one.
-#include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "troupe/device/device.hpp"
 #include "troupe/device/worker_link.hpp"
-#include "troupe/wire/child.hpp"
 #include "troupe/wire/memory_info.hpp"
+#include "troupe/wire/run_child.hpp"
 
 namespace troupe {
 namespace {
@@ -25,21 +23,22 @@ std::string cpu_name() {
   return uname(&machine) == 0 ? std::string(machine.machine) + " CPU" : "CPU";
 }
 
-/// Everything that a program prints until it ends.
-std::string printed_by(const std::string& executable, const std::string& argument) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  const wire::Descriptor ours(ends[0]);
-  wire::Descriptor theirs(ends[1]);
-  Result<wire::Child> child = wire::Child::spawn(
-      {.executable = executable, .arguments = {argument}, .descriptors = {{1, theirs.get()}}, .environment = {}});
-  if (!child) return {};
-  theirs = wire::Descriptor();
-  std::string printed;
-  std::array<char, 4096> buffer;
-  for (ssize_t size; (size = read(ours.get(), buffer.data(), buffer.size())) > 0;)
-    printed.append(buffer.data(), static_cast<std::size_t>(size));
-  return printed;
+/// How long the driver may take to say what there is.
+constexpr Duration kListPatience = std::chrono::seconds(20);
+
+/// A line of `troupe-worker --devices`; see `print_devices`.
+std::optional<DeviceInfo> parse_device(const std::string& line) {
+  std::istringstream fields(line);
+  DeviceInfo info;
+  std::string keeps;
+  std::string exclusive;
+  if (!std::getline(fields, info.backend, '\t') || !std::getline(fields, info.id, '\t')) return std::nullopt;
+  if (!(fields >> info.memory_bytes >> info.capability >> keeps >> exclusive)) return std::nullopt;
+  fields.ignore(1);
+  if (!std::getline(fields, info.name)) return std::nullopt;
+  info.keeps_memory = keeps == "keeps";
+  info.is_exclusive = exclusive == "exclusive";
+  return info;
 }
 
 /// Only a worker opens a driver, so one is asked, once; and only where a driver is loaded at all.
@@ -48,17 +47,10 @@ const std::vector<DeviceInfo>& gpus() {
     std::vector<DeviceInfo> found;
     const Result<std::string> worker = find_worker_executable({});
     if (access("/dev/nvidiactl", F_OK) != 0 || !worker) return found;
-    std::istringstream lines(printed_by(*worker, "--devices"));
-    for (std::string line; std::getline(lines, line);) {
-      DeviceInfo info;
-      std::string bytes;
-      std::istringstream fields(line);
-      if (!std::getline(fields, info.backend, '\t') || !std::getline(fields, info.id, '\t') ||
-          !std::getline(fields, bytes, '\t') || !std::getline(fields, info.name))
-        continue;
-      info.memory_bytes = std::strtoull(bytes.c_str(), nullptr, 10);
-      found.push_back(std::move(info));
-    }
+    const Result<wire::ChildAnswer> answer = wire::run_child(*worker, {"--devices"}, {}, kListPatience);
+    std::istringstream lines(answer ? answer->printed : std::string());
+    for (std::string line; std::getline(lines, line);)
+      if (std::optional<DeviceInfo> info = parse_device(line)) found.push_back(std::move(*info));
     return found;
   }();
   return kGpus;

@@ -6,6 +6,7 @@
 
 #include "troupe/op/blas.hpp"
 #include "troupe/op/control.hpp"
+#include "troupe/op/jit.hpp"
 #include "troupe/op/memory.hpp"
 #include "troupe/op/plugin.hpp"
 
@@ -13,10 +14,10 @@ namespace troupe::op {
 
 template <class F>
 auto with_all_ops(F&& f) {
-  return []<class... A, class... B, class... C, class... D>(F&& call, OpList<A...>, OpList<B...>, OpList<C...>,
-                                                            OpList<D...>) {
-    return call.template operator()<A..., B..., C..., D...>();
-  }(std::forward<F>(f), ControlOps{}, MemoryOps{}, BlasOps{}, PluginOps{});
+  return []<class... A, class... B, class... C, class... D, class... E>(F&& call, OpList<A...>, OpList<B...>,
+                                                                        OpList<C...>, OpList<D...>, OpList<E...>) {
+    return call.template operator()<A..., B..., C..., D..., E...>();
+  }(std::forward<F>(f), ControlOps{}, MemoryOps{}, BlasOps{}, PluginOps{}, JitOps{});
 }
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.

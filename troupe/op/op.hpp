@@ -30,8 +30,8 @@
 namespace troupe::op {
 
 /// Numbers travel: append, never reorder.
-enum class Family : std::uint8_t { control, memory, blas, plugin };
-inline constexpr int kFamilies = 4;
+enum class Family : std::uint8_t { control, memory, blas, plugin, jit };
+inline constexpr int kFamilies = 5;
 
 /// The family's number in the high byte, the op's in the low one.
 using Kind = std::uint16_t;

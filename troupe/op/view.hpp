@@ -78,6 +78,14 @@ class Scalar {
       return convert<T>(from);
     });
   }
+  /// The same as what a `T` is computed in.
+  template <Element T>
+  ComputeType<T> as_factor() const noexcept {
+    if constexpr (std::integral<T>)
+      return to_compute(as<T>());
+    else
+      return as<ComputeType<T>>();
+  }
   const std::array<std::byte, 16>& bytes() const noexcept { return bytes_; }
   static Scalar from_bytes(DType dtype, const std::array<std::byte, 16>& bytes) noexcept {
     Scalar scalar;

@@ -140,8 +140,9 @@ int print_devices() {
     return 1;
   }
   for (const cuda::GpuInfo& gpu : *gpus)
-    std::printf("cuda\t%s\t%llu\t%s\n", gpu.uuid.c_str(), static_cast<unsigned long long>(gpu.memory_bytes),
-                gpu.name.c_str());
+    std::printf("cuda\t%s\t%llu\t%d\t%s\t%s\t%s\n", gpu.uuid.c_str(), static_cast<unsigned long long>(gpu.memory_bytes),
+                10 * gpu.capability_major + gpu.capability_minor, gpu.can_export_memory ? "keeps" : "loses",
+                gpu.is_exclusive ? "exclusive" : "shared", gpu.name.c_str());
 #endif
   return 0;
 }

@@ -18,8 +18,9 @@ struct ServeOptions {
 /// told, too.
 Result<void> serve(wire::Socket socket, const ServeOptions& options);
 
-/// Prints the accelerators of all backends but the host's, a line each: backend, id, bytes of memory and name, with
-/// tabs between them. Why there are none goes to standard error. Gives the exit code.
+/// Prints the accelerators of all backends but the host's, a line each, with tabs between: backend, id, bytes of
+/// memory, compute capability, "keeps" or "loses" (memory, when a worker dies), "shared" or "exclusive" (by one
+/// process), name. Why there are none goes to standard error. Gives the exit code.
 int print_devices();
 
 }  // namespace troupe::worker

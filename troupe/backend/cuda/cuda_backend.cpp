@@ -62,7 +62,7 @@ CudaBackend::CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContex
       context_(std::move(context)),
       status_(std::move(status)),
       memory_(*context_),
-      ops_(*context_, memory_),
+      ops_(*context_, memory_, setup_),
       watcher_([this] { watch(); }) {}
 
 CudaBackend::~CudaBackend() {

@@ -64,6 +64,11 @@ class CudaMemory {
   CUdeviceptr at(op::Address address) const noexcept {
     return chunks_.find(op::chunk_of(address))->base + op::offset_of(address);
   }
+  /// Where this process has it; null when it is memory of the GPU's.
+  const std::byte* shared_at(op::Address address) const noexcept {
+    const Mapped& chunk = *chunks_.find(op::chunk_of(address));
+    return chunk.shared ? chunk.shared->data() + op::offset_of(address) : nullptr;
+  }
 
  private:
   struct Mapped {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "troupe/backend/cuda/kernel_image.hpp"
 #include "troupe/backend/op_notes.hpp"
 
 namespace troupe::cuda {
@@ -63,19 +62,15 @@ Result<void> CudaOps::submit(const backend::Work& work, CUstream stream) noexcep
 
 Result<void> CudaOps::warm(std::uint32_t lane, CUstream stream) {
   TROUPE_TRY(context_.make_current());
-  TROUPE_TRY(kernel("troupe_empty"));
+  TROUPE_TRY(kernels());
   TROUPE_TRY(blas({stream, lane}));
   return {};
 }
 
-Result<CUfunction> CudaOps::kernel(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
-  const Driver& driver = context_.driver();
-  if (!module_) TROUPE_TRY(TROUPE_CUDA(driver, cuModuleLoadData, &module_, kernel_image().data()));
-  CUfunction function = nullptr;
-  TROUPE_TRY(TROUPE_CUDA(driver, cuModuleGetFunction, &function, module_, name.c_str()));
-  return kernels_[name] = function;
+Result<const OwnKernels*> CudaOps::kernels() {
+  std::call_once(kernels_once_, [&] { kernels_.emplace(OwnKernels::load(context_)); });
+  if (!*kernels_) return fail(kernels_->error());
+  return &**kernels_;
 }
 
 Result<Cublas*> CudaOps::blas(const On& on) {
@@ -84,11 +79,10 @@ Result<Cublas*> CudaOps::blas(const On& on) {
   return blas_[on.lane].get();
 }
 
-Result<void> CudaOps::launch(const std::string& name, std::int64_t count, const On& on, std::span<void*> arguments) {
+Result<void> CudaOps::launch(CUfunction kernel, std::int64_t count, const On& on, std::span<void*> arguments) {
   if (count == 0) return {};
-  const CUfunction function = TROUPE_TRY(kernel(name));
   const auto blocks = static_cast<unsigned>(std::min((count + kThreadsPerBlock - 1) / kThreadsPerBlock, kMaxBlocks));
-  return TROUPE_CUDA(context_.driver(), cuLaunchKernel, function, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, on.stream,
+  return TROUPE_CUDA(context_.driver(), cuLaunchKernel, kernel, blocks, 1, 1, kThreadsPerBlock, 1, 1, 0, on.stream,
                      arguments.data(), nullptr);
 }
 
@@ -122,7 +116,7 @@ Result<void> CudaOps::run(const op::Fill& op, const On& on) {
     }
   }
   std::array<void*, 3> arguments{&out, &layout, &value};
-  return launch("troupe_fill_" + std::to_string(size), layout.count, on, arguments);
+  return launch(TROUPE_TRY(kernels())->fill(size), layout.count, on, arguments);
 }
 
 Result<void> CudaOps::run(const op::Copy& op, const On& on) {
@@ -146,7 +140,7 @@ Result<void> CudaOps::run(const op::Copy& op, const On& on) {
     return TROUPE_CUDA(driver, cuMemcpy2DAsync, &copy, on.stream);
   }
   std::array<void*, 3> arguments{&in, &out, &layout};
-  return launch("troupe_copy_" + std::to_string(size), layout.count, on, arguments);
+  return launch(TROUPE_TRY(kernels())->copy(size), layout.count, on, arguments);
 }
 
 Result<void> CudaOps::run(const op::Cast& op, const On& on) {
@@ -155,7 +149,7 @@ Result<void> CudaOps::run(const op::Cast& op, const On& on) {
   CUdeviceptr out = here(op.out);
   int to = static_cast<int>(op.out.dtype);
   std::array<void*, 4> arguments{&in, &out, &to, &layout};
-  return launch("troupe_cast_" + std::string(name(op.in.dtype)), layout.count, on, arguments);
+  return launch(TROUPE_TRY(kernels())->cast(op.in.dtype), layout.count, on, arguments);
 }
 
 Result<void> CudaOps::run(const op::Axpy& op, const On& on) {
@@ -164,12 +158,11 @@ Result<void> CudaOps::run(const op::Axpy& op, const On& on) {
   CUdeviceptr y = here(op.y);
   Bytes16 alpha{};
   visit(op.x.dtype, [&]<class T>(std::type_identity<T>) {
-    using Compute = std::conditional_t<kIsSmallFloat<T>, float, T>;
-    const auto converted = op.alpha.as<Compute>();
+    const auto converted = op.alpha.as_factor<T>();
     std::memcpy(&alpha, &converted, sizeof converted);
   });
   std::array<void*, 4> arguments{&alpha, &x, &y, &layout};
-  return launch("troupe_axpy_" + std::string(name(op.x.dtype)), layout.count, on, arguments);
+  return launch(TROUPE_TRY(kernels())->axpy(op.x.dtype), layout.count, on, arguments);
 }
 
 Result<void> CudaOps::run(const op::Gemm& op, const On& on) {
@@ -177,16 +170,80 @@ Result<void> CudaOps::run(const op::Gemm& op, const On& on) {
   const Matrix b = matrix(op.b);
   const Matrix c = matrix(op.c);
   if (c.rows == 0 || c.columns == 0) return {};
-  if (!Cublas::can_multiply(a, b, c))
-    return fail(ErrorKind::unsupported, "gemm of " + std::string(name(c.dtype)) +
-                                            " on a GPU takes f64 f32 f16 bf16 c64 c128, and matrices whose rows or "
-                                            "columns lie side by side: copy the others first");
+  if (!Cublas::can_multiply(a, b, c)) return multiply_slowly(op, a, b, c, on);
   Cublas* const cublas = TROUPE_TRY(blas(on));
   return cublas->gemm(op.alpha, op.beta, a, b, c);
 }
 
-Result<void> CudaOps::run(const op::PluginCall&, const On&) {
-  return fail(ErrorKind::unsupported, "plugins run on the host device only");
+/// For what cuBLAS does not do: the smallest floats, and matrices in which no two neighbours lie side by side.
+Result<void> CudaOps::multiply_slowly(const op::Gemm& op, const Matrix& a, const Matrix& b, const Matrix& c,
+                                      const On& on) {
+  const auto strided = [](const Matrix& m) {
+    return StridedMatrix{reinterpret_cast<void*>(m.data), m.row_stride, m.column_stride};
+  };
+  GemmArguments arguments{.a = strided(a),
+                          .b = strided(b),
+                          .c = strided(c),
+                          .rows = c.rows,
+                          .columns = c.columns,
+                          .depth = a.columns,
+                          .alpha = {},
+                          .beta = {},
+                          .reads_c = op.reads_c()};
+  visit(op.c.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto alpha = op.alpha.as_factor<T>();
+    const auto beta = op.beta.as_factor<T>();
+    std::memcpy(&arguments.alpha, &alpha, sizeof alpha);
+    std::memcpy(&arguments.beta, &beta, sizeof beta);
+  });
+  std::array<void*, 1> all{&arguments};
+  return launch(TROUPE_TRY(kernels())->gemm(op.c.dtype), c.rows * c.columns, on, all);
+}
+
+Result<void> CudaOps::run(const op::PluginCall& op, const On& on) {
+  TROUPE_TRY(plugins_.load(op.path));
+  after_loading_();  // an exit() of the plugin's must not get past us
+  std::vector<host::HostArgument> arguments;
+  for (const op::Argument& argument : op.arrays)
+    arguments.push_back({.data = reinterpret_cast<void*>(here(argument.view)),
+                         .dtype = argument.view.dtype,
+                         .shape = argument.view.shape,
+                         .strides = argument.view.strides,
+                         .access = argument.access});
+  return plugins_.call(op, arguments, on.stream, [this](LogLevel level, std::string_view text) {
+    if (log_) log_({.level = level, .time = std::chrono::steady_clock::now(), .source = "plugin", .message = text});
+  });
+}
+
+Result<void> CudaOps::run(const op::Launch& op, const On& on) {
+  const std::byte* const image = op::element_count(op.image) == 0 ? nullptr : memory_.shared_at(op.image.address);
+  if (!image) return fail(ErrorKind::invalid_argument, "the op names no program");
+  LoadedKernel* const kernel =
+      TROUPE_TRY(programs_.find(op, {image, static_cast<std::size_t>(op::element_count(op.image))}));
+  TROUPE_TRY(programs_.allow_shared(*kernel, op.shared_bytes));
+  std::array<CUdeviceptr, op::kMaxViews> pointers{};
+  std::array<void*, op::kMaxKernelArguments> arguments{};
+  std::size_t arrays = 0;
+  std::size_t scalar = 0;
+  for (std::size_t i = 0; i < op.order.size(); ++i) {
+    const auto size = static_cast<std::size_t>(op.order[i]);
+    if (arrays + (size == 0) > op.arrays.size() || scalar + size > op.scalars.size())
+      return fail(ErrorKind::invalid_argument, "the record of jit.launch is corrupt");
+    if (size == 0) {
+      pointers[arrays] = here(op.arrays[arrays].view);
+      arguments[i] = &pointers[arrays++];
+    } else {
+      arguments[i] = const_cast<std::byte*>(op.scalars.data() + scalar);  // the driver only reads it
+      scalar += size;
+    }
+  }
+  const CUresult answer = context_.driver().table().cuLaunchKernel(
+      kernel->function, op.blocks.x, op.blocks.y, op.blocks.z, op.threads.x, op.threads.y, op.threads.z,
+      op.shared_bytes, on.stream, arguments.data(), nullptr);
+  if (answer == CUDA_ERROR_INVALID_VALUE || answer == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+    return fail(Error(ErrorKind::invalid_argument, "the GPU cannot run " + op.kernel + " with this grid",
+                      error_of(static_cast<int>(answer), "cuLaunchKernel").origin()));
+  return checked(answer, "cuLaunchKernel");
 }
 
 }  // namespace troupe::cuda

@@ -3,22 +3,26 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <unordered_map>
+#include <optional>
 
 #include "troupe/backend/backend.hpp"
 #include "troupe/backend/cuda/cublas.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/own_kernels.hpp"
+#include "troupe/backend/cuda/programs.hpp"
+#include "troupe/backend/host/plugins.hpp"
 #include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
 
 class CudaOps {
  public:
-  CudaOps(const CudaContext& context, CudaMemory& memory) noexcept : context_(context), memory_(memory) {}
+  CudaOps(const CudaContext& context, CudaMemory& memory, const backend::Setup& setup)
+      : context_(context), memory_(memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context) {}
 
   /// Puts one op on a lane's stream. From the thread that drains the ring.
   Result<void> submit(const backend::Work& work, CUstream stream) noexcept;
@@ -37,18 +41,26 @@ class CudaOps {
   Result<void> run(const op::Axpy& op, const On& on);
   Result<void> run(const op::Gemm& op, const On& on);
   Result<void> run(const op::PluginCall& op, const On& on);
+  Result<void> run(const op::Launch& op, const On& on);
 
   CUdeviceptr here(const op::View& view) const noexcept;
   Matrix matrix(const op::View& view) const noexcept;
-  Result<CUfunction> kernel(const std::string& name);
-  Result<void> launch(const std::string& name, std::int64_t count, const On& on, std::span<void*> arguments);
+  Result<const OwnKernels*> kernels();
+  Result<void> launch(CUfunction kernel, std::int64_t count, const On& on, std::span<void*> arguments);
   Result<Cublas*> blas(const On& on);
+  Result<void> multiply_slowly(const op::Gemm& op, const Matrix& a, const Matrix& b, const Matrix& c, const On& on);
 
   const CudaContext& context_;
   CudaMemory& memory_;
-  std::mutex mutex_;  // of what follows: made by whoever needs it first, or ahead of time by `warm`
-  CUmodule module_ = nullptr;
-  std::unordered_map<std::string, CUfunction> kernels_;
+  const LogSink log_;
+  const std::function<void()> after_loading_;
+  Programs programs_;
+  host::Plugins plugins_;
+
+  // Made by whoever needs it first, or ahead of time by `warm`.
+  std::once_flag kernels_once_;
+  std::optional<Result<OwnKernels>> kernels_;
+  std::mutex mutex_;  // of what follows
   std::array<std::unique_ptr<Cublas>, wire::kMaxLanes> blas_;
 };
 

@@ -19,4 +19,24 @@ struct alignas(16) Bytes16 {
   unsigned long long words[2];
 };
 
+/// A matrix of any strides, in elements.
+struct StridedMatrix {
+  void* data;
+  long long row_stride;
+  long long column_stride;
+};
+
+/// c = alpha a b + beta c; the factors are of the type that is computed with.
+struct GemmArguments {
+  StridedMatrix a;
+  StridedMatrix b;
+  StridedMatrix c;
+  long long rows;
+  long long columns;
+  long long depth;
+  Bytes16 alpha;
+  Bytes16 beta;
+  bool reads_c;
+};
+
 }  // namespace troupe::cuda

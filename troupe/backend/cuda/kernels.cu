@@ -53,33 +53,44 @@ __device__ void cast(const void* in, void* out, int to, const Layout& layout) {
   });
 }
 
-/// Small floats are added as floats, small integers as what C++ makes of them, and both are converted back.
+/// a + b c, without the detour for infinities that the product of complex numbers takes.
 template <class T>
-struct ComputeOf {
-  using type = T;
-};
-template <class Format>
-struct ComputeOf<SmallFloat<Format>> {
-  using type = float;
-};
+__device__ T plus_product(T a, T b, T c) {
+  if constexpr (kIsComplex<T>)
+    return T(a.real() + (b.real() * c.real() - b.imag() * c.imag()),
+             a.imag() + (b.real() * c.imag() + b.imag() * c.real()));
+  else
+    return a + b * c;
+}
 
 template <class T>
 __device__ void axpy(const Bytes16& alpha, const void* x, void* y, const Layout& layout) {
-  using Compute = typename ComputeOf<T>::type;
-  const auto factor = *reinterpret_cast<const Compute*>(&alpha);
+  const auto factor = *reinterpret_cast<const ComputeType<T>*>(&alpha);
   for (long long i = first_index(); i < layout.count; i += index_step()) {
     const Offsets at = offsets(layout, i);
-    const T in = static_cast<const T*>(x)[at.a];
     T& sum = static_cast<T*>(y)[at.b];
-    if constexpr (kIsComplex<T>) {
-      sum = T(sum.real() + (factor.real() * in.real() - factor.imag() * in.imag()),
-              sum.imag() + (factor.real() * in.imag() + factor.imag() * in.real()));
-    } else if constexpr (kIsSmallFloat<T>) {
-      sum = T(static_cast<float>(sum) + factor * static_cast<float>(in));
-    } else {
-      using Lane = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-      sum = static_cast<T>(static_cast<Lane>(sum) + static_cast<Lane>(factor) * static_cast<Lane>(in));
-    }
+    sum = static_cast<T>(plus_product(to_compute(sum), factor, to_compute(static_cast<const T*>(x)[at.a])));
+  }
+}
+
+/// A thread for each element of c: right for every layout, and for nothing in a hurry.
+template <class T>
+__device__ void gemm(const GemmArguments& m) {
+  using Compute = ComputeType<T>;
+  const auto alpha = *reinterpret_cast<const Compute*>(&m.alpha);
+  const auto beta = *reinterpret_cast<const Compute*>(&m.beta);
+  const auto at = [](const StridedMatrix& matrix, long long row, long long column) -> T& {
+    return static_cast<T*>(matrix.data)[row * matrix.row_stride + column * matrix.column_stride];
+  };
+  for (long long i = first_index(); i < m.rows * m.columns; i += index_step()) {
+    const long long row = i / m.columns;
+    const long long column = i - row * m.columns;
+    Compute sum{};
+    for (long long k = 0; k < m.depth; ++k)
+      sum = plus_product(sum, to_compute(at(m.a, row, k)), to_compute(at(m.b, k, column)));
+    T& out = at(m.c, row, column);
+    sum = plus_product(m.reads_c ? plus_product(Compute{}, beta, to_compute(out)) : Compute{}, alpha, sum);
+    out = static_cast<T>(sum);
   }
 }
 
@@ -105,25 +116,28 @@ TROUPE_BY_SIZE(16, Bytes16)
   extern "C" __global__ void troupe_axpy_##dtype(Bytes16 alpha, const void* x, void* y, Layout layout) {     \
     axpy<T>(alpha, x, y, layout);                                                                            \
   }
-#define TROUPE_NUMBERS(each)   \
-  each(f64, double)             \
-  each(f32, float)              \
-  each(f16, troupe::f16)        \
-  each(bf16, troupe::bf16)      \
-  each(f8e4m3, troupe::f8e4m3)  \
-  each(f8e5m2, troupe::f8e5m2)  \
+#define TROUPE_GEMM(dtype, T) \
+  extern "C" __global__ void troupe_gemm_##dtype(GemmArguments arguments) { gemm<T>(arguments); }
+#define TROUPE_FLOATS(each)      \
+  each(f64, double)              \
+  each(f32, float)               \
+  each(f16, troupe::f16)         \
+  each(bf16, troupe::bf16)       \
+  each(f8e4m3, troupe::f8e4m3)   \
+  each(f8e5m2, troupe::f8e5m2)   \
+  each(c64, std::complex<float>) \
+  each(c128, std::complex<double>)
+#define TROUPE_INTEGERS(each)   \
   each(i8, std::int8_t)         \
   each(u8, std::uint8_t)        \
   each(i16, std::int16_t)       \
   each(i32, std::int32_t)       \
   each(u32, std::uint32_t)      \
   each(i64, std::int64_t)       \
-  each(u64, std::uint64_t)      \
-  each(c64, std::complex<float>) \
-  each(c128, std::complex<double>)
-TROUPE_NUMBERS(TROUPE_CAST)
+  each(u64, std::uint64_t)
+TROUPE_FLOATS(TROUPE_CAST)
+TROUPE_INTEGERS(TROUPE_CAST)
 TROUPE_CAST(bool, bool)
-TROUPE_NUMBERS(TROUPE_AXPY)
-
-/// For measuring: what a launch costs.
-extern "C" __global__ void troupe_empty() {}
+TROUPE_FLOATS(TROUPE_AXPY)
+TROUPE_INTEGERS(TROUPE_AXPY)
+TROUPE_FLOATS(TROUPE_GEMM)

@@ -5,38 +5,8 @@
 namespace troupe::host {
 namespace {
 
-/// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
 template <class T>
-struct LaneOf {
-  using type = T;
-};
-template <std::integral T>
-struct LaneOf<T> {
-  using type = std::make_unsigned_t<T>;
-};
-
-/// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
-template <class T>
-struct ComputeOf {
-  using type = T;
-};
-template <class Format>
-struct ComputeOf<SmallFloat<Format>> {
-  using type = float;
-};
-template <std::integral T>
-struct ComputeOf<T> {
-  using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-};
-
-/// Low bits are all that counts of an integer, so its sign need not be extended.
-template <class T>
-typename ComputeOf<T>::type to_compute(T value) noexcept {
-  return static_cast<typename ComputeOf<T>::type>(static_cast<typename LaneOf<T>::type>(value));
-}
-
-template <class T>
-void axpy_element(typename ComputeOf<T>::type alpha, const std::byte* x, std::byte* y) noexcept {
+void axpy_element(ComputeType<T> alpha, const std::byte* x, std::byte* y) noexcept {
   const auto in = to_compute(load<T>(x));
   const auto before = to_compute(load<T>(y));
   if constexpr (kIsComplex<T>) {  // without the detour for infinities that `operator*` takes
@@ -48,11 +18,11 @@ void axpy_element(typename ComputeOf<T>::type alpha, const std::byte* x, std::by
 }
 
 template <class T>
-void axpy_row(typename ComputeOf<T>::type alpha, const std::byte* x, std::int64_t x_step, std::byte* y,
-              std::int64_t y_step, std::int64_t count) noexcept {
+void axpy_row(ComputeType<T> alpha, const std::byte* x, std::int64_t x_step, std::byte* y, std::int64_t y_step,
+              std::int64_t count) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if constexpr (std::is_arithmetic_v<T>) {
-    using Part = typename LaneOf<T>::type;
+    using Part = typename UnsignedOf<T>::type;
     using Vector [[gnu::vector_size(16)]] = Part;
     constexpr std::int64_t kBytes = sizeof(Vector);
     if (x_step == kSize && y_step == kSize) {
@@ -81,12 +51,7 @@ Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y)
                   "axpy adds numbers, not bool; it takes f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 i32 u32 i64 u64 c64 "
                   "c128");
     } else {
-      using Compute = typename ComputeOf<T>::type;
-      Compute factor{};
-      if constexpr (std::integral<T>)
-        factor = to_compute(alpha.as<T>());
-      else
-        factor = alpha.as<Compute>();
+      const auto factor = alpha.as_factor<T>();
       walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
         axpy_row<T>(factor, at[0], step[0], at[1], step[1], count);
       });

@@ -50,6 +50,9 @@ Result<void> HostOps::run(const op::PluginCall& op) {
     if (log_) log_({.level = level, .time = std::chrono::steady_clock::now(), .source = "plugin", .message = text});
   });
 }
+Result<void> HostOps::run(const op::Launch&) {
+  return fail(ErrorKind::unsupported, "kernels run on a GPU; the host device has plugins (troupe/plugin.h)");
+}
 Result<void> HostOps::run(const op::Gemm& op) { return gemm(op.alpha, op.beta, here(op.a), here(op.b), here(op.c)); }
 
 }  // namespace troupe::host

@@ -29,6 +29,7 @@ class HostOps {
   Result<void> run(const op::Axpy& op);
   Result<void> run(const op::Gemm& op);
   Result<void> run(const op::PluginCall& op);
+  Result<void> run(const op::Launch& op);
 
   HostView here(const op::View& view) const noexcept;
 

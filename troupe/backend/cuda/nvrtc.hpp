@@ -1,0 +1,23 @@
+// NVRTC, the compiler for CUDA C++ as a library: opened when it is first needed and never linked. It needs no GPU. It
+// runs in a process of its own (`troupe-worker --compile`): compiling takes long and much memory, and compilers crash.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "troupe/core/result.hpp"
+
+namespace troupe::cuda {
+
+struct CompiledCode {
+  std::string image;  // code for one kind of GPU
+  std::string log;    // warnings
+};
+
+/// Compiles for GPUs of that compute capability (90 is 9.0), with `flags` for the compiler, spaces between them.
+/// `invalid_argument` with the compiler's log when it does not take the source, `unsupported` when there is no NVRTC or
+/// it does not know such GPUs.
+Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability);
+
+}  // namespace troupe::cuda

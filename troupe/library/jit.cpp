@@ -1,0 +1,145 @@
+#include "troupe/library/jit.hpp"
+
+#include <cstring>
+#include <mutex>
+
+#include "troupe/actor/spawn.hpp"
+#include "troupe/device/device_state.hpp"
+#include "troupe/worker/compile.hpp"
+
+namespace troupe {
+namespace {
+
+/// Where there is no GPU, kernels are compiled all the same, for this one.
+constexpr int kUsualCapability = 90;
+constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
+constexpr std::uint32_t kMaxBlocksAlongX = 0x7fffffff;
+constexpr std::uint32_t kMaxBlocksAlongYZ = 65535;
+
+/// Waits for compilers, in a thread of its own: they take as long as a second.
+class Compiler {
+ public:
+  struct Compile {
+    using Reply = worker::CompiledImage;
+    std::string executable;
+    std::string source;
+    std::string flags;
+    int capability = 0;
+    Duration timeout{};
+  };
+  Result<worker::CompiledImage> on(const Compile& m) {
+    return worker::compile_in_worker(m.executable, m.source, m.flags, m.capability, m.timeout);
+  }
+};
+
+/// A system's one compiler, made when it is first needed.
+struct CompilerOfSystem {
+  std::mutex mutex;
+  Ref<Compiler> ref;
+};
+Result<Ref<Compiler>> compiler_of(SystemCore& system) {
+  CompilerOfSystem& found = system.extension<CompilerOfSystem>();
+  const std::lock_guard lock(found.mutex);
+  if (!found.ref) {
+    Dispatcher* const thread = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
+    found.ref = TROUPE_TRY(
+        spawn_under<Compiler>(system, system.internals(), SpawnOptions{.name = "compiler", .dispatcher = thread}));
+  }
+  return found.ref;
+}
+
+std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  return hash;
+}
+
+op::Extents as_op(const GridExtents& extents) noexcept { return {extents.x, extents.y, extents.z}; }
+
+Unexpected refuse(const std::string& why) { return fail(ErrorKind::invalid_argument, "launch: " + why); }
+
+Result<void> check(const Grid& grid) {
+  const GridExtents& blocks = grid.blocks;
+  const GridExtents& threads = grid.threads;
+  if (blocks.x == 0 || blocks.y == 0 || blocks.z == 0 || blocks.x > kMaxBlocksAlongX || blocks.y > kMaxBlocksAlongYZ ||
+      blocks.z > kMaxBlocksAlongYZ)
+    return refuse("a grid has 1 to 2147483647 blocks along x, and 1 to 65535 along y and z");
+  const std::uint64_t together = std::uint64_t{threads.x} * threads.y * threads.z;
+  if (together == 0 || threads.x > kMaxThreadsPerBlock || threads.y > kMaxThreadsPerBlock || threads.z > 64 ||
+      together > kMaxThreadsPerBlock)
+    return refuse("a block has 1 to 1024 threads together, and at most 64 along z");
+  return {};
+}
+
+std::string worker_of(const std::shared_ptr<DeviceState>& device, Result<std::string>& found) {
+  if (!device->worker_setup().executable.empty()) return device->worker_setup().executable;
+  found = find_worker_executable({});
+  return found ? *found : std::string();
+}
+
+int capability_of(const Device& device) noexcept {
+  return device.info().capability > 0 ? device.info().capability : kUsualCapability;
+}
+
+}  // namespace
+
+Jit Device::jit() const { return Jit(*this); }
+
+Result<Program> Jit::load(const Device& device, std::span<const std::byte> image, std::string log) {
+  Program program;
+  program.name_ = fnv1a(image);
+  program.image_ = TROUPE_TRY(device.host_array<std::uint8_t>({static_cast<std::int64_t>(image.size())}));
+  std::memcpy(program.image_.data(), image.data(), image.size());
+  program.log_ = std::move(log);
+  return program;
+}
+
+Task<Result<Program>> Jit::compile(std::string source, CompileOptions options) const {
+  return compile_on(device_, std::move(source), std::string(options.flags), options.timeout);
+}
+
+Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout) {
+  Result<std::string> found;
+  const std::string executable = worker_of(device.state(), found);
+  if (!found) co_return fail(found.error());
+  const Result<Ref<Compiler>> compiler = compiler_of(device.state()->system());
+  if (!compiler) co_return fail(compiler.error());
+  const Result<worker::CompiledImage> image = co_await compiler->ask<Compiler::Compile>(
+      executable, std::move(source), std::move(flags), capability_of(device), timeout);
+  if (!image) co_return fail(image.error());
+  co_return load(device, std::as_bytes(std::span(image->bytes)), image->log);
+}
+
+Result<Program> Jit::compile_now(const std::string& source, const CompileOptions& options) const {
+  Result<std::string> found;
+  const std::string executable = worker_of(device_.state(), found);
+  if (!found) return fail(found.error());
+  const worker::CompiledImage image =
+      TROUPE_TRY(worker::compile_in_worker(executable, source, options.flags, capability_of(device_), options.timeout));
+  return load(device_, std::as_bytes(std::span(image.bytes)), image.log);
+}
+
+Call<void> Jit::make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const {
+  if (!program.image_) return refuse("the program is empty: it was never compiled");
+  if (kernel.empty() || kernel.size() > op::kMaxTextBytes) return refuse("a kernel's name has 1 to 4096 characters");
+  if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxViews)
+    return refuse("a kernel has at most 64 arguments, 15 of them arrays");
+  if (Result<void> good = check(grid); !good) return fail(std::move(good).error());
+  op::Launch op{.program = program.name_,
+                .image = program.image_.view(),
+                .kernel = std::string(kernel),
+                .blocks = as_op(grid.blocks),
+                .threads = as_op(grid.threads),
+                .shared_bytes = grid.shared_bytes,
+                .arrays = {},
+                .order = std::move(launch.order),
+                .scalars = std::move(launch.scalars)};
+  std::vector<const AnyArray*> used{&program.image_};
+  for (const ArrayUse& array : launch.arrays) {
+    op.arrays.push_back({.access = array.access(), .view = array.array().view()});
+    used.push_back(&array.array());
+  }
+  return device_.make_call(op, used);
+}
+
+}  // namespace troupe

@@ -1,0 +1,114 @@
+// Kernels of one's own on a GPU: CUDA C++ that NVRTC compiles at run time, in a process of its own, and launches that
+// are ops like any other: ordered by what they say that they read and write, stopped by a deadline, tried alone after a
+// crash. A kernel that touches other memory than its arrays can spoil what is in the vault, as anywhere in CUDA; one
+// that faults costs its own caller and nobody else.
+//
+//   Program program = CO_TRY(co_await gpu.jit().compile(R"(
+//     extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
+//       for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];
+//     })"));
+//   CO_TRY(co_await gpu.jit().launch(program, "saxpy", {.blocks = 64, .threads = 256}, n, 2.0f, reads(x), updates(y)));
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include "troupe/device/device.hpp"
+#include "troupe/op/jit.hpp"
+
+namespace troupe {
+
+/// Along up to three axes: `256`, or `{16, 16}`.
+struct GridExtents {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is the extents of a line
+  constexpr GridExtents(std::uint32_t along_x = 1, std::uint32_t along_y = 1, std::uint32_t along_z = 1) noexcept
+      : x(along_x), y(along_y), z(along_z) {}
+};
+
+struct Grid {
+  GridExtents blocks = 1;
+  GridExtents threads = 1;         // in each block
+  std::uint32_t shared_bytes = 0;  // of dynamic shared memory, for each block
+};
+
+struct CompileOptions {
+  /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math".
+  std::string_view flags = {};
+  Duration timeout = std::chrono::minutes(1);
+};
+static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
+              "safe inside a co_await with g++ 12");
+
+/// What was compiled, for one device. Copies are the same program; launches under way keep it.
+class Program {
+ public:
+  Program() = default;
+  /// What the compiler said of code that it took: its warnings.
+  const std::string& log() const noexcept { return log_; }
+  std::int64_t size_bytes() const noexcept { return image_.size(); }
+
+ private:
+  friend class Jit;
+  std::uint64_t name_ = 0;
+  HostArray<std::uint8_t> image_;
+  std::string log_;
+};
+
+class Jit {
+ public:
+  explicit Jit(Device device) noexcept : device_(std::move(device)) {}
+
+  /// Compiles for this device. Kernels are found by the names that they have in the image, so declare them
+  /// `extern "C"`. `invalid_argument` with the compiler's words when it does not take the source, `unsupported` when
+  /// there is no NVRTC, `timeout`. Works without a GPU, too; what was compiled on the host device cannot be launched.
+  Task<Result<Program>> compile(std::string source, CompileOptions options = {}) const;
+  /// The same in a plain thread, which waits.
+  Result<Program> compile_now(const std::string& source, const CompileOptions& options = {}) const;
+
+  /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the array's first element) or a
+  /// number, and more generally anything of at most 128 bytes that can be copied as bytes. Their number and sizes are
+  /// checked against the kernel's. `invalid_argument` for a grid that cannot be and for a kernel that is not there.
+  template <class... Arguments>
+  Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid,
+                    const Arguments&... arguments) const {
+    Launch launch;
+    (launch.add(arguments), ...);
+    return make_call(program, kernel, grid, launch);
+  }
+
+ private:
+  /// A launch's arguments as they are gathered.
+  struct Launch {
+    static constexpr std::size_t kMaxScalarBytes = 128;
+
+    void add(const ArrayUse& array) {
+      order.push_back(std::byte{0});
+      arrays.push_back(array);
+    }
+    template <class T>
+    void add(const T& scalar) {
+      static_assert(!std::derived_from<T, AnyArray>,
+                    "say what the kernel does with it: reads(a), writes(a), updates(a)");
+      static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxScalarBytes && !std::is_pointer_v<T>,
+                    "an argument is an array, or at most 128 bytes that can be copied, and no pointer");
+      order.push_back(static_cast<std::byte>(sizeof(T)));
+      const auto bytes = std::as_bytes(std::span(&scalar, 1));
+      scalars.insert(scalars.end(), bytes.begin(), bytes.end());
+    }
+    std::vector<ArrayUse> arrays;
+    std::vector<std::byte> order;
+    std::vector<std::byte> scalars;
+  };
+
+  Call<void> make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const;
+  static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, Duration timeout);
+  static Result<Program> load(const Device& device, std::span<const std::byte> image, std::string log);
+
+  Device device_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,54 @@
+// A kernel of the user's own, compiled at run time: the launch as data. The compiled image lies in shared memory like
+// any array, so every worker that comes can load it, and none has to be told.
+#pragma once
+
+#include "troupe/op/op.hpp"
+
+namespace troupe::op {
+
+/// How many blocks, or how many threads in each, along three axes.
+struct Extents {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  friend bool operator==(const Extents&, const Extents&) = default;
+};
+
+inline constexpr std::size_t kMaxKernelArguments = 64;
+
+struct Launch {
+  static constexpr Kind kKind = kind(Family::jit, 0);
+  static constexpr std::string_view kName = "jit.launch";
+  std::uint64_t program = 0;  // a name for the image, of its content
+  View image;
+  std::string kernel;
+  Extents blocks;
+  Extents threads;
+  std::uint32_t shared_bytes = 0;
+  std::vector<Argument> arrays;
+  /// One byte for every argument, in the kernel's order: 0 for the next of `arrays`, else the size of a scalar, whose
+  /// bytes are the next in `scalars`.
+  std::vector<std::byte> order;
+  std::vector<std::byte> scalars;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.program);
+    v.reads(self.image);
+    v.field(self.kernel);
+    for (auto* extents : {&self.blocks, &self.threads}) {
+      v.field(extents->x);
+      v.field(extents->y);
+      v.field(extents->z);
+    }
+    v.field(self.shared_bytes);
+    v.arguments(self.arrays);
+    v.field(self.order);
+    v.field(self.scalars);
+  }
+  static constexpr std::uint64_t work() noexcept { return ~std::uint64_t{0}; }
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+using JitOps = OpList<Launch>;
+
+}  // namespace troupe::op

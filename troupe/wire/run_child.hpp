@@ -1,0 +1,27 @@
+// A program that is asked one thing: started, given bytes on its standard input, and heard to its end, within a time
+// limit. Whatever becomes of it, it is gone when the answer is here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "troupe/core/clock.hpp"
+#include "troupe/wire/child.hpp"
+
+namespace troupe::wire {
+
+struct ChildAnswer {
+  std::string printed;  // on its standard output
+  ChildEnd end;
+};
+
+/// What it prints beyond this is `invalid_argument`.
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
+
+/// Any thread, which waits. `timeout` when it has not ended in time; it was killed then. Else errors as
+/// `Child::spawn`.
+Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
+                              std::span<const std::byte> input, Duration limit);
+
+}  // namespace troupe::wire
