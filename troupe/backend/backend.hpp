@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "troupe/backend/completion.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/view.hpp"
@@ -23,8 +24,12 @@ namespace troupe::backend {
 enum class ChunkMemory : std::uint8_t {
   shared,  // the machine's, which the app may see too
   device,  // the accelerator's own, made by a worker and held by the app by its descriptor
-  kLast = device,
+  // What follows is in one worker only, and goes with it.
+  local,    // the accelerator's own, where a driver cannot export it
+  managed,  // moves between the machine and the accelerator by itself
+  kLast = managed,
 };
+constexpr bool dies_with_its_worker(ChunkMemory memory) noexcept { return memory >= ChunkMemory::local; }
 
 /// A chunk of the vault as the app announces it.
 struct Chunk {
@@ -45,6 +50,9 @@ struct Setup {
   std::function<void()> after_loading = [] {};
   /// Which of the backend's devices, by its own name for it; empty: the only one.
   std::string device = {};
+  CompletionPolicy completion = CompletionPolicy::timeline;
+  /// Of each lane: the higher, the sooner its work is taken when the accelerator has a choice.
+  std::array<std::int8_t, wire::kMaxLanes> priorities = {};
   /// Nothing in this process works any more: says so, and ends what can be ended. Any thread; may return.
   std::function<void(const Error&)> poisoned = [](const Error&) {};
 };
@@ -61,6 +69,11 @@ struct Work {
   std::uint64_t estimate = 0;
   /// It cannot be run, and its reply is written already: it only takes its turn.
   bool refused = false;
+  /// The timeline is raised right before it and right after it.
+  bool alone = false;
+  /// It writes what one of the last few ops of its lane reads: they are done, and known to be done, before it begins.
+  /// (Otherwise they could not be run again, should this worker die.)
+  bool begins_anew = false;
   /// Ops on other lanes that must be done first: lane l up to `after[l]`, for every bit l set in `waits`.
   std::uint32_t waits = 0;
   std::array<wire::Ticket, wire::kMaxLanes> after{};
@@ -79,10 +92,14 @@ concept Backend =
       { memory.map(Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
       /// The accelerator's own memory, as a descriptor that outlives this process.
       { memory.make(std::uint64_t{}) } -> std::same_as<Result<wire::Descriptor>>;
+      /// A chunk that is in this worker only.
+      { memory.make_here(Chunk{}) } -> std::same_as<Result<void>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
       /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full.
       { backend.submit(work) } -> std::same_as<void>;
+      /// No more work is at hand: timelines that were not raised yet, because more work followed, are now.
+      { backend.flush() } -> std::same_as<void>;
       { lane.completed(event) } -> std::same_as<bool>;
       /// Makes ready what first calls would have to wait for; in a standby, ahead of time.
       { backend.warm() } -> std::same_as<void>;

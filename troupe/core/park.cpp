@@ -19,7 +19,7 @@ void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const 
 
 }  // namespace
 
-bool spin_until(bool (*done)(const void*), const void* argument) noexcept {
+bool spin_until(bool (*done)(const void*), const void* argument, Duration limit) noexcept {
   if (done(argument)) return true;
   const auto start = std::chrono::steady_clock::now();
   constexpr int kRelaxesPerYield = 64;
@@ -29,7 +29,7 @@ bool spin_until(bool (*done)(const void*), const void* argument) noexcept {
       relax_core();
     }
     sched_yield();
-  } while (std::chrono::steady_clock::now() - start < kSpinTime);
+  } while (std::chrono::steady_clock::now() - start < limit);
   return done(argument);
 }
 

@@ -22,13 +22,13 @@ inline void relax_core() noexcept {
 #endif
 }
 
-/// Spins until `done()` or `kSpinTime` has passed; lets other threads of an overcommitted core run in between.
+/// Spins until `done()` or `limit` has passed; lets other threads of an overcommitted core run in between.
 /// Returns the last answer of `done()`.
-bool spin_until(bool (*done)(const void*), const void* argument) noexcept;
+bool spin_until(bool (*done)(const void*), const void* argument, Duration limit) noexcept;
 
 template <class Done>
-bool spin_until(const Done& done) noexcept {
-  return spin_until([](const void* argument) { return (*static_cast<const Done*>(argument))(); }, &done);
+bool spin_until(const Done& done, Duration limit = kSpinTime) noexcept {
+  return spin_until([](const void* argument) { return (*static_cast<const Done*>(argument))(); }, &done, limit);
 }
 
 /// Sleeps while `*word == expected`, until woken, until `until`, or for no reason at all: call it in a loop.

@@ -33,12 +33,7 @@ Result<ChunkTable::Chunk> ChunkTable::make(std::uint64_t size_bytes, Sight sight
 Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight) {
   Chunk made = TROUPE_TRY(make(size_bytes, sight));
   const std::lock_guard lock(mutex_);
-  if (chunks_.size() == op::kMaxChunks)
-    return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
-  // The number that was free for the longest: an op that names it may reach a worker before the news of it does, and
-  // must not find an older chunk there.
-  while (chunks_.contains(next_id_)) next_id_ = (next_id_ + 1) % op::kMaxChunks;
-  const std::uint32_t id = std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
+  const std::uint32_t id = TROUPE_TRY(next_id());
   made.news.id = id;
   if (!made.shared) made.news.address = place_for(made.news.size_bytes);
   tell_of_drops(wire::kSendPatience);
@@ -48,25 +43,67 @@ Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight
   return ChunkSource::Chunk{.id = id, .data = sight == Sight::visible ? chunk.shared->data() : nullptr};
 }
 
+/// The number that was free for the longest: an op that names it may reach a worker before the news of it does, and
+/// must not find an older chunk there.
+Result<std::uint32_t> ChunkTable::next_id() {
+  if (chunks_.size() == op::kMaxChunks)
+    return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
+  while (chunks_.contains(next_id_)) next_id_ = (next_id_ + 1) % op::kMaxChunks;
+  return std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
+}
+
+/// What that worker answers; nothing when it dies instead.
+std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socket& worker, const backend::Chunk& chunk,
+                                                         TimePoint until) {
+  if (!changed_.wait_until(lock, until, [&] { return closed_ || !wish_; }))  // vaults may grow at the same time
+    return fail(ErrorKind::timeout, "workers did not make memory in time");
+  if (closed_) return fail(ErrorKind::stopped, "the device is closed");
+  const auto is_there = [&] { return std::ranges::find(workers_, &worker) != workers_.end(); };
+  if (!is_there()) return std::nullopt;
+  wish_ = Wish{&worker, std::nullopt};
+  // One that cannot be told is dying, and is soon gone from the list.
+  (void)worker::send(worker, worker::ToWorker(worker::MakeMemory{chunk}));
+  const bool heard = changed_.wait_until(lock, until, [&] { return closed_ || wish_->answer || !is_there(); });
+  std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
+  wish_.reset();
+  changed_.notify_all();
+  if (!answer && !heard) return fail(ErrorKind::timeout, "a worker did not make memory in time");
+  return answer;
+}
+
 Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   const TimePoint until = std::chrono::steady_clock::now() + kMakePatience;
   for (;;) {
     if (!changed_.wait_until(lock, until, [&] { return closed_ || !workers_.empty(); }))
       return fail(ErrorKind::worker_crashed, "there is no worker to make memory");
     if (closed_) return fail(ErrorKind::stopped, "the device is closed");
-    wire::Socket& worker = *workers_.front();
-    wish_ = Wish{&worker, std::nullopt};
-    // One that cannot be told is dying, and is soon gone from the list.
-    (void)worker::send(worker, worker::ToWorker(worker::MakeMemory{size_bytes}));
-    const bool heard = changed_.wait_until(lock, until, [&] {
-      return closed_ || wish_->answer || std::ranges::find(workers_, &worker) == workers_.end();
-    });
-    std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
-    wish_.reset();
-    if (answer) return std::move(*answer);
-    if (!heard) return fail(ErrorKind::timeout, "a worker did not make memory in time");
+    const backend::Chunk chunk{.size_bytes = size_bytes, .memory = backend::ChunkMemory::device};
+    if (auto answer = wish(lock, *workers_.front(), chunk, until)) return std::move(*answer);
   }  // it died: the next one is asked
+}
+
+Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, backend::ChunkMemory memory,
+                                                  std::int64_t generation) {
+  Lock lock(mutex_);
+  const auto stale = [] { return fail(ErrorKind::buffer_stale, "the worker whose memory it would be is gone"); };
+  if (generation != generation_ || !serving_) return stale();
+  Chunk chunk{.shared = std::nullopt, .device = {}, .news = {}, .committed_bytes = size_bytes};
+  chunk.news = {.id = TROUPE_TRY(next_id()), .size_bytes = size_bytes, .memory = memory, .address = 0};
+  const std::uint32_t id = chunk.news.id;
+  const TimePoint until = std::chrono::steady_clock::now() + kMakePatience;
+  std::optional<Result<wire::Descriptor>> answer = wish(lock, *serving_, chunk.news, until);
+  if (!answer || generation != generation_) return stale();
+  if (!*answer) return fail(answer->error());
+  chunks_.emplace(id, std::move(chunk));
+  return ChunkSource::Chunk{.id = id, .data = nullptr};
+}
+
+void ChunkTable::begin_generation(wire::Socket& worker, std::int64_t generation) {
+  const Lock lock(mutex_);
+  std::erase_if(chunks_, [](const auto& entry) { return entry.second.is_mortal(); });
+  serving_ = &worker;
+  generation_ = generation;
 }
 
 void ChunkTable::made(const wire::Socket& worker, Result<wire::Descriptor> memory) {
@@ -134,7 +171,8 @@ Result<void> ChunkTable::tell(wire::Socket& worker, const Chunk& chunk) {
 
 Result<void> ChunkTable::add_worker(wire::Socket& socket) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, chunk] : chunks_) TROUPE_TRY(tell(socket, chunk));
+  for (const auto& [id, chunk] : chunks_)
+    if (!chunk.is_mortal()) TROUPE_TRY(tell(socket, chunk));
   workers_.push_back(&socket);
   changed_.notify_all();
   return {};
@@ -143,6 +181,7 @@ Result<void> ChunkTable::add_worker(wire::Socket& socket) {
 void ChunkTable::remove_worker(wire::Socket& socket) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(workers_, &socket);
+  if (serving_ == &socket) serving_ = nullptr;
   std::erase_if(drops_, [&](const Drop& drop) { return drop.worker == &socket; });
   changed_.notify_all();
 }

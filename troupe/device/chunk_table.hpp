@@ -27,6 +27,11 @@ class ChunkTable {
 
   /// A chunk, told to all workers before this returns.
   Result<ChunkSource::Chunk> add(std::uint64_t size_bytes, Sight sight);
+  /// A chunk of memory that dies with the worker that serves as this generation. `buffer_stale` when another one does,
+  /// or none.
+  Result<ChunkSource::Chunk> add_mortal(std::uint64_t size_bytes, backend::ChunkMemory memory, std::int64_t generation);
+  /// That worker serves from now on. Chunks that died with the one before are forgotten.
+  void begin_generation(wire::Socket& worker, std::int64_t generation);
   Result<void> commit(std::uint32_t id, std::uint64_t bytes);
   void drop(std::uint32_t id) noexcept;
 
@@ -49,6 +54,8 @@ class ChunkTable {
     backend::Chunk news;
     std::uint64_t committed_bytes = 0;
 
+    bool is_mortal() const noexcept { return backend::dies_with_its_worker(news.memory); }
+
     int descriptor() const noexcept { return shared ? shared->descriptor().get() : device.get(); }
   };
   struct Wish {
@@ -59,7 +66,11 @@ class ChunkTable {
     wire::Socket* worker;
     std::uint32_t id;
   };
+  using Lock = std::unique_lock<std::mutex>;
   static Result<void> tell(wire::Socket& worker, const Chunk& chunk);
+  std::optional<Result<wire::Descriptor>> wish(Lock& lock, wire::Socket& worker, const backend::Chunk& chunk,
+                                               TimePoint until);
+  Result<std::uint32_t> next_id();
   Result<Chunk> make(std::uint64_t size_bytes, Sight sight);
   Result<wire::Descriptor> make_in_worker(std::uint64_t size_bytes);
   std::uint64_t place_for(std::uint64_t size_bytes);
@@ -73,6 +84,8 @@ class ChunkTable {
   std::uint64_t next_address_ = 0;
   std::map<std::uint32_t, Chunk> chunks_;
   std::vector<wire::Socket*> workers_;
+  wire::Socket* serving_ = nullptr;  // the worker that serves, as `generation_`
+  std::int64_t generation_ = 0;
   std::deque<Drop> drops_;  // that a worker has not been told of
   std::uint32_t next_id_ = 0;
 };
@@ -89,6 +102,21 @@ class TableChunks final : public ChunkSource {
  private:
   const std::shared_ptr<ChunkTable> table_;  // shared by the device and its vaults, which may outlive it
   const ChunkTable::Sight sight_;
+};
+
+/// The same of memory that dies with the worker of one generation.
+class MortalChunks final : public ChunkSource {
+ public:
+  MortalChunks(std::shared_ptr<ChunkTable> table, backend::ChunkMemory memory, std::int64_t generation) noexcept
+      : table_(std::move(table)), memory_(memory), generation_(generation) {}
+  Result<Chunk> make(std::uint64_t size_bytes) override { return table_->add_mortal(size_bytes, memory_, generation_); }
+  Result<void> commit(std::uint32_t, std::uint64_t) override { return {}; }
+  void drop(std::uint32_t id) noexcept override { table_->drop(id); }
+
+ private:
+  const std::shared_ptr<ChunkTable> table_;  // shared, as above
+  const backend::ChunkMemory memory_;
+  const std::int64_t generation_;
 };
 
 }  // namespace troupe

@@ -69,7 +69,7 @@ TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {
   ASSERT_TRUE(table.add_worker(maker.app));
   ASSERT_TRUE(table.add_worker(other.app));
   std::jthread context([&] {
-    EXPECT_EQ(std::get<worker::MakeMemory>(maker.receive()).size_bytes, kChunkStepBytes) << "in whole steps";
+    EXPECT_EQ(std::get<worker::MakeMemory>(maker.receive()).chunk.size_bytes, kChunkStepBytes) << "in whole steps";
     table.made(other.app, fail(ErrorKind::internal, "nobody asked this one"));
     table.made(maker.app, some_memory());
   });

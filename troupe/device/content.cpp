@@ -25,7 +25,10 @@ void taint_what_it_writes(OpCall& call) noexcept {
 }
 
 void settle_content(OpCall& call, Result<void>& result) noexcept {
-  if (call.is_hopeless || (result && reads_tainted(call))) result = fail(ErrorKind::buffer_tainted);
+  if (call.is_stale)
+    result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
+  else if (call.is_hopeless || (result && reads_tainted(call)))
+    result = fail(ErrorKind::buffer_tainted);
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);

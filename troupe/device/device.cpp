@@ -60,7 +60,14 @@ Result<void> Device::allocate_in(Vault& vault, AnyArray& array, const Shape& sha
 }
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
+  if (!info().keeps_memory) return allocate_mortal(array, shape, backend::ChunkMemory::local);
   return allocate_in(state()->vault(), array, shape);
+}
+
+Result<void> Device::allocate_mortal(AnyArray& array, const Shape& shape, backend::ChunkMemory memory) const {
+  const IntrusivePtr<Vault> vault = state()->mortal_vault(memory);
+  if (!vault) return fail(state()->why_shut());
+  return allocate_in(*vault, array, shape);
 }
 
 Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
@@ -76,8 +83,13 @@ Result<void> Device::check_arrays(std::string_view op, std::span<const AnyArray*
       return fail(ErrorKind::invalid_argument,
                   std::string(op) + ": an array is empty: it was moved from, or never made");
     const Vault* vault = &array->block()->vault();
-    if (vault != &state()->vault() && vault != &state()->host_vault())
+    if (vault == &state()->vault() || vault == &state()->host_vault()) continue;
+    if (vault->generation() == 0 || vault->device() != info().index)
       return fail(ErrorKind::invalid_argument, std::string(op) + ": an array belongs to another device");
+    if (vault != state()->mortal_vault(backend::ChunkMemory::managed).get() &&
+        vault != state()->mortal_vault(backend::ChunkMemory::local).get())
+      return fail(ErrorKind::buffer_stale, std::string(op) + ": an array's memory died with its worker (generation " +
+                                               std::to_string(vault->generation()) + "); make it anew");
   }
   return {};
 }

@@ -16,6 +16,7 @@
 
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/system.hpp"
+#include "troupe/backend/backend.hpp"
 #include "troupe/device/array.hpp"
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
@@ -85,6 +86,15 @@ class Device {
   Result<Array<T>> array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};
     if (Result<void> made = allocate(*array, shape); !made) array = fail(std::move(made).error());
+    return array;
+  }
+  /// Memory that moves between the machine and the GPU by itself, as the driver sees fit; never more than the GPU has
+  /// free. It lives and dies with the worker: after a take-over its arrays answer `buffer_stale`, and are made anew.
+  template <Element T>
+  Result<Array<T>> managed_array(const Shape& shape) const {
+    Result<Array<T>> array{Array<T>()};
+    if (Result<void> made = allocate_mortal(*array, shape, backend::ChunkMemory::managed); !made)
+      array = fail(std::move(made).error());
     return array;
   }
   /// Memory that this process and the workers share.
@@ -177,6 +187,7 @@ class Device {
   Result<void> allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const;
   Result<void> allocate(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
+  Result<void> allocate_mortal(AnyArray& array, const Shape& shape, backend::ChunkMemory memory) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;

@@ -46,7 +46,9 @@ void DeviceContext::attend() {
   }
   const bool wants_standby = device_->options().standby == Standby::warm;
   const bool has_spare = idle_standby() || on_trial || engine.trial();
-  if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spare)) && !find(Role::starting)) start_worker();
+  const bool is_taken = device_->info().is_exclusive && find(Role::dying);  // until it is reaped
+  if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spare)) && !find(Role::starting) && !is_taken)
+    start_worker();
   if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
     if (const auto standby = idle_standby()) {  // it was for a trial only
       crew_->members.at(*standby).role = Role::dying;
@@ -66,6 +68,7 @@ void DeviceContext::take_over(std::uint32_t worker) {
   crew_->active = worker;
   device_->set_worker_pid(member.link->pid());
   const std::int64_t generation = device_->next_generation();
+  device_->begin_generation(member.link->socket(), generation);
   device_->engine().take_over(worker, generation);
   device_->opened({});
   if (generation == 1) return;
@@ -166,11 +169,15 @@ void DeviceContext::on(Spoke message) {
     member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
                                                           std::get<worker::Ready>(*decoded).version +
                                                           ", this program is " + worker::version());
-  } else if (decoded && std::holds_alternative<worker::MemoryMade>(*decoded) && (*received)->descriptors.size() == 1) {
-    return device_->chunks().made(member.link->socket(), std::move((*received)->descriptors[0]));
+  } else if (decoded && std::holds_alternative<worker::MemoryMade>(*decoded) && (*received)->descriptors.size() <= 1) {
+    std::vector<wire::Descriptor>& memory = (*received)->descriptors;
+    return device_->chunks().made(member.link->socket(), memory.empty() ? wire::Descriptor() : std::move(memory[0]));
   } else if (decoded && std::holds_alternative<worker::NoMemory>(*decoded)) {
     const auto& none = std::get<worker::NoMemory>(*decoded);
     return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
+  } else if (decoded && std::holds_alternative<worker::Poisoned>(*decoded)) {
+    const auto& poisoned = std::get<worker::Poisoned>(*decoded);
+    return serving_worker_dies(member, Error(poisoned.kind, poisoned.message));
   } else if (decoded && std::holds_alternative<worker::Refused>(*decoded)) {
     const auto& refused = std::get<worker::Refused>(*decoded);
     member.killed_for = Error(refused.kind, refused.message);
@@ -206,14 +213,18 @@ void DeviceContext::on(Kill message) {
     crew_->failure = message.why;
     return self_.stop();
   }
-  if (!was_active) return;  // a trial ends at the reap
+  if (was_active) serving_worker_dies(member, message.why);  // a trial ends at the reap
+}
+
+void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why) {
+  if (member.role != Role::active) return;  // the reap will tell
   member.role = Role::dying;
   member.had_served = true;
   crew_->active.reset();
   device_->set_worker_pid(0);
   device_->engine().retire_active();
-  crew_->failure = message.why;
-  throw Exception(message.why);
+  crew_->failure = why;
+  throw Exception(why);
 }
 
 void DeviceContext::on(Ended message) {

@@ -95,6 +95,8 @@ class DeviceContext {
   std::optional<std::uint32_t> find(Role role) const;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   void forget(std::uint32_t worker);
+  /// It was the active one and will be reaped: fails with `why`, so that another takes over now.
+  void serving_worker_dies(CrewMember& member, const Error& why);
 
   Context<DeviceContext> self_;
   const std::shared_ptr<DeviceState> device_;

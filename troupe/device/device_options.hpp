@@ -2,12 +2,15 @@
 // struct (see Supervision), and with defaults that make `system.device(0)` a complete sentence.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "troupe/actor/supervision.hpp"
+#include "troupe/backend/completion.hpp"
 #include "troupe/core/clock.hpp"
+#include "troupe/op/op.hpp"
 
 namespace troupe {
 
@@ -25,12 +28,21 @@ struct Lanes {
   enum class Policy : std::uint8_t { per_family, single, pool };
   Policy policy = Policy::per_family;
   int count = 0;  // of a pool
+  /// By the lane's number, or by the number of the family: the higher, the sooner its work is taken when a GPU has a
+  /// choice. As far as the GPU tells them apart; the CPU does not.
+  std::array<std::int8_t, 16> priorities = {};
 
   /// One lane for each family of ops: a copy overlaps a multiplication.
   static constexpr Lanes per_family() noexcept { return {}; }
-  static constexpr Lanes single() noexcept { return {Policy::single, 1}; }
+  static constexpr Lanes single() noexcept { return {Policy::single, 1, {}}; }
   /// `count` lanes, taken in turn.
-  static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count}; }
+  static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count, {}}; }
+  /// The same with a priority for the lane of one family: `Lanes::per_family().prefer(op::Family::memory, 1)`.
+  constexpr Lanes prefer(op::Family family, std::int8_t priority) const noexcept {
+    Lanes lanes = *this;
+    lanes.priorities[static_cast<std::size_t>(family)] = priority;
+    return lanes;
+  }
 };
 
 inline constexpr std::uint64_t kDefaultRingUnits = 4096;
@@ -40,6 +52,7 @@ struct DeviceOptions {
   Isolation isolation = Isolation::process;
   Standby standby = Standby::warm;
   Lanes lanes = {};
+  CompletionPolicy completion = CompletionPolicy::timeline;
   /// Bytes of device memory, and of memory shared with the app (`HostArray`); 0 is an `invalid_argument`. Unset: half
   /// of the machine's memory, or nearly all of a GPU's.
   std::uint64_t vault_limit_bytes = kUnset;

@@ -12,6 +12,9 @@
 namespace troupe {
 namespace {
 
+/// A small kernel takes 5 to 50 us, and whoever sleeps meanwhile pays as much again for waking up.
+constexpr Duration kGpuSpinTime = std::chrono::microseconds(100);
+
 /// What a system keeps for its devices.
 struct Devices {
   std::mutex mutex;
@@ -57,7 +60,12 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
       chunks_(
           std::make_shared<ChunkTable>(info_.backend == "host" ? ChunkTable::Maker::app : ChunkTable::Maker::worker)),
       engine_(
-          {.ring_units = options.ring_units, .max_waiting = options.max_waiting, .device = info_.index},
+          {.ring_units = options.ring_units,
+           .max_waiting = options.max_waiting,
+           .device = info_.index,
+           .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
+           .can_try = !info_.is_exclusive,
+           .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime},
           {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
            .attend = [this] { tell_context(DeviceContext::Attend{}); }},
           bells_.app()) {}
@@ -78,8 +86,17 @@ void DeviceState::tell_context(M message) noexcept {
 }
 
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
-                                                       const DeviceOptions& options) {
-  TROUPE_TRY(check(options));
+                                                       const DeviceOptions& wanted) {
+  TROUPE_TRY(check(wanted));
+  DeviceOptions options = wanted;
+  const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
+  if (info.is_exclusive && options.standby != Standby::none) {
+    options.standby = Standby::none;
+    say("only one process at a time may use this device: there is no standby, and what a worker was doing when it died "
+        "is not tried again");
+  }
+  if (!info.keeps_memory)
+    say("this driver cannot export memory: arrays are lost with their worker, and answer buffer_stale then");
   if (system.is_virtual())
     return fail(ErrorKind::unsupported, "a system in virtual time has no devices: a worker's time is real");
   ControlLoop* loop = TROUPE_TRY(control_loop_of(system));
@@ -95,6 +112,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                            .device = info.id,
                            .ring_units = options.ring_units,
                            .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
+                           .completion = options.completion,
+                           .priorities = options.lanes.priorities,
                            .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
                              core->log(record.level, record.source, record.message);
                            }};
@@ -108,6 +127,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                         ? info.memory_bytes / 16 * 15
                                         : or_half(options.vault_limit_bytes);
   device->vault_ = TROUPE_TRY(make_vault(vault_bytes, ChunkTable::Sight::hidden));
+  device->mortal_limit_bytes_ = vault_bytes;
   device->host_vault_ = TROUPE_TRY(make_vault(or_half(options.host_limit_bytes), ChunkTable::Sight::visible));
   try {
     device->poller_ = std::thread([raw = device.get()] { raw->engine_.poll_until_stopped(); });
@@ -154,6 +174,8 @@ void DeviceState::shut(const Error& why) noexcept {
   chunks_->close();
   vault_->close();
   host_vault_->close();
+  for (const auto memory : {backend::ChunkMemory::local, backend::ChunkMemory::managed})
+    if (const IntrusivePtr<Vault> vault = mortal_vault(memory)) vault->close();
   engine_.shut(why);
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
@@ -170,6 +192,30 @@ void DeviceState::crew_is_gone() {
 void DeviceState::wait_until_shut() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return is_shut_; });
+}
+
+IntrusivePtr<Vault> DeviceState::mortal_vault(backend::ChunkMemory memory) {
+  const std::lock_guard lock(mutex_);
+  return memory == backend::ChunkMemory::managed ? managed_vault_ : local_vault_;
+}
+
+void DeviceState::begin_generation(wire::Socket& worker, std::int64_t generation) {
+  chunks_->begin_generation(worker, generation);
+  const auto make = [&](backend::ChunkMemory memory) -> IntrusivePtr<Vault> {
+    const VaultOptions options{.limit_bytes = mortal_limit_bytes_, .generation = generation};
+    Result<IntrusivePtr<Vault>> vault =
+        Vault::create(options, info_.index, std::make_shared<MortalChunks>(chunks_, memory, generation));
+    return vault ? std::move(*vault) : IntrusivePtr<Vault>();
+  };
+  IntrusivePtr<Vault> local = make(backend::ChunkMemory::local);
+  IntrusivePtr<Vault> managed = make(backend::ChunkMemory::managed);
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(local_vault_, local);
+    std::swap(managed_vault_, managed);
+  }
+  if (local) local->close();
+  if (managed) managed->close();
 }
 
 std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {

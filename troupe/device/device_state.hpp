@@ -34,6 +34,11 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Engine& engine() noexcept { return engine_; }
   Vault& vault() noexcept { return *vault_; }
   Vault& host_vault() noexcept { return *host_vault_; }
+  /// Memory that dies with the worker that serves now; none while none does. Of the accelerator's own where a driver
+  /// cannot export it (`vault()` is empty then), or managed.
+  IntrusivePtr<Vault> mortal_vault(backend::ChunkMemory memory);
+  /// A worker serves from now on; what died with the one before is stale.
+  void begin_generation(wire::Socket& worker, std::int64_t generation);
   ChunkTable& chunks() noexcept { return *chunks_; }
   wire::SharedBells& bells() noexcept { return bells_; }
   ControlLoop& loop() noexcept { return loop_; }
@@ -79,7 +84,11 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::atomic<int> worker_pid_{0};
   std::atomic<std::uint32_t> next_lane_{0};
 
+  std::uint64_t mortal_limit_bytes_ = 0;
+
   std::mutex mutex_;  // of what follows
+  IntrusivePtr<Vault> local_vault_;
+  IntrusivePtr<Vault> managed_vault_;
   std::condition_variable changed_;
   std::optional<Result<void>> opened_;
   bool is_shut_ = false;

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include "troupe/core/assert.hpp"
-#include "troupe/core/park.hpp"
 #include "troupe/device/content.hpp"
 
 namespace troupe {
@@ -36,6 +35,8 @@ void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
   OpCall& op = *call.leak();
   submitted_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint deadline = op.deadline;
+  // Of an op that has a deadline it must be known when it begins; and of one that cannot be run again, whether it has.
+  op.stands_alone = options_.ops_per_flag == 1 || deadline != TimePoint::max() || !op.can_be_rerun();
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
   if (!enter_fast(op)) submit_slowly(op);
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
@@ -182,7 +183,7 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   bell_.ignore();
   submit(call);
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
-  (void)spin_until([&] { return ended() || (poll(), ended()); });
+  (void)spin_until([&] { return ended() || (poll(), ended()); }, options_.spin);
   bell_.listen();  // the poller sleeps at the bell, and has the watch again
   poll();
   if (with_deadline_.load(std::memory_order_seq_cst) > 0) bell_.ring();  // nobody could while we ignored it
@@ -209,7 +210,7 @@ void Engine::poll_until_stopped() noexcept {
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
       while (any && !is_idle() && !is_wanted()) {
-        any = spin_until([&] { return poll() || is_idle() || is_wanted(); });
+        any = spin_until([&] { return poll() || is_idle() || is_wanted(); }, options_.spin);
         if (deadlines) break;
       }
       bell_.listen();

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "troupe/core/clock.hpp"
+#include "troupe/core/park.hpp"
 #include "troupe/device/op_call.hpp"
 #include "troupe/device/session.hpp"
 #include "troupe/wire/channel.hpp"
@@ -41,6 +42,11 @@ class Engine {
     std::uint64_t ring_units = 4096;
     std::size_t max_waiting = 65536;
     int device = 0;
+    wire::Ticket ops_per_flag = 1;
+    /// Ops that were cut off may be tried again, alone, in a second worker.
+    bool can_try = true;
+    /// How long somebody looks before it sleeps.
+    Duration spin = kSpinTime;
   };
   /// What the engine cannot do itself. Called from any thread, under its locks: post, do not do.
   struct Hooks {

@@ -28,7 +28,7 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
 
 void Engine::open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell) {
   const auto watch = take_watch();
-  sessions_[worker].open(channel, doorbell);
+  sessions_[worker].open(channel, doorbell, options_.ops_per_flag);
 }
 
 void Engine::close(std::uint32_t worker) {
@@ -93,7 +93,7 @@ void Engine::sort_out(OpCall& call, WorkerSession& session, const Error& why) {
                fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
   }
   ++call.runs_cut_off;
-  if (!call.deadline_passed && call.can_be_rerun()) {
+  if (!call.deadline_passed && call.can_be_rerun() && options_.can_try) {
     ++reruns_;
     return set_stage(call, OpStage::suspect);
   }

@@ -70,6 +70,8 @@ class OpCall final : public Outcome<void> {
   bool given_up = false;     // nobody waits for it any more
   bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
+  bool is_stale = false;     // hopeless because it names memory that died with a worker
+  bool stands_alone = true;  // its end is told for it alone
   /// The engine is through with it: nothing is in a ring, nothing waits.
   std::atomic<bool> ended_in_engine{false};
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "troupe/device/vault.hpp"
+
 namespace troupe {
 
-void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell) {
+void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag) {
+  ops_per_flag_ = ops_per_flag;
   channel_ = &channel;
   doorbell_ = &doorbell;
   generation_ = -1;
@@ -22,12 +25,16 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
   if (call.generation < 0) call.generation = generation_;
   call.position = place.record();
   call.units = static_cast<std::uint32_t>(place.units);
-  for (const BlockUse& use : call.uses.all())
+  for (const BlockUse& use : call.uses.all()) {
+    const std::int64_t generation = use.block->vault().generation();
+    if (generation != 0 && generation != generation_) call.is_hopeless = call.is_stale = true;
     if (use.touch.writes) use.block->begin_write();
+  }
   calls_[channel_->ring().index(place.record())] = &call;
   channel_->ring().prefetch_to_write_after(place.record());
   wire::Bell& doorbell = *doorbell_;
-  channel_->ring().commit(place, call.lane, call.bytes.bytes(), call.is_hopeless);
+  channel_->ring().commit(place, call.lane, call.bytes.bytes(),
+                          {.cancelled = call.is_hopeless, .alone = call.stands_alone});
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
   doorbell.ring();
 }
@@ -123,7 +130,7 @@ bool WorkerSession::cancel(const OpCall& call) noexcept {
 
 bool WorkerSession::may_have_begun(const OpCall& call) const noexcept {
   const wire::Ticket done = channel_->status().lanes[call.lane].timeline.now();
-  return was_handed_in(call) && wire::reached(done + 1, call.ticket);
+  return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
 }
 
 bool WorkerSession::was_handed_in(const OpCall& call) const noexcept {

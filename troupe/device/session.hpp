@@ -20,7 +20,8 @@ class WorkerSession {
  public:
   /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
   /// good.
-  void open(wire::Channel& channel, wire::Bell& doorbell);
+  /// `ops_per_flag`: for so many ops at most does the worker raise a timeline at once.
+  void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1);
   void close() noexcept { channel_ = nullptr; }
   bool is_open() const noexcept { return channel_ != nullptr; }
   wire::Channel& channel() noexcept { return *channel_; }
@@ -56,7 +57,7 @@ class WorkerSession {
   bool covers(const OpCall& call) const noexcept {
     return channel_->status().lanes[call.lane].timeline.done(call.ticket);
   }
-  /// Whether it may have begun: it was handed to its lane, and the one before it there is done.
+  /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
   bool may_have_begun(const OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
@@ -85,6 +86,7 @@ class WorkerSession {
   alignas(128) wire::Channel* channel_ = nullptr;
   wire::Bell* doorbell_ = nullptr;
   std::int64_t generation_ = -1;
+  wire::Ticket ops_per_flag_ = 1;
   std::vector<OpCall*> calls_;  // along the ring; null where none is under way
 
   alignas(128) std::atomic<wire::Position> head_{0};

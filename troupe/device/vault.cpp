@@ -35,6 +35,7 @@ Vault::Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> sour
       usual_bytes_(usual_chunk_bytes(options.chunk_bytes, limit_bytes_)),
       keep_empty_bytes_(std::max(options.keep_empty_bytes, usual_bytes_)),
       device_(device),
+      generation_(options.generation),
       source_(std::move(source)) {
   stats_.limit_bytes = options.limit_bytes;
 }

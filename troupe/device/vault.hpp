@@ -63,6 +63,8 @@ struct VaultOptions {
   /// Empty chunks are kept as long as they have no more bytes than this together, or than one usual chunk. More helps
   /// programs that free and allocate large blocks all the time.
   std::uint64_t keep_empty_bytes = 0;
+  /// Whose memory it is when it dies with a worker: of that generation. 0: it outlives all of them.
+  std::int64_t generation = 0;
 };
 
 struct VaultStats {
@@ -90,6 +92,7 @@ class Vault : public RefCounted {
 
   VaultStats stats() const;
   int device() const noexcept { return device_; }
+  std::int64_t generation() const noexcept { return generation_; }
 
   /// Gives all empty chunks back to the source.
   void trim();
@@ -148,6 +151,7 @@ class Vault : public RefCounted {
   const std::uint64_t usual_bytes_;
   const std::uint64_t keep_empty_bytes_;
   const int device_;
+  const std::int64_t generation_;
   const std::shared_ptr<ChunkSource> source_;
 
   // Serializes calls to the source, which may take long. Taken before `mutex_`, and never waited for by those who free.

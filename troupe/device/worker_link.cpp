@@ -42,7 +42,9 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                             .ring_units = setup.ring_units,
                             .doorbell = number,
                             .memory_limit_bytes = setup.memory_limit_bytes,
-                            .device = setup.device};
+                            .device = setup.device,
+                            .completion = setup.completion,
+                            .priorities = setup.priorities};
   TROUPE_TRY(worker::send(socket, worker::ToWorker(hello), descriptors));
   std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
   TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))

@@ -25,6 +25,8 @@ struct WorkerSetup {
   std::string device;  // which one of the backend's
   std::uint64_t ring_units = 0;
   std::uint64_t memory_limit_bytes = 0;
+  CompletionPolicy completion = CompletionPolicy::timeline;
+  std::array<std::int8_t, wire::kMaxLanes> priorities = {};
   LogSink log;
 };
 

@@ -101,6 +101,10 @@ class RandomOps {
   }
 
   // So that any op can be filled through its own description.
+  template <std::integral T>
+  void field(T& out) {
+    out = static_cast<T>(number(0, std::numeric_limits<std::int32_t>::max()));
+  }
   void reads(View& out) { out = view(); }
   void writes(View& out) { out = view(); }
   void updates(View& out) { out = view(); }

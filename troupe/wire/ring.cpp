@@ -34,12 +34,14 @@ Place Ring::place_at(Position tail, std::size_t size_bytes, std::uint64_t capaci
   return {.begin = tail, .skip = units <= to_end ? 0 : to_end, .units = units};
 }
 
-void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes, bool cancelled) noexcept {
+void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
+                  RecordTraits traits) noexcept {
   RecordHeader& record = header(place.record());
   record.size_bytes = static_cast<std::uint32_t>(bytes.size());
   record.units = static_cast<std::uint16_t>(place.units);
-  record.lane = static_cast<std::uint16_t>(lane);
-  record.cancelled.store(cancelled ? 1 : 0, std::memory_order_relaxed);
+  record.lane = static_cast<std::uint8_t>(lane);
+  record.alone = traits.alone ? 1 : 0;
+  record.cancelled.store(traits.cancelled ? 1 : 0, std::memory_order_relaxed);
   if (!bytes.empty())
     std::memcpy(reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader), bytes.data(), bytes.size());
   record.mark.store(mark_of(place.record()), std::memory_order_seq_cst);
@@ -60,6 +62,7 @@ std::optional<Record> Ring::at(Position position) const noexcept {
   return Record{.bytes = {reinterpret_cast<const std::byte*>(&record) + sizeof(RecordHeader), record.size_bytes},
                 .units = units,
                 .lane = record.lane,
+                .alone = record.alone != 0,
                 .cancelled = &record.cancelled};
 }
 

@@ -27,15 +27,22 @@ struct RecordHeader {
   std::uint32_t size_bytes;              // kSkip: nothing here, the next record is at the ring's start
   std::atomic<std::uint32_t> cancelled;  // the app does not want it any more
   std::uint16_t units;
-  std::uint16_t lane;
+  std::uint8_t lane;
+  std::uint8_t alone;
 };
 static_assert(sizeof(RecordHeader) == 16);
+
+struct RecordTraits {
+  bool cancelled = false;  // from the start: it has its place in the order, and nothing else
+  bool alone = false;      // its lane's timeline is raised right before it and right after it, for it alone
+};
 
 struct Record {
   std::span<const std::byte> bytes = {};
   std::uint64_t units = 0;
   std::uint32_t lane = 0;
   bool skip = false;
+  bool alone = false;
   const std::atomic<std::uint32_t>* cancelled = nullptr;
 };
 
@@ -72,10 +79,9 @@ class Ring {
   }
 
   /// Writes a record for a lane where its producer was given a place, and makes it visible. Sequentially consistent,
-  /// because the producer looks next whether the worker sleeps (see Bell). A record may be cancelled from the start: it
-  /// has its place in the order, and nothing else.
+  /// because the producer looks next whether the worker sleeps (see Bell).
   void commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
-              bool cancelled = false) noexcept;
+              RecordTraits traits = {}) noexcept;
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
   std::optional<Record> at(Position position) const noexcept;

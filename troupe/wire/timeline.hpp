@@ -13,6 +13,10 @@ using Ticket = std::uint32_t;
 /// True when `now` is at or past `ticket`, for tickets less than 2^31 apart.
 constexpr bool reached(Ticket now, Ticket ticket) noexcept { return static_cast<std::int32_t>(now - ticket) >= 0; }
 
+/// An accelerator may raise a timeline once for several ops in a row, when many wait; never for more than this. Then an
+/// op that runs may be this far after what its timeline says, unless its record is `alone`.
+inline constexpr Ticket kMaxOpsPerFlag = 8;
+
 class Timeline {
  public:
   /// What the device had finished at this moment. Whatever the device wrote before raising the counter to this value is

@@ -44,6 +44,7 @@ class Loop {
       if (!record->skip) hand_in(*record);
       position_ += record->units;
       any = true;
+      if (!has_record()) backend_.flush();
       if (stopping_.load(std::memory_order_relaxed)) break;
     }
     return any;
@@ -58,6 +59,7 @@ class Loop {
     work.bytes = record.bytes;
     work.cancelled = record.cancelled;
     work.lane = lane;
+    work.alone = record.alone;
     work.ticket = ++issued_[lane];
     op::Toucher toucher;
     if (Result<void> checked = check(record, toucher, work.estimate); !checked) {
@@ -76,6 +78,8 @@ class Loop {
       estimate = op::work_of(op, toucher);
       return toucher.status();
     }));
+    // One that is not wanted only takes its turn; what it names may not even be there.
+    if (record.cancelled->load(std::memory_order_seq_cst) != 0) return {};
     for (const op::Touch& touch : toucher.touches())
       if (!backend_.memory().contains(touch.range))
         return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");

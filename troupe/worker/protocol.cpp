@@ -6,7 +6,17 @@
 namespace troupe::worker {
 namespace {
 
-enum class Tag : std::uint8_t { hello, map_chunk, drop_chunk, ready, refused, make_memory, memory_made, no_memory };
+enum class Tag : std::uint8_t {
+  hello,
+  map_chunk,
+  drop_chunk,
+  ready,
+  refused,
+  make_memory,
+  memory_made,
+  no_memory,
+  poisoned
+};
 
 struct Encode {
   wire::Writer& out;
@@ -18,21 +28,26 @@ struct Encode {
     out.put(m.doorbell);
     out.put(m.memory_limit_bytes);
     out.put_text(m.device);
+    out.put(m.completion);
+    for (const std::int8_t priority : m.priorities) out.put(priority);
   }
-  void operator()(const MapChunk& m) const {
-    out.put(Tag::map_chunk);
-    out.put(m.chunk.id);
-    out.put(m.chunk.size_bytes);
-    out.put(m.chunk.memory);
-    out.put(m.chunk.address);
-  }
-  void operator()(const MakeMemory& m) const {
-    out.put(Tag::make_memory);
-    out.put(m.size_bytes);
+  void operator()(const MapChunk& m) const { put(Tag::map_chunk, m.chunk); }
+  void operator()(const MakeMemory& m) const { put(Tag::make_memory, m.chunk); }
+  void put(Tag tag, const backend::Chunk& chunk) const {
+    out.put(tag);
+    out.put(chunk.id);
+    out.put(chunk.size_bytes);
+    out.put(chunk.memory);
+    out.put(chunk.address);
   }
   void operator()(const MemoryMade&) const { out.put(Tag::memory_made); }
   void operator()(const NoMemory& m) const {
     out.put(Tag::no_memory);
+    out.put(m.kind);
+    out.put_text(m.message);
+  }
+  void operator()(const Poisoned& m) const {
+    out.put(Tag::poisoned);
     out.put(m.kind);
     out.put_text(m.message);
   }
@@ -53,6 +68,16 @@ struct Encode {
 
 Unexpected not_a_message() {
   return fail(ErrorKind::invalid_argument, "the other side sent bytes that are no message of this version");
+}
+
+Result<backend::Chunk> decode_chunk(wire::Reader& in) {
+  backend::Chunk chunk;
+  chunk.id = in.get<std::uint32_t>();
+  chunk.size_bytes = in.get<std::uint64_t>();
+  chunk.memory = in.get<backend::ChunkMemory>();
+  if (chunk.memory > backend::ChunkMemory::kLast) return not_a_message();
+  chunk.address = in.get<std::uint64_t>();
+  return chunk;
 }
 
 }  // namespace
@@ -87,21 +112,15 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
       if (hello.doorbell >= wire::kMaxDoorbells) return not_a_message();
       hello.memory_limit_bytes = in.get<std::uint64_t>();
       hello.device = in.get_text();
+      hello.completion = in.get<CompletionPolicy>();
+      if (hello.completion > CompletionPolicy::kLast) return not_a_message();
+      for (std::int8_t& priority : hello.priorities) priority = in.get<std::int8_t>();
       message = std::move(hello);
       break;
     }
-    case Tag::map_chunk: {
-      backend::Chunk chunk;
-      chunk.id = in.get<std::uint32_t>();
-      chunk.size_bytes = in.get<std::uint64_t>();
-      chunk.memory = in.get<backend::ChunkMemory>();
-      if (chunk.memory > backend::ChunkMemory::kLast) return not_a_message();
-      chunk.address = in.get<std::uint64_t>();
-      message = MapChunk{chunk};
-      break;
-    }
+    case Tag::map_chunk: message = MapChunk{TROUPE_TRY(decode_chunk(in))}; break;
     case Tag::drop_chunk: message = DropChunk{in.get<std::uint32_t>()}; break;
-    case Tag::make_memory: message = MakeMemory{in.get<std::uint64_t>()}; break;
+    case Tag::make_memory: message = MakeMemory{TROUPE_TRY(decode_chunk(in))}; break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();
@@ -121,6 +140,7 @@ Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
     case Tag::refused: message = TROUPE_TRY(error(std::type_identity<Refused>{})); break;
     case Tag::memory_made: message = MemoryMade{}; break;
     case Tag::no_memory: message = TROUPE_TRY(error(std::type_identity<NoMemory>{})); break;
+    case Tag::poisoned: message = TROUPE_TRY(error(std::type_identity<Poisoned>{})); break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();

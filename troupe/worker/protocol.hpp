@@ -25,14 +25,17 @@ struct Hello {
   /// What the worker may allocate for itself, vault apart; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
   std::string device;  // which one of the backend's
+  CompletionPolicy completion = CompletionPolicy::timeline;
+  std::array<std::int8_t, wire::kMaxLanes> priorities = {};
 };
 /// App to worker: a chunk of the vault, with its descriptor.
 struct MapChunk {
   backend::Chunk chunk;
 };
-/// App to worker: make that much of the accelerator's memory, and send its descriptor.
+/// App to worker: make that much of the accelerator's memory, and send its descriptor; or, when it is memory that dies
+/// with its worker, keep it as that chunk.
 struct MakeMemory {
-  std::uint64_t size_bytes = 0;
+  backend::Chunk chunk;
 };
 /// App to worker: no op will name that chunk again.
 struct DropChunk {
@@ -48,7 +51,12 @@ struct Refused {
   std::string message;
 };
 
-/// Worker to app: the memory, with its descriptor.
+/// Worker to app: nothing works in it any more, and it ends. Said because its end takes a while.
+struct Poisoned {
+  ErrorKind kind = ErrorKind::internal;
+  std::string message;
+};
+/// Worker to app: the memory is made. Its descriptor comes with it, if it has one.
 struct MemoryMade {};
 /// Worker to app: there is none.
 struct NoMemory {
@@ -57,7 +65,7 @@ struct NoMemory {
 };
 
 using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory>;
-using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory>;
+using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned>;
 
 /// Errors as `wire::Socket::send`.
 Result<void> send(wire::Socket& socket, const ToWorker& message, std::span<const int> descriptors = {},

@@ -33,7 +33,7 @@ const ToWorker kMapChunk = MapChunk{{.id = 4095,
                                      .size_bytes = std::uint64_t{1} << 44,
                                      .memory = backend::ChunkMemory::device,
                                      .address = std::uint64_t{1} << 45}};
-const ToWorker kMakeMemory = MakeMemory{.size_bytes = std::uint64_t{1} << 43};
+const ToWorker kMakeMemory = MakeMemory{.chunk = {.size_bytes = std::uint64_t{1} << 43}};
 const ToWorker kDropChunk = DropChunk{.id = 7};
 const ToApp kReady = Ready{.version = version()};
 const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
@@ -62,7 +62,8 @@ TEST(Protocol, chunks_come_as_they_were_sent) {
 }
 
 TEST(Protocol, wishes_for_memory_and_their_answers_come_as_they_were_sent) {
-  EXPECT_EQ(std::get<MakeMemory>(value(decode_to_worker(sent(kMakeMemory).bytes))).size_bytes, std::uint64_t{1} << 43);
+  EXPECT_EQ(std::get<MakeMemory>(value(decode_to_worker(sent(kMakeMemory).bytes))).chunk.size_bytes,
+            std::uint64_t{1} << 43);
   EXPECT_TRUE(std::holds_alternative<MemoryMade>(value(decode_to_app(sent(kMemoryMade).bytes))));
   const ToApp none = value(decode_to_app(sent(kNoMemory).bytes));
   EXPECT_EQ(std::get<NoMemory>(none).kind, ErrorKind::out_of_memory);

@@ -11,6 +11,13 @@ bool RangeTracker::Entry::conflicts_with(std::span<const op::Touch> others) cons
   return false;
 }
 
+bool RangeTracker::Entry::reads_what_is_written_by(std::span<const op::Touch> others) const noexcept {
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (const op::Touch& other : others)
+      if (touches[i].reads && other.writes && touches[i].range.overlaps(other.range)) return true;
+  return false;
+}
+
 RangeTracker::Entry& RangeTracker::LaneOps::append() {
   if (count == entries.size()) {
     std::rotate(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(first), entries.end());
@@ -45,7 +52,12 @@ void RangeTracker::add(backend::Work& work, std::span<const op::Touch> touches) 
       break;
     }
   }
-  Entry& entry = lanes_[work.lane].append();
+  LaneOps& own = lanes_[work.lane];
+  for (std::size_t i = own.count; i-- > 0 && !work.begins_anew;) {
+    if (work.ticket - own.at(i).ticket >= wire::kMaxOpsPerFlag) break;
+    work.begins_anew = own.at(i).reads_what_is_written_by(touches);
+  }
+  Entry& entry = own.append();
   entry.ticket = work.ticket;
   entry.count = static_cast<std::uint32_t>(touches.size());
   std::ranges::copy(touches, entry.touches.begin());

@@ -18,7 +18,8 @@ class RangeTracker {
  public:
   explicit RangeTracker(const wire::Status& status) noexcept : status_(status) {}
 
-  /// Sets what `work` has to wait for, and remembers what it touches until its timeline covers it. In ring order.
+  /// Sets what `work` has to wait for and whether it begins anew, and remembers what it touches until its timeline
+  /// covers it. In ring order.
   void add(backend::Work& work, std::span<const op::Touch> touches);
 
  private:
@@ -27,6 +28,7 @@ class RangeTracker {
     std::uint32_t count = 0;
     std::array<op::Touch, op::kMaxViews> touches;
     bool conflicts_with(std::span<const op::Touch> others) const noexcept;
+    bool reads_what_is_written_by(std::span<const op::Touch> others) const noexcept;
   };
   /// The unfinished ops of one lane, oldest first, in a circle that grows with the lane's backlog and no further.
   struct LaneOps {

@@ -58,9 +58,16 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
 }
 
 template <backend::Backend B>
-Result<void> make_memory(wire::Socket& socket, B& backend, std::uint64_t size_bytes) {
-  const Result<wire::Descriptor> made = backend.memory().make(size_bytes);
-  if (!made) return send(socket, ToApp(NoMemory{made.error().kind(), std::string(made.error().message())}));
+Result<void> make_memory(wire::Socket& socket, B& backend, const backend::Chunk& chunk) {
+  const auto refuse = [&](const Error& why) {
+    return send(socket, ToApp(NoMemory{why.kind(), std::string(why.message())}));
+  };
+  if (backend::dies_with_its_worker(chunk.memory)) {
+    const Result<void> made = backend.memory().make_here(chunk);
+    return made ? send(socket, ToApp(MemoryMade{})) : refuse(made.error());
+  }
+  const Result<wire::Descriptor> made = backend.memory().make(chunk.size_bytes);
+  if (!made) return refuse(made.error());
   const std::array<int, 1> descriptor{made->get()};
   return send(socket, ToApp(MemoryMade{}), descriptor);
 }
@@ -77,7 +84,7 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
       if (message->descriptors.size() != 1) return fail(ErrorKind::invalid_argument, "a chunk came without its memory");
       TROUPE_TRY(backend.memory().map(chunk->chunk, std::move(message->descriptors[0])));
     } else if (const auto* wanted = std::get_if<MakeMemory>(&decoded)) {
-      TROUPE_TRY(make_memory(socket, backend, wanted->size_bytes));
+      TROUPE_TRY(make_memory(socket, backend, wanted->chunk));
     } else if (const auto* dropped = std::get_if<DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
     }
@@ -88,11 +95,17 @@ template <backend::Backend B>
 Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
   backend::Setup setup{.channel = shared.channel, .bell = shared.bells.app(), .log = options.log};
   setup.device = shared.hello.device;
+  setup.completion = shared.hello.completion;
+  setup.priorities = shared.hello.priorities;
   setup.poisoned = [&](const Error&) { shutdown(socket.descriptor(), SHUT_RDWR); };  // `listen` ends, and the thread
   if (options.owns_process) {
     setup.in_new_thread = use_alternate_stack;
     setup.after_loading = install_exit_words;
-    setup.poisoned = [](const Error& why) { die_with_words(why); };
+    setup.poisoned = [&](const Error& why) {
+      // The app need not wait until the driver has taken this process apart.
+      (void)send(socket, ToApp(Poisoned{why.kind(), std::string(why.message())}));
+      die_with_words(why);
+    };
   }
   std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
   TROUPE_TRY(send(socket, ToApp(Ready{version()})));

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
@@ -29,16 +31,24 @@ std::uint64_t page_up(std::uint64_t bytes) {
 
 CudaLane::~CudaLane() { (void)TROUPE_CUDA(context_.driver(), cuStreamDestroy, stream_); }
 
-Result<void> CudaLane::wait_for(const CudaLane& other, wire::Ticket ticket) {
+Result<void> CudaLane::wait_for(CudaLane& other, wire::Ticket ticket) {
   if (other.completed({ticket})) return {};
+  TROUPE_TRY(other.flush());
   // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that tickets may wrap.
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, other.timeline_, ticket,
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, other.timeline_on_gpu_, ticket,
                      CU_STREAM_WAIT_VALUE_GEQ);
 }
 
-Result<void> CudaLane::raise_to(wire::Ticket ticket) {
-  return TROUPE_CUDA(context_.driver(), cuStreamWriteValue32, stream_, timeline_, ticket,
-                     CU_STREAM_WRITE_VALUE_DEFAULT);
+Result<void> CudaLane::added(wire::Ticket ticket, bool raise_now) {
+  added_.store(ticket, std::memory_order_seq_cst);
+  return raise_now || ticket - raised_ >= wire::kMaxOpsPerFlag ? flush() : Result<void>();
+}
+
+Result<void> CudaLane::flush() {
+  const wire::Ticket last = added_.load(std::memory_order_relaxed);
+  if (last == raised_) return {};
+  raised_ = last;
+  return completion_->raise_to(last);
 }
 
 Result<void> CudaLane::query() const {
@@ -77,12 +87,21 @@ Result<CudaLane*> CudaBackend::lane(std::uint32_t number) {
   std::unique_ptr<CudaLane>& lane = made_lanes_[number];
   if (!lane) {
     TROUPE_TRY(context_->make_current());
+    int least = 0, greatest = 0;  // to CUDA, a smaller number is the greater priority
+    TROUPE_TRY(TROUPE_CUDA(context_->driver(), cuCtxGetStreamPriorityRange, &least, &greatest));
+    const int priority = std::clamp(-int{setup_.priorities[number]}, greatest, least);
     CUstream stream = nullptr;
-    TROUPE_TRY(TROUPE_CUDA(context_->driver(), cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, 0));
-    wire::LaneStatus& status = setup_.channel.status().lanes[number];
-    const auto offset = static_cast<CUdeviceptr>(reinterpret_cast<const std::byte*>(status.timeline.address()) -
+    TROUPE_TRY(TROUPE_CUDA(context_->driver(), cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority));
+    wire::Timeline& timeline = setup_.channel.status().lanes[number].timeline;
+    const auto offset = static_cast<CUdeviceptr>(reinterpret_cast<const std::byte*>(timeline.address()) -
                                                  reinterpret_cast<const std::byte*>(&setup_.channel.status()));
-    lane = std::make_unique<CudaLane>(*context_, status, status_.base() + offset, stream);
+    const LaneCompletion::Parts parts{.context = *context_,
+                                      .stream = stream,
+                                      .timeline = timeline,
+                                      .timeline_on_gpu = status_.base() + offset,
+                                      .bell = setup_.bell,
+                                      .poisoned = [this](const Error& why) { poisoned(why); }};
+    lane = std::make_unique<CudaLane>(parts, setup_.completion);
     lanes_[number].store(lane.get(), std::memory_order_release);
   }
   return lane.get();
@@ -93,31 +112,44 @@ void CudaBackend::submit(backend::Work& work) {
   if (const Result<void> submitted = try_submit(work); !submitted) poisoned(submitted.error());
 }
 
+void CudaBackend::flush() noexcept {
+  for (; unraised_ != 0; unraised_ &= unraised_ - 1) {
+    CudaLane& lane = *lanes_[static_cast<std::size_t>(__builtin_ctz(unraised_))].load(std::memory_order_relaxed);
+    if (is_poisoned_.load(std::memory_order_acquire)) return;
+    if (const Result<void> raised = lane.flush(); !raised) return poisoned(raised.error());
+  }
+}
+
+Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& work) {
+  for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
+    const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
+    TROUPE_TRY(home.wait_for(*TROUPE_TRY(lane(other)), work.after[other]));
+  }
+  return {};
+}
+
 /// What fails here that is not the op's own failure is the end of this worker.
 Result<void> CudaBackend::try_submit(const backend::Work& work) {
   static thread_local const Result<void> kCurrent = context_->make_current();
   TROUPE_TRY(Result<void>(kCurrent));
   CudaLane& home = *TROUPE_TRY(lane(work.lane));
-  wire::LaneStatus& status = setup_.channel.status().lanes[work.lane];
+  if (work.alone || work.begins_anew) TROUPE_TRY(home.flush());
   // First it is said that the op is handed in, then looked whether it is wanted; the app does the same in the opposite
   // order.
-  status.begun.store(work.ticket, std::memory_order_seq_cst);
+  setup_.channel.status().lanes[work.lane].begun.store(work.ticket, std::memory_order_seq_cst);
   if (!work.refused) {
     Result<void> result;
     if (work.cancelled->load(std::memory_order_seq_cst) != 0) {
       result = fail(ErrorKind::cancelled);
     } else {
-      for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
-        const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
-        TROUPE_TRY(home.wait_for(*TROUPE_TRY(lane(other)), work.after[other]));
-      }
+      TROUPE_TRY(wait_for_others(home, work));
       result = ops_.submit(work, home.stream());
     }
     if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
     if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
   }
-  TROUPE_TRY(home.raise_to(work.ticket));
-  home.handed_in.store(work.ticket, std::memory_order_seq_cst);
+  TROUPE_TRY(home.added(work.ticket, work.alone));
+  unraised_ |= 1U << work.lane;
   if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))
     watcher_sleeps_.unpark();
   return {};
@@ -151,11 +183,14 @@ void CudaBackend::watch() noexcept {
   Clock::time_point asked = moved;
   while (!stopping_.load(std::memory_order_acquire) && !is_poisoned_.load(std::memory_order_acquire)) {
     bool any = false;
-    for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i)
-      if (const CudaLane* made = lanes_[i].load(std::memory_order_acquire); made && made->now() != seen[i]) {
-        seen[i] = made->now();
-        any = true;
-      }
+    for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i) {
+      CudaLane* const made = lanes_[i].load(std::memory_order_acquire);
+      if (!made) continue;
+      if (const Result<void> polled = made->poll(); !polled) return poisoned(polled.error());
+      if (made->now() == seen[i]) continue;
+      seen[i] = made->now();
+      any = true;
+    }
     const Clock::time_point now = Clock::now();
     if (any) {
       setup_.bell.ring();

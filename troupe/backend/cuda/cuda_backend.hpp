@@ -1,6 +1,6 @@
 // A GPU as an accelerator: lanes are streams, and the GPU itself raises their timelines, in memory that the app sees.
-// Nobody calls back, nobody is asked: the one who waits looks. A thread of the worker's rings for an app that sleeps,
-// and looks for errors that no call of ours was there to hear.
+// Nobody calls back, nobody is asked: the one who waits looks. When much work waits, a timeline is raised once for a
+// few ops. A thread of the worker's rings for an app that sleeps, and looks for errors that no call was there to hear.
 #pragma once
 
 #if TROUPE_CUDA_BACKEND
@@ -15,6 +15,7 @@
 #include "troupe/backend/cuda/cuda_context.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/backend/cuda/cuda_ops.hpp"
+#include "troupe/backend/cuda/lane_completion.hpp"
 #include "troupe/core/park.hpp"
 
 namespace troupe::cuda {
@@ -23,34 +24,47 @@ struct CudaEvent {
   wire::Ticket ticket = 0;
 };
 
-/// A stream, and the word that it raises.
+/// A stream, and the word that is raised for it.
 class CudaLane {
  public:
-  CudaLane(const CudaContext& context, const wire::LaneStatus& status, CUdeviceptr timeline, CUstream stream) noexcept
-      : context_(context), status_(status), timeline_(timeline), stream_(stream) {}
+  CudaLane(const LaneCompletion::Parts& parts, CompletionPolicy completion)
+      : context_(parts.context),
+        timeline_(parts.timeline),
+        timeline_on_gpu_(parts.timeline_on_gpu),
+        stream_(parts.stream),
+        completion_(LaneCompletion::make(completion, parts)) {}
   ~CudaLane();
   CudaLane(const CudaLane&) = delete;
   CudaLane& operator=(const CudaLane&) = delete;
 
   CUstream stream() const noexcept { return stream_; }
-  bool completed(const CudaEvent& event) const noexcept { return status_.timeline.done(event.ticket); }
+  bool completed(const CudaEvent& event) const noexcept { return timeline_.done(event.ticket); }
+  wire::Ticket now() const noexcept { return timeline_.now(); }
+
+  // ---- the thread that submits ----
+
   /// What is put on it from now on comes after that ticket of another lane.
-  Result<void> wait_for(const CudaLane& other, wire::Ticket ticket);
-  /// When all that was put on it is done, its timeline says so.
-  Result<void> raise_to(wire::Ticket ticket);
+  Result<void> wait_for(CudaLane& other, wire::Ticket ticket);
+  /// The op of that ticket was put on it. Its timeline is raised for it now, or with a later one.
+  Result<void> added(wire::Ticket ticket, bool raise_now);
+  /// Raises the timeline for all that was added.
+  Result<void> flush();
+
+  // ---- the thread that watches ----
+
+  bool idle() const noexcept { return timeline_.done(added_.load(std::memory_order_seq_cst)); }
+  Result<void> poll() { return completion_->poll(); }
   /// The error of something that was put on it, if the driver knows of one.
   Result<void> query() const;
 
-  /// The last ticket handed in; written by who submits, read by who watches.
-  std::atomic<wire::Ticket> handed_in{0};
-  bool idle() const noexcept { return status_.timeline.done(handed_in.load(std::memory_order_acquire)); }
-  wire::Ticket now() const noexcept { return status_.timeline.now(); }
-
  private:
   const CudaContext& context_;
-  const wire::LaneStatus& status_;
-  const CUdeviceptr timeline_;
+  const wire::Timeline& timeline_;
+  const CUdeviceptr timeline_on_gpu_;
   const CUstream stream_;
+  const std::unique_ptr<LaneCompletion> completion_;
+  std::atomic<wire::Ticket> added_{0};
+  wire::Ticket raised_ = 0;
 };
 
 class CudaBackend {
@@ -67,6 +81,7 @@ class CudaBackend {
 
   CudaMemory& memory() noexcept { return memory_; }
   void submit(backend::Work& work);
+  void flush() noexcept;
   void warm() noexcept;
 
   static Error to_error(CUresult code) { return error_of(static_cast<int>(code), "a call"); }
@@ -76,6 +91,7 @@ class CudaBackend {
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
   Result<void> try_submit(const backend::Work& work);
+  Result<void> wait_for_others(CudaLane& home, const backend::Work& work);
   Result<CudaLane*> lane(std::uint32_t number);
   void watch() noexcept;
   bool any_under_way() const noexcept;
@@ -90,6 +106,7 @@ class CudaBackend {
   std::mutex making_lanes_;
   std::array<std::unique_ptr<CudaLane>, wire::kMaxLanes> made_lanes_;
   std::array<std::atomic<CudaLane*>, wire::kMaxLanes> lanes_{};  // for a look without the lock
+  std::uint32_t unraised_ = 0;  // a bit for every lane that has ops for which its timeline is not raised yet
   std::atomic<bool> is_poisoned_{false};
 
   Parker watcher_sleeps_;

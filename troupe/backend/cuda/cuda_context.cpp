@@ -64,8 +64,6 @@ Result<std::unique_ptr<CudaContext>> CudaContext::create(const std::string& uuid
   const std::vector<GpuInfo> gpus = TROUPE_TRY(list_gpus(driver));
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (!uuid.empty() && gpus[i].uuid != uuid) continue;
-    if (!gpus[i].can_export_memory)
-      return fail(ErrorKind::unsupported, gpus[i].name + " cannot make memory that outlives its process");
     CUdevice device = 0;
     TROUPE_TRY(TROUPE_CUDA(driver, cuDeviceGet, &device, static_cast<int>(i)));
     CUctxCreateParams parameters{};

@@ -83,19 +83,55 @@ Result<wire::Descriptor> CudaMemory::make(std::uint64_t size_bytes) {
   const Driver& driver = context_.driver();
   const CUmemAllocationProp properties = vram_on(context_.device());
   CUmemGenericAllocationHandle handle = 0;
-  if (Result<void> made = TROUPE_CUDA(driver, cuMemCreate, &handle, size_bytes, &properties, 0); !made) {
-    std::size_t free = 0, total = 0;
-    if (made.error().kind() != ErrorKind::out_of_memory || !TROUPE_CUDA(driver, cuMemGetInfo, &free, &total))
-      return fail(made.error());
-    return fail(ErrorKind::out_of_memory,
-                "the GPU has " + wire::format_bytes(free) + " of " + wire::format_bytes(total) + " free");
-  }
+  if (const Result<void> made = TROUPE_CUDA(driver, cuMemCreate, &handle, size_bytes, &properties, 0); !made)
+    return none_left(made.error());
   int number = -1;
   const Result<void> exported =
       TROUPE_CUDA(driver, cuMemExportToShareableHandle, &number, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   (void)TROUPE_CUDA(driver, cuMemRelease, handle);  // the descriptor keeps the memory
   if (!exported) return fail(exported.error());
   return wire::Descriptor(number);
+}
+
+Unexpected CudaMemory::none_left(const Error& error) const {
+  std::size_t free = 0, total = 0;
+  if (error.kind() != ErrorKind::out_of_memory || !TROUPE_CUDA(context_.driver(), cuMemGetInfo, &free, &total))
+    return fail(error);
+  return fail(ErrorKind::out_of_memory,
+              "the GPU has " + wire::format_bytes(free) + " of " + wire::format_bytes(total) + " free");
+}
+
+Result<OwnMemory> OwnMemory::allocate(const CudaContext& context, std::uint64_t size_bytes, bool managed) {
+  const Driver& driver = context.driver();
+  CUdeviceptr base = 0;
+  if (!managed) {
+    TROUPE_TRY(TROUPE_CUDA(driver, cuMemAlloc, &base, size_bytes));
+    return OwnMemory(context, base);
+  }
+  std::size_t free = 0, total = 0;  // the driver would give more, and let the GPU crawl
+  TROUPE_TRY(TROUPE_CUDA(driver, cuMemGetInfo, &free, &total));
+  if (size_bytes > free) return fail(ErrorKind::out_of_memory);
+  TROUPE_TRY(TROUPE_CUDA(driver, cuMemAllocManaged, &base, size_bytes, CU_MEM_ATTACH_GLOBAL));
+  return OwnMemory(context, base);
+}
+
+OwnMemory::~OwnMemory() {
+  if (base_ != 0) (void)TROUPE_CUDA(context_->driver(), cuMemFree, base_);
+}
+
+Result<void> CudaMemory::make_here(const backend::Chunk& chunk) {
+  if (chunk.id >= op::kMaxChunks)
+    return fail(ErrorKind::invalid_argument, "chunk " + std::to_string(chunk.id) + " cannot be made");
+  TROUPE_TRY(context_.make_current());
+  Result<OwnMemory> own =
+      OwnMemory::allocate(context_, chunk.size_bytes, chunk.memory == backend::ChunkMemory::managed);
+  if (!own) return none_left(own.error());
+  auto mapped = std::make_unique<Mapped>();
+  mapped->bytes = chunk.size_bytes;
+  mapped->base = own->base();
+  mapped->own.emplace(std::move(*own));
+  chunks_.put(chunk.id, std::move(mapped));
+  return {};
 }
 
 }  // namespace troupe::cuda

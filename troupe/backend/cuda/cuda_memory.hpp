@@ -49,6 +49,21 @@ class RegisteredMemory {
   CUdeviceptr base_;
 };
 
+/// Memory of this context's, of the GPU's own or managed. Freed in the end.
+class OwnMemory {
+ public:
+  static Result<OwnMemory> allocate(const CudaContext& context, std::uint64_t size_bytes, bool managed);
+  OwnMemory(OwnMemory&& other) noexcept : context_(other.context_), base_(std::exchange(other.base_, 0)) {}
+  OwnMemory& operator=(OwnMemory&&) = delete;
+  ~OwnMemory();
+  CUdeviceptr base() const noexcept { return base_; }
+
+ private:
+  OwnMemory(const CudaContext& context, CUdeviceptr base) noexcept : context_(&context), base_(base) {}
+  const CudaContext* context_;
+  CUdeviceptr base_;
+};
+
 class CudaMemory {
  public:
   explicit CudaMemory(const CudaContext& context) noexcept : context_(context) {}
@@ -59,6 +74,8 @@ class CudaMemory {
   }
   /// `out_of_memory` with what is free.
   Result<wire::Descriptor> make(std::uint64_t size_bytes);
+  /// The same for a chunk that only this worker has; managed memory, too, is never more than what is free.
+  Result<void> make_here(const backend::Chunk& chunk);
   bool contains(const op::Range& range) noexcept { return chunks_.contains(range); }
   /// Where the GPU has that address; its chunk is mapped.
   CUdeviceptr at(op::Address address) const noexcept {
@@ -71,8 +88,11 @@ class CudaMemory {
   }
 
  private:
+  Unexpected none_left(const Error& error) const;
+
   struct Mapped {
     std::optional<MappedVram> vram;
+    std::optional<OwnMemory> own;
     std::optional<wire::SharedMemory> shared;
     std::optional<RegisteredMemory> registered;  // after `shared`, so that it goes first
     CUdeviceptr base = 0;

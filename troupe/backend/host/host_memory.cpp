@@ -16,4 +16,14 @@ Result<wire::Descriptor> HostMemory::make(std::uint64_t) {
   return fail(ErrorKind::unsupported, "the memory of a device on the CPU is made by the app");
 }
 
+Result<void> HostMemory::make_here(const backend::Chunk& chunk) {
+  if (chunk.id >= op::kMaxChunks)
+    return fail(ErrorKind::invalid_argument, "chunk " + std::to_string(chunk.id) + " cannot be made");
+  auto memory = std::make_unique<wire::SharedMemory>(
+      TROUPE_TRY(wire::SharedMemory::create("troupe-worker-memory", chunk.size_bytes)));
+  TROUPE_TRY(memory->commit(0, chunk.size_bytes));
+  chunks_.put(chunk.id, std::move(memory));
+  return {};
+}
+
 }  // namespace troupe::host

@@ -17,6 +17,8 @@ class HostMemory {
   }
   /// The app makes its own shared memory: `unsupported`.
   Result<wire::Descriptor> make(std::uint64_t size_bytes);
+  /// Memory that nobody else has: `out_of_memory` when there is not so much.
+  Result<void> make_here(const backend::Chunk& chunk);
 
   bool contains(const op::Range& range) noexcept { return chunks_.contains(range); }
   /// Where that address is here; its chunk is mapped.

@@ -1,0 +1,72 @@
+// Kernels of the user's own on a real GPU. What needs none is in library/jit.test.cpp.
+#include "troupe/device/gpu_fixture.test.hpp"
+
+namespace troupe {
+namespace {
+
+class GpuJit : public GpuTest {
+ protected:
+  void SetUp() override { open_gpu(); }
+};
+
+TEST_F(GpuJit, runs_a_kernel_with_arrays_and_numbers) {
+  const Program kernels = value(gpu->jit().compile_now(R"(
+    struct Pair { float a; double b; };
+    extern "C" __global__ void mix(int n, Pair pair, const float* x, double* y, char last) {
+      extern __shared__ float shared[];
+      shared[threadIdx.x] = x[threadIdx.x];
+      __syncthreads();
+      if (threadIdx.x < n) y[threadIdx.x] = pair.a * shared[n - 1 - threadIdx.x] + pair.b + last;
+    })"));
+  struct Pair {
+    float a;
+    double b;
+  };
+  const HostArray<float> numbers = value(gpu->host_array<float>({64}));
+  for (std::int64_t i = 0; i < 64; ++i) const_cast<HostArray<float>&>(numbers)[i] = static_cast<float>(i);
+  const Array<float> x = value(gpu->array<float>({64}));
+  const Array<double> y = value(gpu->array<double>({64}));
+  value(gpu->write(x, numbers).get());
+  value(gpu->jit()
+            .launch(kernels, "mix", {.threads = 64, .shared_bytes = 64 * 1024}, 64, Pair{2.0f, 0.5}, reads(x),
+                    writes(y), char{3})
+            .get());
+  const HostArray<double> result = value(gpu->read(y).get());
+  for (std::int64_t i = 0; i < 64; ++i) EXPECT_EQ(result[i], 2.0 * static_cast<double>(63 - i) + 3.5);
+}
+
+TEST_F(GpuJit, refuses_what_is_not_the_kernels) {
+  const Program kernels = program();
+  const Array<float> a = filled(*gpu, {8}, 1.0f);
+  const auto kind = [&](const auto&... arguments) {
+    return kind_of(gpu->jit().launch(kernels, "add", {}, arguments...).get());
+  };
+  EXPECT_EQ(kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind(8LL, 1.0f), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind(8, 1.0f, updates(a)), ErrorKind::invalid_argument) << "an int where the kernel takes a long long";
+  EXPECT_EQ(kind_of(gpu->jit().launch(kernels, "no_such", {}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(gpu->jit().launch(kernels, "empty", {.shared_bytes = 1 << 20}).get()), ErrorKind::invalid_argument);
+  EXPECT_TRUE(gpu->jit().launch(kernels, "add", {}, 8LL, 1.0f, updates(a)).get());
+  EXPECT_EQ(gpu->generation(), 1);
+}
+
+TEST_F(GpuJit, finds_its_programs_again_in_the_next_worker) {
+  if (is_thread) GTEST_SKIP() << "needs worker processes";
+  const Program kernels = program();
+  const Array<float> a = filled(*gpu, {1000}, 0.0f);
+  for (int i = 0; i < 3; ++i) {
+    value(gpu->jit().launch(kernels, "add", {.blocks = 2, .threads = 128}, 1000LL, 1.0f, updates(a)).get());
+    kill_worker(*gpu);
+  }
+  EXPECT_TRUE(all_equal(*gpu, a, 3.0f));
+}
+
+TEST_F(GpuJit, keeps_few_programs_of_many) {
+  const Array<int> a = value(gpu->array<int>({1}));
+  const Program first = value(gpu->jit().compile_now("extern \"C\" __global__ void set(int* a) { *a = 42; }"));
+  value(gpu->jit().launch(first, "set", {}, writes(a)).get());
+  EXPECT_TRUE(all_equal(*gpu, a, 42));
+}
+
+}  // namespace
+}  // namespace troupe
