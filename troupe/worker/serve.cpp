@@ -60,6 +60,7 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
 template <backend::Backend B>
 Result<void> make_memory(wire::Socket& socket, B& backend, std::uint64_t size_bytes) {
   const Result<wire::Descriptor> made = backend.memory().make(size_bytes);
+  if (!made && made.error().kind() == ErrorKind::context_poisoned) return fail(made.error());  // ask the next worker
   if (!made) return send(socket, ToApp(NoMemory{made.error().kind(), std::string(made.error().message())}));
   const std::array<int, 1> descriptor{made->get()};
   return send(socket, ToApp(MemoryMade{}), descriptor);
@@ -105,7 +106,8 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
   const Result<void> end = listen(socket, shared.channel, *backend);
-  if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);  // nobody is left to work for
+  if (end.error().kind() == ErrorKind::context_poisoned) setup.poisoned(end.error());  // we noticed before the backend
+  if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);   // nobody is left to work for
   loop.stop();
   drain.join();
   warm.join();
