@@ -1,4 +1,5 @@
-// The kernels of Troupe's own (kernels.cu), loaded into a context: all of them at once, into tables by size or type.
+// The kernels of Troupe's own (kernels.cu), loaded into a context: all of them at once, into tables by size or type, so
+// that no op looks for a name.
 #pragma once
 
 #include <array>
