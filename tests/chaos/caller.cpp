@@ -119,6 +119,22 @@ Call<HostArray<float>> Caller::read_call(const Job& job) {
   return scene_.device.read(*array);
 }
 
+/// A plugin's function, or a kernel that does the same.
+Call<void> Caller::call_own_code(const Step& step) const {
+  const Device& device = scene_.device;
+  const std::optional<Kernels>& kernels = scene_.kernels;
+  const AnyArray& from = slot(step.from).array;
+  const AnyArray& to = slot(step.to).array;
+  const AnyArray& total = host_total_;
+  const auto number = static_cast<float>(step.value);
+  if (step.deed == Deed::scale)
+    return kernels ? kernels->scale(to, number)
+                   : device.call_plugin(scene_.plugin, "scale", {updates(to)}, bytes_of(number));
+  if (step.deed == Deed::sum)
+    return kernels ? kernels->sum(from, total) : device.call_plugin(scene_.plugin, "sum", {reads(from), writes(total)});
+  return kernels ? kernels->copy(from, to) : device.call_plugin(scene_.plugin, "copy", {reads(from), writes(to)});
+}
+
 Call<void> Caller::call(const Job& job) {
   const Device& device = scene_.device;
   const AnyArray& from = slot(job.step.from).array;
@@ -140,8 +156,9 @@ Call<void> Caller::call(const Job& job) {
     case Deed::cast_out:
     case Deed::cast_in: return device.cast(from, to);
     case Deed::axpy: return device.blas().axpy(number, from, to);
-    case Deed::scale: return device.call_plugin(scene_.plugin, "scale", {updates(to)}, bytes_of(number));
-    case Deed::plugin_copy: return device.call_plugin(scene_.plugin, "copy", {reads(from), writes(to)});
+    case Deed::scale:
+    case Deed::plugin_copy:
+    case Deed::sum: return call_own_code(job.step);
     case Deed::gemm: return device.blas().gemm(shared_.arrays[0], shared_.arrays[1], to, {.alpha = number});
     case Deed::gemm_add:
       return device.blas().gemm(shared_.arrays[0], shared_.arrays[1].transpose(), to, {.alpha = number, .beta = 1.0});
@@ -151,10 +168,6 @@ Call<void> Caller::call(const Job& job) {
       return device.copy(host_out_, to);
     case Deed::write_vector: return device.write(*to.as<float>(), pattern(job.step.value, edge_));
     case Deed::read: return device.copy(from, host_in_);
-    case Deed::sum: {
-      const AnyArray& total = host_total_;
-      return device.call_plugin(scene_.plugin, "sum", {reads(from), writes(total)});
-    }
     case Deed::give_up:
     case Deed::big: {
       const Shape shape = job.step.deed == Deed::big ? Shape{kBigElements} : from.shape();

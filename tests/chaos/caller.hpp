@@ -59,6 +59,7 @@ class Caller {
   std::string where() const;
 
  private:
+  Call<void> call_own_code(const Step& step) const;
   const Slot& slot(int index) const;
   Slot& own(int index) { return slots_[static_cast<std::size_t>(index)]; }
   std::optional<Job> next_check();

@@ -136,7 +136,7 @@ void Caller::ended(const Job& job, const Result<HostArray<float>>& result) {
 void Caller::explain(const Job& job, const Error& error) {
   const DeedTraits does = traits(job.step.deed);
   const ErrorKind kind = error.kind();
-  const bool cut_off = does.in_place && kind == ErrorKind::worker_crashed;
+  const bool cut_off = does.in_place && scene_.is_end_of_worker(kind);
   const auto complain_of = [&](Complaint complaint) { complain(complaint, job, error.to_string()); };
 
   if (kind == ErrorKind::timeout) {

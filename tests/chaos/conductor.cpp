@@ -14,6 +14,10 @@ constexpr int kMaxUnderWay = 6;
 /// How often to look for somebody to kill, and how long: a device is never so long without a spare worker.
 constexpr auto kLookAgain = 500us;
 constexpr auto kPatienceForSpare = 30s;
+/// How often to look whether the device is over the last fault. A plan that is behind this pace does not wait for it:
+/// so waiting costs no run more than this for each fault.
+constexpr auto kLookForCalm = 5ms;
+constexpr auto kPace = 1s;
 /// For the one that is started in the place of a spare that was killed.
 constexpr int kLooksForNew = 1000;
 
@@ -22,11 +26,20 @@ std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::
 }  // namespace
 
 void Conductor::run() {
+  auto in_time = now();
   for (const Fault& fault : scene_.plan.faults()) {
+    in_time += kPace;
     if (!scene_.progress.wait_for(scene_.progress.steps() + fault.after_steps)) return;
+    if (fault.waits_for_calm && !wait_for_calm(in_time)) return;
     if (!scene_.progress.wait_for(std::chrono::microseconds(fault.delay_us))) return;
     if (!carry_out(fault)) return;
   }
+}
+
+bool Conductor::wait_for_calm(std::chrono::steady_clock::time_point until) {
+  while (now() < until && (hands_.under_way() > 0 || find_spare(0) == 0))
+    if (!scene_.progress.wait_for(kLookForCalm)) return false;
+  return true;
 }
 
 bool Conductor::carry_out(const Fault& fault) {

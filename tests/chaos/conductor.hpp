@@ -2,6 +2,7 @@
 // because no op can do that from the outside.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "tests/chaos/scene.hpp"
@@ -21,6 +22,8 @@ class Conductor {
   void run();
 
  private:
+  /// Until no bad op is under way and there is a worker to spare, but not for longer than until then.
+  bool wait_for_calm(std::chrono::steady_clock::time_point until);
   bool carry_out(const Fault& fault);
   bool kill(const Fault& fault);
   bool kill_one_that_starts(const Fault& fault);

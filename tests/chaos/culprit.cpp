@@ -1,5 +1,6 @@
 #include "tests/chaos/culprit.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace troupe::chaos {
@@ -38,6 +39,26 @@ Touches touches_of(const Fault& fault) {
   return fault.kind == FaultKind::spin && fault.touches == Touches::reads ? Touches::nothing : fault.touches;
 }
 
+std::vector<ArrayUse> uses_of(const Crime& crime) {
+  switch (crime.fault.touches) {
+    case Touches::nothing: break;
+    case Touches::reads: return {reads(crime.array)};
+    case Touches::writes: return {writes(crime.array)};
+    case Touches::updates: return {updates(crime.array)};
+  }
+  return {};
+}
+
+/// By how it ended. A deadline that passes ends an op that was begun with what became of its worker; one that was not
+/// begun with a sentence that says so; and one that waits, with no sentence of its own: it may wait because it was cut
+/// off, and only what never was in a worker certainly was not.
+Ran ran_by(const Error& error) {
+  if (error.kind() != ErrorKind::deadline_exceeded) return Ran::yes;
+  if (error.message().contains("before the op began")) return Ran::no;
+  if (error.message() != Error(ErrorKind::deadline_exceeded).message()) return Ran::yes;
+  return error.origin().generation < 0 ? Ran::no : Ran::maybe;
+}
+
 }  // namespace
 
 Crime Culprit::begin(const Fault& fault) {
@@ -59,13 +80,11 @@ Crime Culprit::begin(const Fault& fault) {
 Call<void> Culprit::call(Crime& crime) {
   ++crime.tries;
   ++scene_.ledger.asked;
-  std::vector<ArrayUse> arrays;
-  if (crime.fault.touches == Touches::reads) arrays.push_back(reads(crime.array));
-  if (crime.fault.touches == Touches::writes) arrays.push_back(writes(crime.array));
-  if (crime.fault.touches == Touches::updates) arrays.push_back(updates(crime.array));
   const std::vector<std::byte> parameters = parameters_of(crime.fault, crime.value + 1);
   Call<void> call =
-      scene_.device.call_plugin(scene_.plugin, function_of(crime.fault.kind), std::move(arrays), parameters);
+      is_in_kernel(crime.fault.kind)
+          ? scene_.kernels->commit(crime.fault, crime.array)
+          : scene_.device.call_plugin(scene_.plugin, function_of(crime.fault.kind), uses_of(crime), parameters);
   if (!has_deadline(crime.fault.kind)) return std::move(call).within(kPatience);
   // Every try has more time, in case the machine is slow.
   const Duration deadline =
@@ -73,16 +92,23 @@ Call<void> Culprit::call(Crime& crime) {
   return std::move(call).deadline(deadline).within(kPatience);
 }
 
-bool Culprit::is_deserved(const Fault& fault, ErrorKind kind) const noexcept {
+bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept {
+  const ErrorKind kind = error.kind();
   // What works in place is not run again when others end its worker.
-  if (fault.touches == Touches::updates && kind == ErrorKind::worker_crashed) return true;
+  if (fault.touches == Touches::updates && scene_.is_end_of_worker(kind)) return true;
   switch (fault.kind) {
     case FaultKind::memory:  // whoever in the worker asks for memory next may die of it
       return kind == ErrorKind::out_of_memory || kind == ErrorKind::worker_crashed;
     case FaultKind::error:
     case FaultKind::throws: return kind == ErrorKind::library_error;
+    case FaultKind::illegal_address:
+    case FaultKind::misaligned:
+    case FaultKind::trap:
+    case FaultKind::device_assert:
+      return kind == ErrorKind::context_poisoned && error.origin().native_code == code_of(fault.kind);
     case FaultKind::loop:
-    case FaultKind::spin: return kind == ErrorKind::deadline_exceeded;
+    case FaultKind::spin:
+    case FaultKind::hang: return kind == ErrorKind::deadline_exceeded;
     default: return kind == ErrorKind::worker_crashed;
   }
 }
@@ -93,25 +119,27 @@ bool Culprit::committed(Crime& crime, const Result<void>& result) {
     complain(Complaint::blamed_wrongly, crime.fault, "it succeeded");
   } else if (result.error().kind() == ErrorKind::timeout) {
     complain(Complaint::reply_lost, crime.fault, result.error().to_string());
-  } else if (!is_deserved(crime.fault, result.error().kind())) {
+  } else if (!is_deserved(crime.fault, result.error())) {
     complain(Complaint::blamed_wrongly, crime.fault, result.error().to_string());
   } else if (has_deadline(crime.fault.kind)) {
-    const std::string_view message = result.error().message();
-    crime.was_run = message.contains("ran past its deadline") || message.contains("was killed by");
-    if (!crime.was_run && crime.tries < kMaxTries && !scene_.progress.stopping()) return true;
-    if (!crime.was_run) return false;
+    const Ran ran = ran_by(result.error());
+    crime.ran = std::max(crime.ran, ran);
+    if (ran != Ran::yes) return crime.tries < kMaxTries && !scene_.progress.stopping();
   }
+  crime.ran = Ran::yes;
   scene_.ledger.injected(crime.fault.kind);
   return false;
 }
 
 void Culprit::read_after(const Crime& crime, const Result<HostArray<float>>& result) {
   ++scene_.ledger.answered;
-  const bool is_tainted = crime.was_run && crime.fault.touches != Touches::reads;
-  if (is_tainted) {
+  const Ran wrote = crime.fault.touches == Touches::reads ? Ran::no : crime.ran;
+  const bool is_tainted = !result && result.error().kind() == ErrorKind::buffer_tainted;
+  if (is_tainted && wrote != Ran::no) return;
+  if (wrote == Ran::yes) {
     if (result)
       complain(Complaint::wrong_result, crime.fault, "the array that it wrote could be read");
-    else if (result.error().kind() != ErrorKind::buffer_tainted)
+    else
       explain(crime.fault, "reading what it wrote", result.error());
   } else if (!result) {
     explain(crime.fault, "reading what it did not write", result.error());

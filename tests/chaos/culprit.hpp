@@ -11,13 +11,16 @@
 
 namespace troupe::chaos {
 
+/// Whether a bad op was begun before it ended.
+enum class Ran : std::uint8_t { no, maybe, yes };
+
 /// One bad op and its array.
 struct Crime {
   Fault fault;
   Array<float> array;  // empty when it touches nothing
   int value = 0;       // what the array is filled with
   int tries = 0;
-  bool was_run = true;  // else it was stopped before it began
+  Ran ran = Ran::no;  // as far as is known of all its tries
 };
 
 /// An array that nobody touches any more.
@@ -59,7 +62,7 @@ class Culprit {
 
  private:
   Call<HostArray<float>> read(const Array<float>& array);
-  bool is_deserved(const Fault& fault, ErrorKind kind) const noexcept;
+  bool is_deserved(const Fault& fault, const Error& error) const noexcept;
   void complain(Complaint complaint, const Fault& fault, const std::string& details);
   void explain(const Fault& fault, const char* what, const Error& error);
   void compare(const Fault& fault, const HostArray<float>& found, float expected);

@@ -39,11 +39,11 @@ std::uint64_t Ledger::injected_in_all() const noexcept {
   return sum;
 }
 
-void print(const Ledger& ledger, std::uint64_t faults_planned) {
+void print(const Ledger& ledger, std::uint64_t faults_planned, Target target) {
   std::printf("%-28s %10" PRIu64 " of %" PRIu64 "\n", "faults injected", ledger.injected_in_all(), faults_planned);
   for (int i = 0; i < kFaultKinds; ++i) {
     const auto kind = static_cast<FaultKind>(i);
-    print_count("  " + std::string(name(kind)), ledger.injected_of(kind));
+    if (can_happen(kind, target)) print_count("  " + std::string(name(kind)), ledger.injected_of(kind));
   }
   print_count("steps", ledger.steps);
   print_count("ops awaited", ledger.asked);

@@ -61,6 +61,6 @@ class Ledger {
 };
 
 /// Prints everything to standard output.
-void print(const Ledger& ledger, std::uint64_t faults_planned);
+void print(const Ledger& ledger, std::uint64_t faults_planned, Target target);
 
 }  // namespace troupe::chaos

@@ -10,6 +10,7 @@
 
 #include "tests/chaos/cast.hpp"
 #include "tests/chaos/conductor.hpp"
+#include "tests/chaos/gpu_memory.hpp"
 #include "tests/chaos/options.hpp"
 #include "tests/chaos/processes.hpp"
 
@@ -26,6 +27,8 @@ constexpr auto kSettled = 10s;
 constexpr auto kLook = 10ms;
 
 SteadyTime now() { return std::chrono::steady_clock::now(); }
+
+Target target_of(const Options& options) { return options.device == "cuda" ? Target::gpu : Target::host; }
 
 /// Looks after a run: says how far it is, ends it in time, and gives up when nothing moves.
 class Watch {
@@ -64,7 +67,7 @@ class Watch {
     std::fprintf(stderr, "nothing moves any more:\n%s", cast_.where_everybody_is().c_str());
     scene_.ledger.complain(Complaint::reply_lost, "those that are waited for",
                            scene_.ledger.asked - scene_.ledger.answered);
-    print(scene_.ledger, options_.faults);
+    print(scene_.ledger, options_.faults, target_of(options_));
     std::printf("FAILED, and did not end; to repeat it: %s\n", command_line(options_).c_str());
     std::fflush(stdout);
     _exit(1);
@@ -101,63 +104,74 @@ void check_processes(Ledger& ledger) {
     ledger.complain(Complaint::process_left, process.name + ", " + std::to_string(process.pid));
 }
 
-/// True when the time was up before the last fault.
-bool perform(System& system, const Plan& plan, const Options& options, Ledger& ledger) {
+/// Callers and faults, until all is over. True when the time was up before the last fault.
+bool play(System& system, Scene& scene, const Options& options) {
+  Cast cast(system, scene);
+  Watch watch(scene, cast, options);
+  Conductor conductor(scene, {.commit = [&](const Fault& fault) { cast.commit(fault); },
+                              .under_way = [&] { return cast.under_way(); }});
+  std::atomic<bool> conducted = false;
+  const std::jthread thread([&] {
+    conductor.run();
+    conducted = true;
+  });
+  const bool by_time_only = options.faults == 0 && options.seconds != 0;
+  watch.until(
+      [&] { return conducted.load() && cast.under_way() == 0 && (!by_time_only || scene.progress.stopping()); });
+  scene.progress.stop();
+  watch.until([&] { return cast.running() == 0; });
+  cast.check_all_kept();
+  return watch.ran_out_of_time();
+}
+
+struct Performance {
+  DeviceInfo device;
+  bool ran_out_of_time = false;
+};
+
+Performance perform(System& system, const Plan& plan, const Options& options, Ledger& ledger) {
   const DeviceOptions device_options{.vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .host_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .max_restarts = 1'000'000};
-  Scene scene(value(system.device("host", device_options)), plan, ledger);
-  bool ran_out_of_time = false;
-  {
-    Cast cast(system, scene);
-    Watch watch(scene, cast, options);
-    Conductor conductor(scene, {.commit = [&](const Fault& fault) { cast.commit(fault); },
-                                .under_way = [&] { return cast.under_way(); }});
-    std::atomic<bool> conducted = false;
-    const std::jthread thread([&] {
-      conductor.run();
-      conducted = true;
-    });
-    const bool by_time_only = options.faults == 0 && options.seconds != 0;
-    watch.until(
-        [&] { return conducted.load() && cast.under_way() == 0 && (!by_time_only || scene.progress.stopping()); });
-    scene.progress.stop();
-    watch.until([&] { return cast.running() == 0; });
-    cast.check_all_kept();
-    ran_out_of_time = watch.ran_out_of_time();
-  }
+  Scene scene(value(system.device(options.device, device_options)), plan, ledger);
+  const Performance performance{.device = scene.device.info(), .ran_out_of_time = play(system, scene, options)};
   scene.check_shared_arrays();
-  scene.drop_shared_arrays();
+  scene.drop_all();
   check_memory(scene.device, ledger);
   const DeviceStats stats = scene.device.stats();
-  std::printf("%-28s %10" PRId64 "\n%-28s %10" PRIu64 "\n%-28s %10" PRIu64 "\n", "generations", stats.generation,
-              "ops submitted", stats.submitted, "ops run again", stats.reruns);
+  std::printf("%-28s %s\n%-28s %10" PRId64 "\n%-28s %10" PRIu64 "\n%-28s %10" PRIu64 "\n", "device",
+              performance.device.name.c_str(), "generations", stats.generation, "ops submitted", stats.submitted,
+              "ops run again", stats.reruns);
   scene.device.close();
   check_processes(ledger);
-  return ran_out_of_time;
+  return performance;
 }
 
 int run(const Options& options) {
   const rlimit no_core_files{.rlim_cur = 0, .rlim_max = 0};  // thousands of them would be written
   setrlimit(RLIMIT_CORE, &no_core_files);
-  const Plan plan(options.seed, options.faults, options.callers);
+  const Plan plan(options.seed, options.faults, options.callers, target_of(options));
   std::printf("plan %016" PRIx64 ": %s\n", plan.fingerprint(), command_line(options).c_str());
   std::fflush(stdout);
 
   Ledger ledger;
+  const bool on_gpu = target_of(options) == Target::gpu;
+  const GpuMemory gpu_memory_before = on_gpu ? gpu_memory_in_use() : GpuMemory();
   const std::size_t descriptors_before = open_descriptors();
-  bool ran_out_of_time = false;
+  Performance performance;
   {
     System system({.log = options.verbose ? log_to_stderr(LogLevel::info) : log_nothing()});
-    ran_out_of_time = perform(system, plan, options, ledger);
+    performance = perform(system, plan, options, ledger);
   }
   if (const std::size_t left = open_descriptors(); left > descriptors_before)
     ledger.complain(Complaint::descriptor_leaked, "at the end", left - descriptors_before);
 
-  print(ledger, options.faults);
+  if (on_gpu) check_gpu_memory(performance.device.id, gpu_memory_before, ledger);
+
+  print(ledger, options.faults, target_of(options));
   const bool complete = ledger.injected_in_all() == options.faults;
-  if (ran_out_of_time && !complete) std::printf("the time was up before the last fault\n");
-  const bool good = ledger.is_clean() && (complete || ran_out_of_time);
+  if (performance.ran_out_of_time && !complete) std::printf("the time was up before the last fault\n");
+  const bool good = ledger.is_clean() && (complete || performance.ran_out_of_time);
   if (good)
     std::printf("all as it must be\n");
   else

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kHelp =
     "troupe_chaos: callers do checked work on a device while its workers are killed and crash.\n"
     "\n"
+    "  --device D    host or cuda (host)\n"
     "  --seed S      the plan comes from it (1)\n"
     "  --faults N    how many faults (100)\n"
     "  --seconds T   stop after that time, whatever is left of the plan (no limit)\n"
@@ -27,6 +28,7 @@ bool read_number(std::string_view text, T& number) {
 }
 
 bool read_option(std::string_view name, std::string_view text, Options& options) {
+  if (name == "--device") return text == "host" || text == "cuda" ? (options.device = text, true) : false;
   if (name == "--seed") return read_number(text, options.seed);
   if (name == "--faults") return read_number(text, options.faults);
   if (name == "--seconds") return read_number(text, options.seconds);
@@ -60,8 +62,10 @@ std::optional<Options> read_options(int count, char** words, int& exit_code) {
 }
 
 std::string command_line(const Options& options) {
-  std::string line = "troupe_chaos --seed " + std::to_string(options.seed) + " --faults " +
-                     std::to_string(options.faults) + " --callers " + std::to_string(options.callers);
+  std::string line = "troupe_chaos";
+  if (options.device != "host") line += " --device " + options.device;
+  line += " --seed " + std::to_string(options.seed) + " --faults " + std::to_string(options.faults) + " --callers " +
+          std::to_string(options.callers);
   if (options.seconds != 0) line += " --seconds " + std::to_string(options.seconds);
   return line;
 }

@@ -1,5 +1,5 @@
-// What `troupe_chaos` can be told. The same seed, faults and callers give the same plan; `command_line` says them again
-// for whoever wants to repeat a run.
+// What `troupe_chaos` can be told. The same device, seed, faults and callers give the same plan; `command_line` says
+// them again for whoever wants to repeat a run.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 namespace troupe::chaos {
 
 struct Options {
+  std::string device = "host";  // or "cuda"
   std::uint64_t seed = 1;
   std::uint32_t faults = 100;
   std::uint32_t callers = 8;

@@ -18,10 +18,17 @@ constexpr std::array<std::uint32_t, kDeeds> kDeedShares = {60, 70, 40, 40, 30,  
                                                            30, 50, 40, 90, 100, 50, 40, 3,  20, 30, 30, 30};
 
 constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
-    "null",  "abort", "divide", "exit", "stack",       "wild",       "memory_null",  "memory",
-    "error", "throw", "loop",   "spin", "kill active", "kill spare", "kill starting"};
+    "null",          "abort",           "divide",     "exit", "stack",         "wild",        "memory_null",
+    "memory",        "error",           "throw",      "loop", "spin",          "kill active", "kill spare",
+    "kill starting", "illegal_address", "misaligned", "trap", "device_assert", "hang"};
 
-constexpr std::array<std::uint32_t, kFaultKinds> kFaultShares = {8, 7, 6, 7, 6, 7, 5, 5, 5, 5, 8, 8, 12, 12, 6};
+/// On a GPU no plugin touches data, and most of what goes wrong goes wrong in kernels.
+constexpr std::array<std::array<std::uint32_t, kFaultKinds>, 2> kFaultShares = {
+    {{8, 7, 6, 7, 6, 7, 5, 5, 5, 5, 8, 8, 12, 12, 6, 0, 0, 0, 0, 0},
+     {4, 4, 0, 4, 0, 0, 6, 7, 4, 4, 0, 0, 10, 6, 4, 10, 10, 9, 9, 9}}};
+constexpr std::span<const std::uint32_t> shares(Target target) noexcept {
+  return kFaultShares[static_cast<std::size_t>(target)];
+}
 
 template <class E>
 E pick(Random& random, std::span<const std::uint32_t> shares) {
@@ -33,9 +40,16 @@ E pick(Random& random, std::span<const std::uint32_t> shares) {
   return static_cast<E>(index);
 }
 
-Fault make_fault(Random& random) {
+/// Steps are faster on a GPU, and a worker takes not ten milliseconds to start but half a second.
+void make_slower(Fault& fault, bool follows) noexcept {
+  fault.after_steps *= 10;
+  fault.delay_us *= 16;
+  fault.waits_for_calm = !follows;
+}
+
+Fault make_fault(Random& random, Target target) {
   Fault fault;
-  fault.kind = pick<FaultKind>(random, kFaultShares);
+  fault.kind = pick<FaultKind>(random, shares(target));
   // A third come right after another one, into the take-over: at once, or within the time that a worker starts in.
   const bool follows = random.in(35);
   fault.after_steps = follows ? 0 : static_cast<std::uint32_t>(random.between(5, 150));
@@ -45,6 +59,7 @@ Fault make_fault(Random& random) {
   fault.edge = kEdges[random.below(kEdges.size() - 1)];
   fault.deadline_ms = static_cast<std::uint32_t>(random.between(15, 45));
   fault.pick = static_cast<std::uint32_t>(random.next() >> 40);
+  if (target == Target::gpu) make_slower(fault, follows);
   return fault;
 }
 
@@ -65,10 +80,12 @@ std::string_view name(Touches touches) noexcept {
   return kNames[static_cast<std::size_t>(touches)];
 }
 std::string_view name(FaultKind kind) noexcept { return kFaultNames[static_cast<std::size_t>(kind)]; }
+bool can_happen(FaultKind kind, Target target) noexcept { return shares(target)[static_cast<std::size_t>(kind)] != 0; }
 
-Plan::Plan(std::uint64_t seed, std::uint32_t faults, std::uint32_t callers) : seed_(seed), callers_(callers) {
+Plan::Plan(std::uint64_t seed, std::uint32_t faults, std::uint32_t callers, Target target)
+    : seed_(seed), callers_(callers) {
   Random random(Random::mix(seed) ^ 0xfa17);
-  for (std::uint32_t i = 0; i < faults; ++i) faults_.push_back(make_fault(random));
+  for (std::uint32_t i = 0; i < faults; ++i) faults_.push_back(make_fault(random, target));
 }
 
 std::uint32_t Plan::edge(std::uint32_t caller) const noexcept {

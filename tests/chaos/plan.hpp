@@ -54,6 +54,9 @@ struct Step {
   bool waits = true;  // or is submitted only
 };
 
+/// What a plan is for: a GPU has faults of its own, and is slower to get over them.
+enum class Target : std::uint8_t { host, gpu };
+
 enum class FaultKind : std::uint8_t {
   null,
   abort,
@@ -65,16 +68,29 @@ enum class FaultKind : std::uint8_t {
   memory,
   error,
   throws,
-  loop,          // with a deadline
-  spin,          // a good op that takes longer than its deadline
-  kill_active,   // kill -9 of the serving worker
-  kill_spare,    // of another one: standby, on trial, starting
-  kill_starting  // of one that has just been started
+  loop,           // with a deadline
+  spin,           // a good op that takes longer than its deadline
+  kill_active,    // kill -9 of the serving worker
+  kill_spare,     // of another one: standby, on trial, starting
+  kill_starting,  // of one that has just been started
+  // In a kernel. They have no place among the others: numbers are part of a plan's fingerprint.
+  illegal_address,
+  misaligned,
+  trap,
+  device_assert,
+  hang  // with a deadline
 };
-inline constexpr int kFaultKinds = 15;
+inline constexpr int kFaultKinds = 20;
 std::string_view name(FaultKind kind) noexcept;
-constexpr bool is_kill(FaultKind kind) noexcept { return kind >= FaultKind::kill_active; }
-constexpr bool has_deadline(FaultKind kind) noexcept { return kind == FaultKind::loop || kind == FaultKind::spin; }
+constexpr bool is_kill(FaultKind kind) noexcept {
+  return FaultKind::kill_active <= kind && kind <= FaultKind::kill_starting;
+}
+constexpr bool is_in_kernel(FaultKind kind) noexcept { return kind >= FaultKind::illegal_address; }
+constexpr bool has_deadline(FaultKind kind) noexcept {
+  return kind == FaultKind::loop || kind == FaultKind::spin || kind == FaultKind::hang;
+}
+/// Whether plans for that target have it.
+bool can_happen(FaultKind kind, Target target) noexcept;
 
 /// What a bad op says it does with its array.
 enum class Touches : std::uint8_t { nothing, reads, writes, updates };
@@ -84,6 +100,7 @@ struct Fault {
   FaultKind kind = FaultKind::null;
   std::uint32_t after_steps = 0;  // of all callers, since the fault before
   std::uint32_t delay_us = 0;     // and then this
+  bool waits_for_calm = false;    // and until the device is over the faults before
   std::uint32_t culprit = 0;      // who does it
   Touches touches = Touches::nothing;
   std::uint32_t edge = 0;         // of its array
@@ -97,7 +114,7 @@ inline constexpr std::array<std::uint32_t, 5> kEdges = {16, 48, 96, 200, 384};
 
 class Plan {
  public:
-  Plan(std::uint64_t seed, std::uint32_t faults, std::uint32_t callers);
+  Plan(std::uint64_t seed, std::uint32_t faults, std::uint32_t callers, Target target = Target::host);
 
   std::uint64_t seed() const noexcept { return seed_; }
   const std::vector<Fault>& faults() const noexcept { return faults_; }

@@ -10,13 +10,15 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 namespace troupe::chaos {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// From /proc/PID/stat: "12 (name) S 1 ...", where the name may contain anything.
+/// From /proc/PID/stat: "12 (name) S 1 10 10 0 -1 4194304 ...", where the name may contain anything. Behind it come the
+/// state, the parent, four numbers that do not matter here, and the kernel's flags.
 std::optional<Process> read_process(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -24,9 +26,16 @@ std::optional<Process> read_process(int pid) {
   const std::size_t open = line.find('(');
   const std::size_t close = line.rfind(')');
   if (open == std::string::npos || close == std::string::npos || close + 4 >= line.size()) return std::nullopt;
+  constexpr unsigned kIsExiting = 4;  // PF_EXITING
+  std::istringstream rest(line.substr(close + 4));
+  int parent = 0;
+  int ignored = 0;
+  unsigned flags = 0;
+  rest >> parent >> ignored >> ignored >> ignored >> ignored >> flags;
   return Process{.pid = pid,
-                 .parent = std::atoi(line.c_str() + close + 4),
+                 .parent = parent,
                  .state = line[close + 2],
+                 .is_exiting = (flags & kIsExiting) != 0,
                  .name = line.substr(open + 1, close - open - 1)};
 }
 

@@ -11,10 +11,11 @@ namespace troupe::chaos {
 struct Process {
   int pid = 0;
   int parent = 0;
-  char state = '?';  // 'Z': has ended and was not reaped
+  char state = '?';         // 'Z': has ended and was not reaped
+  bool is_exiting = false;  // which takes a driver a while
   std::string name;
 
-  bool is_alive() const noexcept { return state != 'Z' && state != 'X'; }
+  bool is_alive() const noexcept { return state != 'Z' && state != 'X' && !is_exiting; }
 };
 
 /// The processes that descend from this one, a worker's keeper included.

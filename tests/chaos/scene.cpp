@@ -31,6 +31,7 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
       plan(the_plan),
       plugin(program_folder() + "/libbad_plugin.so"),
       ledger(the_ledger) {
+  if (device.info().backend == "cuda") kernels.emplace(device);
   for (const std::uint32_t edge : kEdges) {
     Matrices& made = matrices_[edge];
     for (std::size_t i = 0; i < kShared; ++i) {
@@ -41,6 +42,11 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     made.product = multiply(made.contents[0], made.contents[1], edge, false);
     made.transposed_product = multiply(made.contents[0], made.contents[1], edge, true);
   }
+}
+
+void Scene::drop_all() noexcept {
+  matrices_.clear();
+  kernels.reset();
 }
 
 void Scene::check_shared_arrays() {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/chaos/kernels.hpp"
 #include "tests/chaos/ledger.hpp"
 #include "tests/chaos/plan.hpp"
 #include "tests/chaos/progress.hpp"
@@ -30,19 +32,24 @@ struct Matrices {
 
 class Scene {
  public:
-  /// Makes the shared arrays. Throws `Exception`.
+  /// Makes the shared arrays, and compiles the kernels for a GPU. Throws `Exception`.
   Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger);
 
   /// Of that edge length.
   const Matrices& matrices(std::uint32_t edge) const { return matrices_.at(edge); }
   /// Reads the shared arrays once more.
   void check_shared_arrays();
-  /// Lets go of them.
-  void drop_shared_arrays() noexcept { matrices_.clear(); }
+  /// Lets go of all that is in the device's memory.
+  void drop_all() noexcept;
+  /// What the callers of ops that work in place may get when others have ended their worker.
+  bool is_end_of_worker(ErrorKind kind) const noexcept {
+    return kind == ErrorKind::worker_crashed || (kernels && kind == ErrorKind::context_poisoned);
+  }
 
   Device device;
   const Plan& plan;
-  const std::string plugin;  // its path
+  const std::string plugin;        // its path
+  std::optional<Kernels> kernels;  // on a GPU, where a plugin cannot touch data
   Ledger& ledger;
   Progress progress;
 

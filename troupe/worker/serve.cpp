@@ -59,7 +59,8 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
 
 template <backend::Backend B>
 Result<void> make_memory(wire::Socket& socket, B& backend, const backend::Chunk& chunk) {
-  const auto refuse = [&](const Error& why) {
+  const auto refuse = [&](const Error& why) -> Result<void> {
+    if (why.kind() == ErrorKind::context_poisoned) return fail(why);  // the next worker is asked
     return send(socket, ToApp(NoMemory{why.kind(), std::string(why.message())}));
   };
   if (backend::dies_with_its_worker(chunk.memory)) {
@@ -118,7 +119,8 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
   const Result<void> end = listen(socket, shared.channel, *backend);
-  if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);  // nobody is left to work for
+  if (end.error().kind() == ErrorKind::context_poisoned) setup.poisoned(end.error());  // we noticed before the backend
+  if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);   // nobody is left to work for
   loop.stop();
   drain.join();
   warm.join();

@@ -37,10 +37,18 @@ Result<Table> open_table() {
   return table;
 }
 
-const Result<Table>& table() {
-  static const Result<Table> kTable = open_table();  // never closed
-  return kTable;
+/// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
+Result<const Table*> find_table() {
+  try {
+    static const Table kTable = value(open_table());
+    return &kTable;
+  } catch (const Exception& exception) {
+    return fail(exception.error());
+  }
 }
+
+/// For those who have a handle.
+const Table& table() { return **find_table(); }
 
 Result<void> checked(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
@@ -106,15 +114,15 @@ Matrix transposed(const Matrix& m) noexcept {
 }  // namespace
 
 Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
-  if (!table()) return fail(table().error());
+  const Table& functions = *TROUPE_TRY(find_table());
   cublasHandle_t handle = nullptr;
-  TROUPE_TRY(checked(table()->cublasCreate(&handle), "cublasCreate"));
+  TROUPE_TRY(checked(functions.cublasCreate(&handle), "cublasCreate"));
   std::unique_ptr<Cublas> made(new Cublas(handle));
-  TROUPE_TRY(checked(table()->cublasSetStream(handle, stream), "cublasSetStream"));
+  TROUPE_TRY(checked(functions.cublasSetStream(handle, stream), "cublasSetStream"));
   return made;
 }
 
-Cublas::~Cublas() { (void)table()->cublasDestroy(handle_); }
+Cublas::~Cublas() { (void)table().cublasDestroy(handle_); }
 
 bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept {
   return gemm_type(c.dtype) && by_columns(a) && by_columns(b) && by_columns(c);
@@ -130,10 +138,10 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
   alignas(16) const Factor alpha_here = factor(alpha, c.dtype);
   alignas(16) const Factor beta_here = factor(beta, c.dtype);
   const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
-  return checked(table()->cublasGemmEx_64(handle_, left.operation, right.operation, c.rows, c.columns, a.columns,
-                                          alpha_here.data(), pointer(a.data), type.data, left.leading, pointer(b.data),
-                                          type.data, right.leading, beta_here.data(), pointer(c.data), type.data,
-                                          result.leading, type.compute, CUBLAS_GEMM_DEFAULT),
+  return checked(table().cublasGemmEx_64(handle_, left.operation, right.operation, c.rows, c.columns, a.columns,
+                                         alpha_here.data(), pointer(a.data), type.data, left.leading, pointer(b.data),
+                                         type.data, right.leading, beta_here.data(), pointer(c.data), type.data,
+                                         result.leading, type.compute, CUBLAS_GEMM_DEFAULT),
                  "cublasGemmEx");
 }
 

@@ -68,9 +68,9 @@ Result<void> CudaOps::warm(std::uint32_t lane, CUstream stream) {
 }
 
 Result<const OwnKernels*> CudaOps::kernels() {
-  std::call_once(kernels_once_, [&] { kernels_.emplace(OwnKernels::load(context_)); });
-  if (!*kernels_) return fail(kernels_->error());
-  return &**kernels_;
+  const std::lock_guard lock(kernels_mutex_);
+  if (!kernels_) kernels_ = TROUPE_TRY(OwnKernels::load(context_));
+  return &*kernels_;
 }
 
 Result<Cublas*> CudaOps::blas(const On& on) {

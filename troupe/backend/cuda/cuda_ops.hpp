@@ -57,9 +57,10 @@ class CudaOps {
   Programs programs_;
   host::Plugins plugins_;
 
-  // Made by whoever needs it first, or ahead of time by `warm`.
-  std::once_flag kernels_once_;
-  std::optional<Result<OwnKernels>> kernels_;
+  // Made by whoever needs it first, or ahead of time by `warm`. When that fails, for want of memory perhaps, the next
+  // one tries again: a worker is not to be crippled for good by a bad moment.
+  std::mutex kernels_mutex_;
+  std::optional<OwnKernels> kernels_;
   std::mutex mutex_;  // of what follows
   std::array<std::unique_ptr<Cublas>, wire::kMaxLanes> blas_;
 };
