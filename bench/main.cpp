@@ -37,11 +37,11 @@ int complain(std::string_view sentence) {
 int check(std::span<const Outcome> outcomes) {
   int code = kOk;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.status == Status::ok) continue;
+    if (outcome.status == Status::ok || outcome.status == Status::printed) continue;
     if (outcome.status == Status::missed) code = kLimitMissed;
-    const bool by_ratio = outcome.row.limit.is_ratio() && outcome.why.empty();
-    const std::string figure = by_ratio ? to_string_rounded(outcome.ratio()) + "x"
-                                        : to_string_rounded(outcome.ours.value) + " " + outcome.row.unit;
+    const std::string figure = outcome.row.limit.needs_reference() && outcome.best_reference >= 0
+                                   ? to_string_compared(outcome, outcome.best_reference)
+                                   : to_string_rounded(outcome.ours.value) + " " + outcome.row.unit;
     std::cerr << to_string(outcome.status) << ": " << outcome.row.name << ": "
               << (outcome.why.empty() ? figure : outcome.why) << " (limit "
               << outcome.row.limit.to_string(outcome.row.unit) << ")\n";
