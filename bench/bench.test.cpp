@@ -163,6 +163,12 @@ TEST(BenchOptions, select_rows_by_a_match_anywhere_in_the_name) {
   EXPECT_TRUE(parse({})->selects("spawn"));
 }
 
+TEST(BenchOptions, take_the_rows_of_a_gpu_only_when_asked) {
+  EXPECT_FALSE(parse({})->gpu);
+  EXPECT_TRUE(parse({"--gpu", "--list"})->gpu);
+  EXPECT_EQ(parse({"--raw-fault", "GPU-1"})->raw_fault_gpu, "GPU-1");
+}
+
 TEST(BenchOptions, refuse_what_they_do_not_know) {
   for (const std::vector<std::string>& bad :
        {std::vector<std::string>{"--bogus"}, {"--json"}, {"--only"}, {"--only", "["}}) {
