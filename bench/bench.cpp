@@ -50,31 +50,42 @@ int best_of(const std::vector<Figure>& figures, Better better) {
 
 void judge(Outcome& outcome) {
   const std::string& why_none = outcome.row.references.why_none;
-  const bool needs_reference = outcome.row.limit.is_ratio();
+  const Limit& limit = outcome.row.limit;
+  const int best = outcome.best_reference;
   if (!outcome.ours.measured()) {
     outcome.status = Status::skipped;
     outcome.why = "ours is not measured here";
-  } else if (needs_reference && outcome.best_reference < 0) {
+  } else if (limit.kind() == Limit::Kind::printed) {
+    outcome.status = Status::printed;
+  } else if (limit.needs_reference() && best < 0) {
     outcome.status = Status::skipped;
     outcome.why = why_none.empty() ? "no reference was measured" : why_none;
   } else {
-    outcome.status = outcome.row.limit.holds(outcome.ours.value, outcome.ratio()) ? Status::ok : Status::missed;
+    const double reference = best < 0 ? kNotMeasured : outcome.references[best].value;
+    outcome.status = limit.holds(outcome.ours.value, reference, outcome.ratio()) ? Status::ok : Status::missed;
   }
 }
 
 }  // namespace
 
-bool Limit::holds(double ours, double ratio) const {
+bool Limit::holds(double ours, double reference, double ratio) const {
   switch (kind_) {
     case Kind::at_least_times: return ratio >= bound_;
+    case Kind::at_most_times: return as_stated(ratio) <= bound_;
+    case Kind::at_most_over: return ours <= reference + bound_;
     case Kind::at_most: return ours <= bound_;
     case Kind::below: return ours < bound_;
+    case Kind::printed: return true;
   }
   return false;
 }
 
 std::string Limit::to_string(const std::string& unit) const {
-  const char* sign = kind_ == Kind::at_least_times ? ">=" : kind_ == Kind::at_most ? "<=" : "<";
+  if (kind_ == Kind::printed) return "none";
+  const char* sign = kind_ == Kind::at_least_times ? ">="
+                     : kind_ == Kind::below        ? "<"
+                     : kind_ == Kind::at_most_over ? "<= ref +"
+                                                   : "<=";
   char text[64];
   std::snprintf(text, sizeof text, "%s %g", sign, bound_);
   return text + (is_ratio() ? "x" : " " + unit);

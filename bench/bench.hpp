@@ -27,21 +27,31 @@ enum class Better { lower, higher };
 /// Which of the rounds' values stands for all. `worst` is for what must never happen, such as an ask that is lost.
 enum class Pick { median, worst };
 
-/// What a row has to keep: a ratio to its best reference, or a bound on our own figure.
+/// What a row has to keep: a ratio or a distance to its best reference, or a bound on our own figure.
 class Limit {
  public:
-  enum class Kind { at_least_times, at_most, below };
+  enum class Kind { at_least_times, at_most_times, at_most_over, at_most, below, printed };
 
   /// At least `times` as good as the best reference.
   static constexpr Limit at_least_times(double times) { return {Kind::at_least_times, times}; }
+  /// The same said the other way round, for what cannot be beaten: at most `times` what the best reference takes.
+  static constexpr Limit at_most_times(double times) { return {Kind::at_most_times, times}; }
+  /// At most the best reference's figure and `bound` more. For rows where lower is better.
+  static constexpr Limit at_most_over(double bound) { return {Kind::at_most_over, bound}; }
   static constexpr Limit at_most(double bound) { return {Kind::at_most, bound}; }
   static constexpr Limit below(double bound) { return {Kind::below, bound}; }
+  /// None: the row is there to compare with.
+  static constexpr Limit printed() { return {Kind::printed, 0}; }
 
   Kind kind() const { return kind_; }
   double bound() const { return bound_; }
-  bool is_ratio() const { return kind_ == Kind::at_least_times; }
-  bool holds(double ours, double ratio) const;
-  /// `>= 4x`, `<= 512 bytes`, `< 1 %`.
+  bool is_ratio() const { return kind_ == Kind::at_least_times || kind_ == Kind::at_most_times; }
+  bool needs_reference() const { return is_ratio() || kind_ == Kind::at_most_over; }
+  /// `ratio` is how many times as good as the reference we are.
+  bool holds(double ours, double reference, double ratio) const;
+  /// That ratio as the limit speaks of it: turned round where the limit is one from above.
+  double as_stated(double ratio) const { return kind_ == Kind::at_most_times ? 1 / ratio : ratio; }
+  /// `>= 4x`, `<= 1.15x`, `<= ref + 3 us`, `<= 512 bytes`, `< 1 %`, `none`.
   std::string to_string(const std::string& unit) const;
 
  private:
@@ -83,7 +93,8 @@ struct Figure {
   bool measured() const { return value == value; }
 };
 
-enum class Status { ok, missed, skipped };
+/// `printed` is what has been measured and has no limit.
+enum class Status { ok, missed, skipped, printed };
 
 struct Outcome {
   Row row;

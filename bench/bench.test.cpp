@@ -79,6 +79,46 @@ TEST(Bench, keeps_at_most_inclusive_and_below_exclusive) {
   EXPECT_EQ(measure(row_with(15, {}, Limit::below(15))).status, Status::missed);
 }
 
+TEST(Bench, keeps_at_most_times_the_other_way_round) {
+  const std::vector<Reference> raw = {{"raw", constant(100)}};
+  EXPECT_EQ(measure(row_with(114, raw, Limit::at_most_times(1.15))).status, Status::ok);
+  EXPECT_EQ(measure(row_with(116, raw, Limit::at_most_times(1.15))).status, Status::missed);
+  EXPECT_EQ(measure(row_with(1, {}, Limit::at_most_times(1.15))).status, Status::skipped);
+  EXPECT_DOUBLE_EQ(Limit::at_most_times(2).as_stated(0.25), 4);
+  EXPECT_DOUBLE_EQ(Limit::at_least_times(2).as_stated(0.25), 0.25);
+}
+
+TEST(Bench, keeps_at_most_over_as_a_distance_to_the_best_reference) {
+  const std::vector<Reference> raw = {{"slow", constant(200)}, {"fast", constant(100)}};
+  EXPECT_EQ(measure(row_with(103, raw, Limit::at_most_over(3))).status, Status::ok);
+  EXPECT_EQ(measure(row_with(104, raw, Limit::at_most_over(3))).status, Status::missed);
+  EXPECT_EQ(measure(row_with(1, {}, Limit::at_most_over(3))).status, Status::skipped);
+}
+
+TEST(Bench, prints_what_has_no_limit) {
+  EXPECT_EQ(measure(row_with(9, {{"raw", constant(1)}}, Limit::printed())).status, Status::printed);
+  EXPECT_EQ(measure(row_with(9, {}, Limit::printed())).status, Status::printed);
+  EXPECT_EQ(measure(row_with(kNotMeasured, {}, Limit::printed())).status, Status::skipped);
+}
+
+TEST(Bench, compares_in_the_words_of_the_limit) {
+  const std::vector<Reference> raw = {{"raw", constant(100)}};
+  EXPECT_EQ(to_string_compared(measure(row_with(25, raw, Limit::at_least_times(4))), 0), "4x");
+  EXPECT_EQ(to_string_compared(measure(row_with(125, raw, Limit::at_most_times(1.15))), 0), "1.25x");
+  EXPECT_EQ(to_string_compared(measure(row_with(102.5, raw, Limit::at_most_over(3))), 0), "+2.50 ns");
+  EXPECT_EQ(to_string_compared(measure(row_with(98, raw, Limit::at_most_over(3))), 0), "-2 ns");
+  EXPECT_EQ(to_string_compared(measure(row_with(1, {}, Limit::at_most(3))), -1), "-");
+}
+
+TEST(Bench, says_what_a_limit_is) {
+  EXPECT_EQ(Limit::at_least_times(4).to_string("ns"), ">= 4x");
+  EXPECT_EQ(Limit::at_most_times(1.15).to_string("us"), "<= 1.15x");
+  EXPECT_EQ(Limit::at_most_over(450).to_string("ms"), "<= ref + 450 ms");
+  EXPECT_EQ(Limit::at_most(512).to_string("bytes"), "<= 512 bytes");
+  EXPECT_EQ(Limit::below(1).to_string("%"), "< 1 %");
+  EXPECT_EQ(Limit::printed().to_string("us"), "none");
+}
+
 TEST(Bench, skips_what_it_cannot_measure_and_says_why) {
   EXPECT_EQ(measure(row_with(kNotMeasured, {}, Limit::at_most(1))).status, Status::skipped);
   Row row = row_with(1, {}, Limit::at_least_times(2));
@@ -121,6 +161,12 @@ TEST(BenchOptions, select_rows_by_a_match_anywhere_in_the_name) {
   EXPECT_TRUE(options->selects("ask to a pinned actor"));
   EXPECT_FALSE(options->selects("spawn"));
   EXPECT_TRUE(parse({})->selects("spawn"));
+}
+
+TEST(BenchOptions, take_the_rows_of_a_gpu_only_when_asked) {
+  EXPECT_FALSE(parse({})->gpu);
+  EXPECT_TRUE(parse({"--gpu", "--list"})->gpu);
+  EXPECT_EQ(parse({"--raw-fault", "GPU-1"})->raw_fault_gpu, "GPU-1");
 }
 
 TEST(BenchOptions, refuse_what_they_do_not_know) {

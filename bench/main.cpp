@@ -11,7 +11,9 @@
 #include "bench/actor_rows.hpp"
 #include "bench/bench.hpp"
 #include "bench/device_rows.hpp"
+#include "bench/gpu_rows.hpp"
 #include "bench/options.hpp"
+#include "bench/raw_fault.hpp"
 #include "bench/report.hpp"
 
 namespace troupe::bench {
@@ -19,29 +21,34 @@ namespace {
 
 constexpr int kOk = 0;
 constexpr int kLimitMissed = 1;
+constexpr int kNoGpu = 1;
 constexpr int kBadUse = 2;
 
 std::vector<Row> all_rows(const Options& options) {
   std::vector<Row> rows;
-  std::ranges::move(actor_rows(options), std::back_inserter(rows));
-  std::ranges::move(device_rows(options), std::back_inserter(rows));
+  if (options.gpu) {
+    std::ranges::move(gpu_rows(options), std::back_inserter(rows));
+  } else {
+    std::ranges::move(actor_rows(options), std::back_inserter(rows));
+    std::ranges::move(device_rows(options), std::back_inserter(rows));
+  }
   std::erase_if(rows, [&](const Row& row) { return !options.selects(row.name); });
   return rows;
 }
 
-int complain(std::string_view sentence) {
+int complain(std::string_view sentence, int code = kBadUse) {
   std::cerr << "troupe_bench: " << sentence << '\n';
-  return kBadUse;
+  return code;
 }
 
 int check(std::span<const Outcome> outcomes) {
   int code = kOk;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.status == Status::ok) continue;
+    if (outcome.status == Status::ok || outcome.status == Status::printed) continue;
     if (outcome.status == Status::missed) code = kLimitMissed;
-    const bool by_ratio = outcome.row.limit.is_ratio() && outcome.why.empty();
-    const std::string figure = by_ratio ? to_string_rounded(outcome.ratio()) + "x"
-                                        : to_string_rounded(outcome.ours.value) + " " + outcome.row.unit;
+    const std::string figure = outcome.row.limit.needs_reference() && outcome.best_reference >= 0
+                                   ? to_string_compared(outcome, outcome.best_reference)
+                                   : to_string_rounded(outcome.ours.value) + " " + outcome.row.unit;
     std::cerr << to_string(outcome.status) << ": " << outcome.row.name << ": "
               << (outcome.why.empty() ? figure : outcome.why) << " (limit "
               << outcome.row.limit.to_string(outcome.row.unit) << ")\n";
@@ -51,6 +58,9 @@ int check(std::span<const Outcome> outcomes) {
 
 int run(const Options& options) {
   const std::vector<Row> rows = all_rows(options);
+  if (options.gpu && (!options.list || rows.empty())) {
+    if (const Result<void> usable = check_gpu(); !usable) return complain(usable.error().message(), kNoGpu);
+  }
   if (rows.empty()) return complain("no row has a match for --only; --list names them all");
   if (options.list) {
     for (const Row& row : rows) std::cout << row.name << "  (" << row.limit.to_string(row.unit) << ")\n";
@@ -88,5 +98,6 @@ int main(int argc, char** argv) {
     std::cout << bench::help_text();
     return bench::kOk;
   }
+  if (!options->raw_fault_gpu.empty()) return bench::print_raw_fault(options->raw_fault_gpu);
   return bench::run(*options);
 }

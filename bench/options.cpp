@@ -2,7 +2,9 @@
 
 #include <regex.h>  // not std::regex, which g++ 12 cannot compile without a warning under a sanitizer
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -30,27 +32,30 @@ Result<std::function<bool(const std::string&)>> matcher(const char* pattern) {
 
 Result<Options> parse_options(std::span<char* const> arguments) {
   Options options;
-  const std::pair<std::string_view, bool*> switches[] = {
-      {"--help", &options.help}, {"--list", &options.list}, {"--check", &options.check}, {"--quick", &options.quick}};
+  const std::pair<std::string_view, bool*> switches[] = {{"--help", &options.help},
+                                                         {"--list", &options.list},
+                                                         {"--check", &options.check},
+                                                         {"--quick", &options.quick},
+                                                         {"--gpu", &options.gpu}};
+  const std::pair<std::string_view, std::string*> texts[] = {{"--json", &options.json_file},
+                                                             {"--raw-fault", &options.raw_fault_gpu}};
 
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
-    bool is_switch = false;
-    for (const auto& [name, value] : switches) {
-      if (argument != name) continue;
-      *value = true;
-      is_switch = true;
+    const auto* const is_switch = std::ranges::find(switches, argument, [](const auto& each) { return each.first; });
+    if (is_switch != std::end(switches)) {
+      *is_switch->second = true;
+      continue;
     }
-    if (is_switch) continue;
-
-    if (argument != "--json" && argument != "--only") {
+    const auto* const text = std::ranges::find(texts, argument, [](const auto& each) { return each.first; });
+    if (text == std::end(texts) && argument != "--only") {
       return fail(ErrorKind::invalid_argument, "unknown option " + std::string(argument) + "; --help lists all");
     }
     if (++i == arguments.size()) {
       return fail(ErrorKind::invalid_argument, std::string(argument) + " needs a value");
     }
-    if (argument == "--json") {
-      options.json_file = arguments[i];
+    if (text != std::end(texts)) {
+      *text->second = arguments[i];
       continue;
     }
     options.selects = TROUPE_TRY(matcher(arguments[i]));
@@ -61,6 +66,7 @@ Result<Options> parse_options(std::span<char* const> arguments) {
 std::string help_text() {
   return "Measures ours and the references in one run and prints a table.\n"
          "\n"
+         "  --gpu          the rows of a GPU, beside raw CUDA, and no others\n"
          "  --json FILE    also write the table to FILE as JSON\n"
          "  --check        exit with 1 when a row misses its limit, and name these rows on standard error\n"
          "  --only REGEX   only the rows whose name has a match\n"

@@ -15,10 +15,14 @@ struct Options {
   bool list = false;
   bool check = false;
   bool quick = false;
+  /// The rows of a GPU, and no others.
+  bool gpu = false;
   /// Whether the row of this name is wanted.
   std::function<bool(const std::string& name)> selects = [](const std::string&) { return true; };
   /// Where the JSON goes; empty for nowhere.
   std::string json_file;
+  /// Set in the process that this program starts to see raw CUDA fail: on which GPU (see raw_fault.hpp).
+  std::string raw_fault_gpu;
 
   /// How many operations a measurement makes: `count`, or a tenth of it in a quick run.
   int count(int full_count) const { return quick ? (full_count + 9) / 10 : full_count; }

@@ -12,7 +12,7 @@ namespace {
 constexpr int kNameColumns = 48;
 constexpr int kFigureColumns = 18;
 constexpr int kRatioColumns = 9;
-constexpr int kLimitColumns = 14;
+constexpr int kLimitColumns = 17;
 
 /// The text and at least one space, filled up to the column's width.
 std::string cell(const std::string& text, int columns) {
@@ -30,8 +30,6 @@ std::string to_text(const Figure& figure, const Row& row) {
   }
   return text;
 }
-
-std::string ratio_text(double ratio) { return !std::isfinite(ratio) ? "-" : to_string_rounded(ratio) + "x"; }
 
 void print_line(std::ostream& out, const std::string& name, const std::string& ours, const std::string& reference,
                 const std::string& ratio, const std::string& limit, const std::string& status) {
@@ -80,11 +78,20 @@ std::string json_of_references(const Outcome& outcome) {
   return text + "]";
 }
 
+std::string name_of(Limit::Kind kind) {
+  switch (kind) {
+    case Limit::Kind::at_least_times: return "at_least_times";
+    case Limit::Kind::at_most_times: return "at_most_times";
+    case Limit::Kind::at_most_over: return "at_most_over";
+    case Limit::Kind::at_most: return "at_most";
+    case Limit::Kind::below: return "below";
+    case Limit::Kind::printed: return "printed";
+  }
+  return "unknown";
+}
+
 std::string json_of(const Limit& limit, const std::string& unit) {
-  const char* kind = limit.kind() == Limit::Kind::at_least_times ? "at_least_times"
-                     : limit.kind() == Limit::Kind::at_most      ? "at_most"
-                                                                 : "below";
-  return "{\"kind\": \"" + std::string(kind) + "\", \"bound\": " + number(limit.bound()) +
+  return "{\"kind\": " + quoted(name_of(limit.kind())) + ", \"bound\": " + number(limit.bound()) +
          ", \"text\": " + quoted(limit.to_string(unit)) + "}";
 }
 
@@ -117,6 +124,7 @@ std::string to_string(Status status) {
     case Status::ok: return "ok";
     case Status::missed: return "MISSED";
     case Status::skipped: return "skipped";
+    case Status::printed: return "printed";
   }
   return "unknown";
 }
@@ -129,6 +137,15 @@ std::string to_string_rounded(double value) {
   return text;
 }
 
+std::string to_string_compared(const Outcome& outcome, int reference) {
+  const Row& row = outcome.row;
+  const double ratio = outcome.ratio_to(reference);
+  if (!std::isfinite(ratio)) return "-";
+  if (row.limit.kind() != Limit::Kind::at_most_over) return to_string_rounded(row.limit.as_stated(ratio)) + "x";
+  const double over = outcome.ours.value - outcome.references[reference].value;
+  return (over < 0 ? "" : "+") + to_string_rounded(over) + " " + row.unit;
+}
+
 void print_head(std::ostream& out) {
   print_line(out, "row", "ours", "reference", "ratio", "limit", "status");
   out << std::string(kNameColumns + 2 * kFigureColumns + kRatioColumns + kLimitColumns + 7, '-') << '\n';
@@ -138,10 +155,10 @@ void print_outcome(std::ostream& out, const Outcome& outcome) {
   const Row& row = outcome.row;
   const int best = outcome.best_reference;
   print_line(out, row.name, to_text(outcome.ours, row), best < 0 ? "-" : to_text(outcome.references[best], row),
-             ratio_text(outcome.ratio()), row.limit.to_string(row.unit), to_string(outcome.status));
+             to_string_compared(outcome, best), row.limit.to_string(row.unit), to_string(outcome.status));
   for (std::size_t i = 0; i < outcome.references.size(); ++i) {
     print_line(out, "    " + row.references.all[i].name, "", to_text(outcome.references[i], row),
-               ratio_text(outcome.ratio_to(static_cast<int>(i))), "", "");
+               to_string_compared(outcome, static_cast<int>(i)), "", "");
   }
   if (!outcome.why.empty()) {
     out << "    " << to_string(outcome.status) << ": " << outcome.why << '\n';
@@ -155,7 +172,8 @@ void print_summary(std::ostream& out, std::span<const Outcome> outcomes) {
   const auto count = [&](Status status) { return std::ranges::count(outcomes, status, &Outcome::status); };
   out << '\n'
       << outcomes.size() << " rows: " << count(Status::ok) << " ok, " << count(Status::missed) << " missed, "
-      << count(Status::skipped) << " skipped. Medians; +- is half the distance of the quartiles.\n";
+      << count(Status::skipped) << " skipped, " << count(Status::printed)
+      << " without a limit. Medians; +- is half the distance of the quartiles.\n";
 }
 
 void write_json(std::ostream& out, std::span<const Outcome> outcomes, bool quick) {

@@ -14,14 +14,16 @@ namespace troupe::bench {
 void print_head(std::ostream& out);
 /// Prints one row and a line for each of its references; flushes, because the next row takes seconds.
 void print_outcome(std::ostream& out, const Outcome& outcome);
-/// Prints how many rows were ok, missed and skipped.
+/// Prints how many rows were ok, missed, skipped and without a limit.
 void print_summary(std::ostream& out, std::span<const Outcome> outcomes);
 
 /// One JSON object: the machine, the compiler, whether it was a quick run, and the rows.
 void write_json(std::ostream& out, std::span<const Outcome> outcomes, bool quick);
 
-/// `ok`, `MISSED`, `skipped`.
+/// `ok`, `MISSED`, `skipped`, `printed`.
 std::string to_string(Status status);
+/// How we compare with that reference, in the words of the row's limit: `4.07x`, or `+2.1 us` for a distance.
+std::string to_string_compared(const Outcome& outcome, int reference);
 /// Three digits that matter: `1530`, `53.1`, `4.07`.
 std::string to_string_rounded(double value);
 

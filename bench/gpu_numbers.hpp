@@ -1,0 +1,35 @@
+// What ours and raw CUDA have in common when they are measured on a GPU: the numbers in the matrices, and how long both
+// sides run before their time counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bench/batches.hpp"
+
+namespace troupe::bench {
+
+/// Numbers between -0.5 and 0.5 without a pattern: a GPU that multiplies zeros takes less power and is faster.
+inline std::vector<float> random_numbers(std::size_t count, std::uint32_t seed) {
+  std::vector<float> numbers(count);
+  std::uint32_t state = seed;
+  for (float& number : numbers) {
+    state = state * 1664525 + 1013904223;
+    number = static_cast<float>(state >> 8) / 16777216.0F - 0.5F;
+  }
+  return numbers;
+}
+
+/// The clocks of cores and GPU go up, and the kernel sees which cores are busy, within this time.
+inline constexpr double kSettleNs = 1e8;
+
+/// Nanoseconds per operation once it has run for a while, the median of batches.
+template <class Operation>
+double settled_median_ns(int count, int per_batch, const Operation& operation) {
+  const Stopwatch stopwatch;
+  while (stopwatch.ns() < kSettleNs) operation();
+  return median_ns(count > per_batch ? count / per_batch : 1, per_batch, operation);
+}
+
+}  // namespace troupe::bench

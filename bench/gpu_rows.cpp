@@ -1,0 +1,340 @@
+#include "bench/gpu_rows.hpp"
+
+#if !TROUPE_CUDA_BACKEND
+
+namespace troupe::bench {
+
+std::vector<Row> gpu_rows(const Options&) { return {}; }
+Result<void> check_gpu() {
+  return fail(ErrorKind::unsupported, "--gpu: this program was built without the CUDA toolkit");
+}
+
+}  // namespace troupe::bench
+
+#else
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bench/gpu_crashes.hpp"
+#include "bench/gpu_ours.hpp"
+#include "bench/raw_cuda.hpp"
+#include "bench/raw_fault.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::bench {
+namespace {
+
+constexpr int kRoundTrips = 10'000;
+constexpr int kPipelined = 20'480;
+constexpr int kThreads = 4;
+constexpr int kSmallGemms = 5'000;
+constexpr int kPipelinedGemms = 2'048;
+constexpr int kLargeGemms = 8;
+constexpr int kAllocations = 50'000;
+constexpr std::size_t kAllocationBytes = std::size_t{1} << 20;
+constexpr std::size_t kLargeCopyBytes = std::size_t{256} << 20;
+constexpr std::size_t kSmallCopyBytes = std::size_t{4} << 10;
+constexpr int kLargeCopies = 10;
+constexpr int kSmallCopies = 5'000;
+constexpr int kCrashes = 5;
+constexpr int kFewCrashes = 3;
+constexpr double kIdleSeconds = 2;
+
+constexpr double kUs = 1e-3;  // of a nanosecond
+
+/// The first GPU that workers can use, which is the one that `system.device("cuda")` opens.
+Result<DeviceInfo> first_gpu() {
+  const System system({.threads = 1, .log = log_nothing()});
+  DeviceInfo best = system.devices().front();
+  if (best.backend != "cuda") return fail(ErrorKind::unsupported, "--gpu: there is no GPU that a worker can use here");
+  if (best.is_exclusive)
+    return fail(ErrorKind::unsupported,
+                "--gpu: only one process may use this GPU, and raw CUDA and a worker are two: set the compute mode "
+                "to the default one");
+  return best;
+}
+
+/// What the rows have in common, each part made when it is first asked for.
+class Gpu {
+ public:
+  const std::string& id() {
+    if (id_.empty()) id_ = value(first_gpu()).id;
+    return id_;
+  }
+  RawCuda& raw() {
+    if (!raw_) raw_.emplace(id());
+    return *raw_;
+  }
+  GpuOurs& ours() {
+    if (!ours_) ours_.emplace(1);
+    return *ours_;
+  }
+  GpuOurs& ours_with_threads() {
+    if (!ours_with_threads_) ours_with_threads_.emplace(kThreads);
+    return *ours_with_threads_;
+  }
+  /// Rows that count workers, or kill them, want to be alone.
+  void close_ours() {
+    ours_with_threads_.reset();
+    ours_.reset();
+  }
+
+ private:
+  std::string id_;
+  std::optional<RawCuda> raw_;
+  std::optional<GpuOurs> ours_;
+  std::optional<GpuOurs> ours_with_threads_;
+};
+using SharedGpu = std::shared_ptr<Gpu>;  // by the measurements of all rows; the last one closes it
+
+References one(std::string name, Measurement measure) {
+  return {.all = {{std::move(name), std::move(measure)}}, .why_none = {}};
+}
+
+/// Two figures of one event. Whichever side of a row asks first makes it happen, and the other gets the rest of it.
+class Pair {
+ public:
+  struct Figures {
+    double first;
+    double second;
+  };
+  explicit Pair(std::function<Figures()> measure) : measure_(std::move(measure)) {}
+  double first() { return take(first_); }
+  double second() { return take(second_); }
+
+ private:
+  double take(std::optional<double>& figure) {
+    if (!figure) {
+      const auto [first, second] = measure_();
+      first_ = first;
+      second_ = second;
+    }
+    return *std::exchange(figure, std::nullopt);
+  }
+  std::function<Figures()> measure_;
+  std::optional<double> first_;
+  std::optional<double> second_;
+};
+
+// ---- the hop ----
+
+std::vector<Row> launch_rows(const SharedGpu& gpu, const Options& options) {
+  const int trips = options.count(kRoundTrips);
+  const int pipelined = options.count(kPipelined);
+  const auto raw_trip = [=] { return kUs * gpu->raw().empty_ns(trips); };
+  const auto from_one_thread = [=] { return kUs * gpu->ours().empty_pipelined_ns(pipelined, 1); };
+  return {
+      {.name = "empty kernel, a plain thread waits",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().empty_ns(trips); },
+       .references = one("raw: launch, flag, spin", raw_trip),
+       .limit = Limit::at_most_times(1.15),
+       .rounds = options.rounds()},
+      {.name = "empty kernel, a coroutine awaits",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().empty_awaited_ns(trips); },
+       .references = one("raw: launch, flag, spin", raw_trip),
+       .limit = Limit::at_most_over(3),
+       .rounds = options.rounds()},
+      {.name = "empty kernels pipelined, each answered",
+       .unit = "us",
+       .ours = from_one_thread,
+       .references = one("raw: a flag for each", [=] { return kUs * gpu->raw().empty_pipelined_ns(pipelined); }),
+       .limit = Limit::at_most_times(1.10),
+       .rounds = options.rounds()},
+      {.name = "the same from four threads at once",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours_with_threads().empty_pipelined_ns(pipelined, kThreads); },
+       .references = one("ours from one thread", from_one_thread),
+       .limit = Limit::at_most_times(1.05),  // no slower; the rest is for what rounds differ by
+       .rounds = options.rounds()},
+  };
+}
+
+/// Completion by a host function, to compare with: no limit. Ours here is a device as it is by default, whose GPU
+/// writes a timeline; one opened to complete by host functions belongs beside the raw one.
+Row host_function_row(const SharedGpu& gpu, const Options& options) {
+  const int trips = options.count(kRoundTrips / 4);
+  return {.name = "empty kernel, beside a host function's end",
+          .unit = "us",
+          .ours = [=] { return kUs * gpu->ours().empty_ns(trips); },
+          .references = one("raw: launch, host function, spin",
+                            [=] { return kUs * gpu->raw().empty_with_host_function_ns(trips); }),
+          .limit = Limit::printed(),
+          .rounds = options.rounds(5)};
+}
+
+// ---- matrices ----
+
+std::vector<Row> gemm_rows(const SharedGpu& gpu, const Options& options) {
+  const int small = options.count(kSmallGemms);
+  const int pipelined = options.count(kPipelinedGemms);
+  const int large = options.count(kLargeGemms);
+  return {
+      {.name = "sgemm 64, there and back",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().gemm_ns(64, small); },
+       .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(64, small); }),
+       .limit = Limit::at_most_times(1.15),
+       .rounds = options.rounds()},
+      {.name = "sgemm 1024 pipelined, each answered",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().gemm_pipelined_ns(1024, pipelined); },
+       .references = one("raw: cublasSgemm, a flag for each",
+                         [=] { return kUs * gpu->raw().gemm_pipelined_ns(1024, pipelined); }),
+       .limit = Limit::at_most_times(1.03),
+       .rounds = options.rounds()},
+      {.name = "sgemm 8192",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().gemm_ns(8192, large); },
+       .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(8192, large); }),
+       .limit = Limit::at_most_times(1.01),
+       .rounds = options.rounds()},
+  };
+}
+
+// ---- memory ----
+
+Row allocation_row(const SharedGpu& gpu, const Options& options) {
+  const int allocations = options.count(kAllocations);
+  return {.name = "allocate and free 1 MiB",
+          .unit = "ns",
+          .ours = [=] { return gpu->ours().allocate_and_free_ns(kAllocationBytes, allocations); },
+          .references = one("raw: cuMemAllocAsync, cuMemFreeAsync",
+                            [=] { return gpu->raw().allocate_and_free_ns(kAllocationBytes, allocations); }),
+          .limit = Limit::at_least_times(3),
+          .rounds = options.rounds()};
+}
+
+Row large_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way, Limit limit) {
+  const int copies = options.count(kLargeCopies);
+  const auto gb_per_s = [](double ns) { return static_cast<double>(kLargeCopyBytes) / ns; };
+  return {.name = std::move(name),
+          .unit = "GB/s",
+          .better = Better::higher,
+          .ours = [=] { return gb_per_s(gpu->ours().copy_ns(way, kLargeCopyBytes, copies)); },
+          .references = one(way.is_pinned() ? "raw: cuMemcpyAsync, flag, spin" : "raw: cuMemcpy, which waits",
+                            [=] { return gb_per_s(gpu->raw().copy_ns(way, kLargeCopyBytes, copies)); }),
+          .limit = limit,
+          .rounds = options.rounds()};
+}
+
+Row small_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way) {
+  const int copies = options.count(kSmallCopies);
+  return {.name = std::move(name),
+          .unit = "us",
+          .ours = [=] { return kUs * gpu->ours().copy_ns(way, kSmallCopyBytes, copies); },
+          .references = one("raw: cuMemcpyAsync, flag, spin",
+                            [=] { return kUs * gpu->raw().copy_ns(way, kSmallCopyBytes, copies); }),
+          .limit = Limit::at_most_times(1.2),
+          .rounds = options.rounds()};
+}
+
+std::vector<Row> memory_rows(const SharedGpu& gpu, const Options& options) {
+  const auto large = [&](const char* name, CopyWay way, double times) {
+    return large_copy_row(gpu, options, name, way, Limit::at_least_times(times));
+  };
+  return {
+      allocation_row(gpu, options),
+      large("256 MiB in, pinned", CopyWay::pinned_in(), 0.97),
+      large("256 MiB out, pinned", CopyWay::pinned_out(), 0.97),
+      large("256 MiB in from ordinary memory", CopyWay::ordinary_in(), 2),
+      small_copy_row(gpu, options, "4 KiB in", CopyWay::pinned_in()),
+      small_copy_row(gpu, options, "4 KiB out", CopyWay::pinned_out()),
+  };
+}
+
+// ---- failures: every round is one, of a new device's worker ----
+
+/// A measurement that finds no other device open.
+Measurement alone(const SharedGpu& gpu, Measurement measure) {
+  return [=] {
+    gpu->close_ours();
+    return measure();
+  };
+}
+
+References detection(const SharedGpu& gpu) {
+  return one("raw: the driver reports the fault", alone(gpu, [=] { return raw_fault_ms(gpu->id()); }));
+}
+
+std::vector<Row> fault_rows(const SharedGpu& gpu, const Options& options) {
+  const auto on_array = std::make_shared<Pair>([] {  // shared by both sides of its row
+    const ours::GpuFaultOnArray times = ours::gpu_fault_on_array();
+    return Pair::Figures{.first = times.next_op_ms, .second = times.gone_ms};
+  });
+  return {
+      {.name = "illegal address to next op done",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_fault(Standby::warm).next_op_ms; }),
+       .references = detection(gpu),
+       .limit = Limit::at_most_over(5),
+       .rounds = options.rounds(kCrashes)},
+      {.name = "illegal address to the standby serving",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_fault(Standby::warm).served_ms; }),
+       .limit = Limit::printed(),
+       .rounds = options.rounds(kFewCrashes)},
+      {.name = "illegal address to next op on its own array",
+       .unit = "ms",
+       .ours = alone(gpu, [=] { return on_array->first(); }),
+       .references = one("the same one: its process is gone", alone(gpu, [=] { return on_array->second(); })),
+       .limit = Limit::at_most_over(5),
+       .rounds = options.rounds(kCrashes)},
+      {.name = "illegal address to next op, without a standby",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_fault(Standby::none).next_op_ms; }),
+       .references = detection(gpu),
+       .limit = Limit::at_most_over(450),
+       .rounds = options.rounds(kFewCrashes)},
+  };
+}
+
+std::vector<Row> hang_rows(const SharedGpu& gpu, const Options& options) {
+  return {
+      {.name = "hung kernel: deadline to next op done",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_hang().next_op_ms; }),
+       .limit = Limit::at_most(10),
+       .rounds = options.rounds(kCrashes)},
+      {.name = "hung kernel: deadline to its caller's error",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_hang().error_ms; }),
+       .limit = Limit::at_most(120),
+       .rounds = options.rounds(kCrashes)},
+  };
+}
+
+Row idle_row(const SharedGpu& gpu, const Options& options) {
+  const double seconds = options.quick ? kIdleSeconds / 4 : kIdleSeconds;
+  return {.name = "an idle GPU device with a standby",
+          .unit = "%",
+          .ours = alone(gpu, [=] { return ours::gpu_idle_percent(seconds); }),
+          .limit = Limit::below(1),
+          .rounds = options.rounds(3)};
+}
+
+}  // namespace
+
+Result<void> check_gpu() {
+  TROUPE_TRY(first_gpu());
+  return {};
+}
+
+std::vector<Row> gpu_rows(const Options& options) {
+  const auto gpu = std::make_shared<Gpu>();
+  std::vector<Row> rows = launch_rows(gpu, options);
+  rows.push_back(host_function_row(gpu, options));
+  for (Row& row : gemm_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : memory_rows(gpu, options)) rows.push_back(std::move(row));
+  rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way
+  for (Row& row : fault_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : hang_rows(gpu, options)) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace troupe::bench
+
+#endif

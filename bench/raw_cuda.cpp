@@ -1,0 +1,194 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "bench/raw_cuda.hpp"
+
+#include <cublas_v2.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "bench/gpu_numbers.hpp"
+#include "bench/raw_cuda_parts.hpp"
+#include "troupe/backend/cuda/library.hpp"
+
+namespace troupe::bench {
+namespace {
+
+constexpr int kPerBatch = 100;
+
+/// cuBLAS on one stream, opened at run time.
+class RawBlas {
+ public:
+  explicit RawBlas(CUstream stream) {
+    const cuda::Library library = value(cuda::Library::open({"libcublas.so.13", "libcublas.so.12"}));
+    const auto create = find<decltype(cublasCreate_v2)>(library, "cublasCreate_v2");
+    const auto set_stream = find<decltype(cublasSetStream_v2)>(library, "cublasSetStream_v2");
+    destroy_ = find<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2");
+    sgemm_ = find<decltype(cublasSgemm_v2)>(library, "cublasSgemm_v2");
+    check_blas(create(&handle_), "cublasCreate");
+    check_blas(set_stream(handle_, stream), "cublasSetStream");
+  }
+  ~RawBlas() { (void)destroy_(handle_); }
+  RawBlas(const RawBlas&) = delete;
+  RawBlas& operator=(const RawBlas&) = delete;
+
+  /// c = a b, row by row as our arrays lie: for cuBLAS, which thinks in columns, that is c^T = b^T a^T.
+  void multiply(int n, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
+    const float one = 1, zero = 0;
+    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<float*>(address); };
+    check_blas(
+        sgemm_(handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, pointer(b), n, pointer(a), n, &zero, pointer(c), n),
+        "cublasSgemm");
+  }
+
+ private:
+  template <class Function>
+  static Function* find(const cuda::Library& library, const char* name) {
+    Function* const found = library.find_function<Function>(name);
+    if (!found) throw std::runtime_error(library.path() + " lacks " + name);
+    return found;
+  }
+  static void check_blas(cublasStatus_t status, const char* call) {
+    if (status != CUBLAS_STATUS_SUCCESS)
+      throw std::runtime_error(std::string(call) + " answered " + std::to_string(status));
+  }
+
+  cublasHandle_t handle_ = nullptr;
+  decltype(&cublasDestroy_v2) destroy_ = nullptr;
+  decltype(&cublasSgemm_v2) sgemm_ = nullptr;
+};
+
+}  // namespace
+
+struct RawCuda::Parts {
+  /// Square matrices of one size.
+  struct Matrices {
+    Matrices(const cuda::CudaContext& context, std::size_t size_bytes)
+        : a(context, size_bytes), b(context, size_bytes), c(context, size_bytes) {}
+    RawMemory a, b, c;
+  };
+
+  explicit Parts(const std::string& gpu) : context(value(cuda::CudaContext::create(gpu))) {
+    cuuint64_t keep_all = ~cuuint64_t{0};
+    CUmemoryPool pool = nullptr;
+    check(more.cuDeviceGetDefaultMemPool(&pool, context->device()), "cuDeviceGetDefaultMemPool");
+    check(more.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all), "cuMemPoolSetAttribute");
+  }
+
+  const cuda::Driver& driver() const { return context->driver(); }
+  CUstream on() const { return stream.get(); }
+
+  void launch_empty() { TROUPE_RAW(driver(), cuLaunchKernel, empty, 1, 1, 1, 1, 1, 1, 0, on(), nullptr, nullptr); }
+  /// One op, and this thread has seen its end.
+  template <class Op>
+  void complete(const Op& op) {
+    op();
+    flag.raise_in(on());
+    flag.wait_for_the_last(on());
+  }
+  /// Nanoseconds per op when `count` ops with a flag each are handed in before the last is waited for.
+  template <class Op>
+  double pipelined_ns(int count, const Op& op) {
+    const auto run = [&](int ops) {
+      for (int i = 0; i < ops; ++i) {
+        op();
+        flag.raise_in(on());
+      }
+      flag.wait_for_the_last(on());
+    };
+    run(count / 4 + 1);
+    const Stopwatch stopwatch;
+    run(count);
+    return stopwatch.ns_per(count);
+  }
+
+  /// Made and filled when they are first wanted.
+  Matrices& matrices_of(int n) {
+    const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    const auto [found, is_new] = matrices.try_emplace(n, *context, elements * sizeof(float));
+    if (is_new) {
+      write(found->second.a, random_numbers(elements, 1));
+      write(found->second.b, random_numbers(elements, 2));
+    }
+    return found->second;
+  }
+  void write(const RawMemory& to, const std::vector<float>& numbers) {
+    check(more.cuMemcpyHtoD(to.get(), numbers.data(), numbers.size() * sizeof(float)), "cuMemcpyHtoD");
+  }
+  void multiply(int n, const Matrices& on_these) {
+    if (!blas) blas = std::make_unique<RawBlas>(on());
+    blas->multiply(n, on_these.a.get(), on_these.b.get(), on_these.c.get());
+  }
+
+  std::unique_ptr<cuda::CudaContext> context;  // before all that lives in it
+  MoreDriver more = MoreDriver::load();
+  RawStream stream{*context};
+  Flag flag{*context};
+  CUfunction empty = load_raw_kernel(driver(), "empty");
+  std::map<int, Matrices> matrices;
+  std::unique_ptr<RawBlas> blas;
+};
+
+RawCuda::RawCuda(const std::string& gpu) : parts_(std::make_unique<Parts>(gpu)) {}
+RawCuda::~RawCuda() = default;
+
+double RawCuda::empty_ns(int count) {
+  return settled_median_ns(count, kPerBatch, [this] { parts_->complete([this] { parts_->launch_empty(); }); });
+}
+
+double RawCuda::empty_with_host_function_ns(int count) {
+  return settled_median_ns(count, kPerBatch, [&raw = *parts_] {
+    raw.launch_empty();
+    raw.flag.raise_by_host_function_in(raw.on());
+    raw.flag.wait_for_the_last(raw.on());
+  });
+}
+
+double RawCuda::empty_pipelined_ns(int count) {
+  return parts_->pipelined_ns(count, [this] { parts_->launch_empty(); });
+}
+
+double RawCuda::gemm_ns(int n, int count) {
+  const Parts::Matrices& matrices = parts_->matrices_of(n);
+  const int per_batch = count > kPerBatch ? kPerBatch : 1;
+  return settled_median_ns(count, per_batch, [&] { parts_->complete([&] { parts_->multiply(n, matrices); }); });
+}
+
+double RawCuda::gemm_pipelined_ns(int n, int count) {
+  const Parts::Matrices& matrices = parts_->matrices_of(n);
+  return parts_->pipelined_ns(count, [&] { parts_->multiply(n, matrices); });
+}
+
+double RawCuda::allocate_and_free_ns(std::size_t size_bytes, int count) {
+  return settled_median_ns(count, kPerBatch, [&, &more = parts_->more] {
+    CUdeviceptr block = 0;
+    check(more.cuMemAllocAsync(&block, size_bytes, parts_->on()), "cuMemAllocAsync");
+    check(more.cuMemFreeAsync(block, parts_->on()), "cuMemFreeAsync");
+  });
+}
+
+double RawCuda::copy_ns(CopyWay way, std::size_t size_bytes, int count) {
+  Parts& raw = *parts_;
+  const RawMemory there(*raw.context, size_bytes);
+  const int per_batch = count > kPerBatch ? kPerBatch : 1;
+  if (way.is_pinned()) {
+    const PinnedBytes here(*raw.context, size_bytes);
+    const CUdeviceptr to = way.is_in() ? there.get() : here.device();
+    const CUdeviceptr from = way.is_in() ? here.device() : there.get();
+    return settled_median_ns(count, per_batch, [&] {
+      raw.complete([&] { TROUPE_RAW(raw.driver(), cuMemcpyAsync, to, from, size_bytes, raw.on()); });
+    });
+  }
+  const HostBytes here(size_bytes);
+  return settled_median_ns(count, per_batch, [&] {
+    if (way.is_in())
+      check(raw.more.cuMemcpyHtoD(there.get(), here.data(), size_bytes), "cuMemcpyHtoD");
+    else
+      check(raw.more.cuMemcpyDtoH(here.data(), there.get(), size_bytes), "cuMemcpyDtoH");
+  });
+}
+
+}  // namespace troupe::bench
+
+#endif
