@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "troupe/worker/facts.hpp"
 #include "troupe/worker/serve.hpp"
 
 namespace {
@@ -14,7 +15,8 @@ constexpr const char* kHelp =
     "usage: troupe-worker --socket DESCRIPTOR\n"
     "Executes ops for a Troupe program, which starts it and talks to it through DESCRIPTOR.\n"
     "  --version   what it speaks: a program needs a worker of its own version\n"
-    "  --devices   the accelerators it can open, a line each: backend, id, bytes of memory, name\n";
+    "  --devices   the accelerators it can open, a line each: backend, id, bytes of memory, name\n"
+    "  --doctor    what it finds on this machine, for `troupe doctor`\n";
 
 /// To the app, which reads what we print.
 void log_to_app(const troupe::LogRecord& record) {
@@ -30,6 +32,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc == 2 && std::strcmp(argv[1], "--devices") == 0) return troupe::worker::print_devices();
+  if (argc == 2 && std::strcmp(argv[1], "--doctor") == 0) {
+    troupe::worker::print_facts(stdout);
+    _exit(0);  // what the libraries would still do at the end of the process is not worth waiting for
+  }
   if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;

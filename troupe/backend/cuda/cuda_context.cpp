@@ -39,6 +39,9 @@ Result<GpuInfo> describe(const Driver& driver, CUdevice device) {
   int can_export = 0;
   TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, can_export));
   info.can_export_memory = can_export != 0;
+  int mode = 0;
+  TROUPE_TRY(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, mode));
+  info.is_exclusive = mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS;
   return info;
 }
 

@@ -18,6 +18,8 @@ struct GpuInfo {
   int capability_minor = 0;
   /// Memory can be made here that outlives its maker's process.
   bool can_export_memory = false;
+  /// Only one process at a time may have a context there.
+  bool is_exclusive = false;
 };
 
 /// The GPUs that the driver shows, $CUDA_VISIBLE_DEVICES respected.
