@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/troupe")
 install(TARGETS troupe EXPORT troupeTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS troupe_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS troupe_worker RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/troupe")
 install(EXPORT troupeTargets NAMESPACE troupe:: DESTINATION "${package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/troupe" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"

@@ -1,5 +1,5 @@
-# The tests: one executable per layer (a folder of troupe/), the consumer project, the code that must not compile, the
-# documents' code blocks, and the style.
+# The tests: one executable per layer (a folder of troupe/) and one for the tool, the consumer project, the code that
+# must not compile, the documents' code blocks, and the style.
 include(GoogleTest)
 find_package(GTest REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -93,6 +93,9 @@ foreach(layer IN LISTS layers)
     troupe_folder_tests("${layer}" "troupe/${layer}")
   endif()
 endforeach()
+
+troupe_folder_tests(tool tools/troupe $<TARGET_OBJECTS:troupe_tool_parts>)
+add_dependencies(troupe_tool_test troupe_tool)
 
 if(TROUPE_SANITIZE)
   return()  # what follows is the same with and without a sanitizer

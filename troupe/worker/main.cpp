@@ -7,6 +7,7 @@
 #include <string>
 
 #include "troupe/worker/compile.hpp"
+#include "troupe/worker/facts.hpp"
 #include "troupe/worker/serve.hpp"
 
 namespace {
@@ -16,8 +17,8 @@ constexpr const char* kHelp =
     "Executes ops for a Troupe program, which starts it and talks to it through DESCRIPTOR.\n"
     "  --version   what it speaks: a program needs a worker of its own version\n"
     "  --devices   the accelerators it can open, a line each\n"
-    "  --compile C compiles CUDA C++ from standard input (flags in the first line) for compute capability C (90: "
-    "9.0)\n";
+    "  --doctor    what it finds on this machine, for `troupe doctor`\n"
+    "  --compile C compiles CUDA C++ from standard input (its first line: flags) for compute capability C (90: 9.0)\n";
 
 /// To the app, which reads what we print.
 void log_to_app(const troupe::LogRecord& record) {
@@ -34,6 +35,10 @@ int main(int argc, char** argv) {
   }
   if (argc == 2 && std::strcmp(argv[1], "--devices") == 0) return troupe::worker::print_devices();
   if (argc == 3 && std::strcmp(argv[1], "--compile") == 0) return troupe::worker::answer_compile(std::atoi(argv[2]));
+  if (argc == 2 && std::strcmp(argv[1], "--doctor") == 0) {
+    troupe::worker::print_facts(stdout);
+    _exit(0);  // what the libraries would still do at the end of the process is not worth waiting for
+  }
   if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;

@@ -1,10 +1,12 @@
 #include "troupe/backend/cuda/library.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 namespace troupe::cuda {
 namespace {
@@ -25,6 +27,11 @@ std::vector<fs::path> folders_in(const fs::path& parent, std::string_view prefix
       found.push_back(entry->path());
   std::ranges::sort(found);
   return found;
+}
+
+std::string last_dl_error() {
+  const char* const message = dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread, in glibc
+  return message != nullptr ? message : "the dynamic linker gives no reason";
 }
 
 }  // namespace
@@ -67,14 +74,29 @@ std::vector<std::string> candidates(std::string_view file, const Places& places)
 
 Result<Library> Library::open(const std::vector<std::string_view>& files, const Places& places) {
   std::string tried;
+  std::optional<Error> unusable;  // the first that is there
   for (const std::string_view file : files)
     for (const std::string& candidate : candidates(file, places)) {
       if (void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle, candidate);
+      std::string reason = last_dl_error();
+      if (!reason.starts_with(candidate)) reason.insert(0, candidate + ": ");  // names what it lacks, not itself
+      if (!unusable && !reason.starts_with(candidate + ": cannot open shared object file: No such file"))
+        unusable = Error(ErrorKind::unsupported, "cannot be opened: " + reason, {.library = candidate});
       tried += (tried.empty() ? "" : ", ") + candidate;
     }
+  if (unusable) return fail(*std::move(unusable));
   return fail(ErrorKind::unsupported, "no library found; tried " + tried);
 }
 
 void* Library::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
+
+std::string Library::file() const {
+  const link_map* entry = nullptr;
+  if (dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&entry)) != 0 || !entry || *entry->l_name == '\0')
+    return path_;
+  std::error_code error;
+  const fs::path file = fs::canonical(entry->l_name, error);
+  return error ? std::string(entry->l_name) : file.string();
+}
 
 }  // namespace troupe::cuda

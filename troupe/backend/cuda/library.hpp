@@ -27,7 +27,8 @@ std::vector<std::string> candidates(std::string_view file, const Places& places)
 class Library {
  public:
   /// The first of `files` (newest version first) that can be opened from any place. `unsupported` when none can, with
-  /// what was tried.
+  /// what was tried; when one is there and still cannot be opened, its path is the error's origin, and the message has
+  /// the loader's reason.
   static Result<Library> open(const std::vector<std::string_view>& files,
                               const Places& places = Places::from_environment());
 
@@ -37,8 +38,10 @@ class Library {
   Function* find_function(const char* symbol) const noexcept {
     return reinterpret_cast<Function*>(find(symbol));
   }
-  /// Where it was found.
+  /// The name under which it was found.
   const std::string& path() const noexcept { return path_; }
+  /// The file itself, links followed, also when the loader found it by its bare name.
+  std::string file() const;
 
  private:
   Library(void* handle, std::string path) noexcept : handle_(handle), path_(std::move(path)) {}

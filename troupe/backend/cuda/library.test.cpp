@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace troupe::cuda {
 namespace {
@@ -44,7 +45,26 @@ TEST_F(CudaLibrary, that_is_nowhere_is_an_error_that_says_where_it_was_looked_fo
   const Result<Library> none = Library::open({"libtroupe-no-such.so.2", "libtroupe-no-such.so.1"}, Places{});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::unsupported);
+  EXPECT_EQ(none.error().origin().library, "");
   EXPECT_NE(none.error().message().find("libtroupe-no-such.so.2, libtroupe-no-such.so.1"), std::string_view::npos);
+}
+
+TEST_F(CudaLibrary, that_is_there_and_cannot_be_opened_is_an_error_with_the_loaders_reason) {
+  const std::string mine = folder("mine");
+  std::ofstream(mine + "/libtroupe-no-elf.so")
+      << "no library, but longer than the header of one would have to be for it";
+  const Result<Library> none =
+      Library::open({"libtroupe-no-elf.so"}, Places{.option = mine, .toolkits = {}, .pythons = {}});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::unsupported);
+  EXPECT_EQ(none.error().origin().library, mine + "/libtroupe-no-elf.so");
+  EXPECT_NE(none.error().message().find("ELF header"), std::string_view::npos) << none.error().message();
+}
+
+TEST_F(CudaLibrary, says_which_file_it_is_where_the_loader_found_it) {
+  const std::string file = value(Library::open({"libm.so.6"}, Places{})).file();
+  EXPECT_TRUE(fs::path(file).is_absolute()) << file;
+  EXPECT_TRUE(fs::exists(file) && !fs::is_symlink(file)) << file;
 }
 
 TEST_F(CudaLibrary, gives_its_symbols) {
