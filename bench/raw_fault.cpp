@@ -73,7 +73,8 @@ double raw_fault_ms(const std::string& gpu) {
   double ms = 0;
   const auto [end, problem] = std::from_chars(answer.printed.data(), answer.printed.data() + answer.printed.size(), ms);
   if (problem != std::errc() || end == answer.printed.data())
-    throw std::runtime_error("the process that was to fail " + answer.end.to_string());
+    throw std::runtime_error("the process that was to fail " +
+                             (answer.end ? answer.end->to_string() : std::string("never did")));
   return ms;
 }
 

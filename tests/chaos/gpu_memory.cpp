@@ -42,7 +42,7 @@ GpuMemory gpu_memory_in_use() {
   if (!program) return {};
   const Result<wire::ChildAnswer> answer =
       wire::run_child(*program, {"--query-gpu=uuid,memory.used", "--format=csv,noheader,nounits"}, {}, kAnswerLimit);
-  if (!answer || answer->end.signalled || answer->end.code != 0) return {};
+  if (!answer || !answer->end || answer->end->signalled || answer->end->code != 0) return {};
   GpuMemory memory;
   std::istringstream lines(answer->printed);
   for (std::string line; std::getline(lines, line);) {  // "GPU-..., 1234"

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tools/troupe/run_program.hpp"
 #include "tools/troupe/script.test.hpp"
 #include "troupe/backend/cuda/library.hpp"
+#include "troupe/wire/run_child.hpp"
 #include "troupe/worker/protocol.hpp"
 
 namespace troupe::tool {
@@ -21,11 +21,11 @@ fs::path build_folder() { return fs::read_symlink("/proc/self/exe").parent_path(
 /// Long enough for a sanitized worker that opens every library on a busy machine.
 constexpr Duration kPatience = std::chrono::seconds(100);
 
-ProgramRun run_tool(const std::string& argument) {
-  return value(run_program((build_folder() / "bin" / "troupe").string(), argument, kPatience));
+wire::ChildAnswer run_tool(const std::string& argument) {
+  return value(wire::run_child((build_folder() / "bin" / "troupe").string(), {argument}, {}, kPatience));
 }
 
-int code_of(const ProgramRun& run) { return run.end && !run.end->signalled ? run.end->code : -1; }
+int code_of(const wire::ChildAnswer& run) { return run.end && !run.end->signalled ? run.end->code : -1; }
 
 /// An environment variable, for as long as this lives.
 // NOLINTBEGIN(concurrency-mt-unsafe): no other thread of this test looks at the environment
@@ -43,22 +43,22 @@ class Variable {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(TroupeTool, prints_its_version_and_its_help) {
-  const ProgramRun version = run_tool("--version");
+  const wire::ChildAnswer version = run_tool("--version");
   EXPECT_EQ(code_of(version), 0);
   EXPECT_EQ(version.printed, worker::version() + "\n");
-  const ProgramRun help = run_tool("--help");
+  const wire::ChildAnswer help = run_tool("--help");
   EXPECT_EQ(code_of(help), 0);
   EXPECT_TRUE(contains(help.printed, "doctor")) << help.printed;
 }
 
 TEST(TroupeTool, answers_an_unknown_command_with_2_and_nothing_on_standard_output) {
-  const ProgramRun run = run_tool("surgeon");
+  const wire::ChildAnswer run = run_tool("surgeon");
   EXPECT_EQ(code_of(run), 2);
   EXPECT_EQ(run.printed, "");
 }
 
 TEST(Doctor, finds_the_worker_and_a_host_device_that_computes) {
-  const ProgramRun run = run_tool("doctor");
+  const wire::ChildAnswer run = run_tool("doctor");
   EXPECT_TRUE(contains(run.printed, (build_folder() / "bin" / "troupe-worker").string())) << run.printed;
   EXPECT_TRUE(contains(run.printed, "ok       host device    computes")) << run.printed;
   if (access("/dev/nvidiactl", F_OK) == 0) return;
@@ -79,7 +79,7 @@ TEST(Doctor, finds_a_library_exactly_where_it_can_be_opened) {
 
 TEST(Doctor, fails_without_a_worker_and_says_what_to_do) {
   const Variable worker("TROUPE_WORKER", "/nonexistent/troupe-worker");
-  const ProgramRun run = run_tool("doctor");
+  const wire::ChildAnswer run = run_tool("doctor");
   EXPECT_EQ(code_of(run), 1);
   EXPECT_TRUE(contains(run.printed, "broken   executable")) << run.printed;
   EXPECT_TRUE(contains(run.printed, "Set TROUPE_WORKER to the path of")) << run.printed;
@@ -88,7 +88,7 @@ TEST(Doctor, fails_without_a_worker_and_says_what_to_do) {
 TEST(Doctor, fails_with_a_worker_of_another_version) {
   const Script script("echo troupe 0.0");
   const Variable worker("TROUPE_WORKER", script.path());
-  const ProgramRun run = run_tool("doctor");
+  const wire::ChildAnswer run = run_tool("doctor");
   EXPECT_EQ(code_of(run), 1);
   EXPECT_TRUE(contains(run.printed, "\"troupe 0.0\", and this program is \"" + worker::version() + "\""))
       << run.printed;
@@ -101,7 +101,7 @@ TEST(Doctor, outlives_a_library_that_kills_whoever_opens_it) {
       "exec '" +
       (build_folder() / "troupe-worker").string() + "' \"$@\"");
   const Variable worker("TROUPE_WORKER", script.path());
-  const ProgramRun run = run_tool("doctor");
+  const wire::ChildAnswer run = run_tool("doctor");
   EXPECT_EQ(code_of(run), 1);
   EXPECT_TRUE(contains(run.printed, "stopped at the NVIDIA driver: it was killed by signal 11 (SIGSEGV)"))
       << run.printed;

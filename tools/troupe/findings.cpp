@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "tools/troupe/run_program.hpp"
 #include "troupe/device/worker_link.hpp"
 #include "troupe/troupe.hpp"
+#include "troupe/wire/run_child.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
 namespace troupe::tool {
@@ -55,7 +55,7 @@ Result<std::string> find_worker() {
 
 /// The first line that `--version` prints.
 Result<std::string> ask_version(const std::string& worker) {
-  const ProgramRun run = TROUPE_TRY(run_program(worker, "--version", kVersionLimit));
+  const wire::ChildAnswer run = TROUPE_TRY(wire::run_child(worker, {"--version"}, {}, kVersionLimit));
   if (!run.end) return fail(ErrorKind::timeout, worker + " did not end within " + to_string(kVersionLimit));
   if (run.end->signalled || run.end->code != 0)
     return fail(ErrorKind::worker_crashed, worker + " " + run.end->to_string());
@@ -63,7 +63,7 @@ Result<std::string> ask_version(const std::string& worker) {
 }
 
 void ask_facts(Findings& findings) {
-  const Result<ProgramRun> run = run_program(*findings.worker, "--doctor", kFactsLimit);
+  const Result<wire::ChildAnswer> run = wire::run_child(*findings.worker, {"--doctor"}, {}, kFactsLimit);
   findings.facts = run ? worker::parse_facts(run->printed) : fail(run.error());
   if (!run || !findings.facts || findings.facts->complete) return;
   findings.why_facts_end = run->end ? "it " + run->end->to_string() : "it did not end within " + to_string(kFactsLimit);
@@ -105,6 +105,8 @@ void try_devices(Findings& findings) {
     info.id = gpu.uuid;
     info.name = gpu.name;
     info.memory_bytes = gpu.memory_bytes;
+    info.keeps_memory = gpu.can_export_memory;
+    info.is_exclusive = gpu.is_exclusive;
     attempt(info);
   }
 }

@@ -124,13 +124,19 @@ class TaskRunner {
   Context<TaskRunner> self_;
 };
 
+/// `System::run`, for those who have only the core.
 template <class T>
-flat_result_t<T> System::run(Task<T> task) {
+flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
   using Runner = TaskRunner<T>;
   if (Cell::current_cell())
     return fail(ErrorKind::invalid_argument, "run() inside a handler would hold up its dispatcher: co_await the task");
-  Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(*core_, core_->internals(), SpawnOptions{}));
+  Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(core, core.internals(), SpawnOptions{}));
   return runner.template ask<typename Runner::Run>(std::move(task)).get();
+}
+
+template <class T>
+flat_result_t<T> System::run(Task<T> task) {
+  return run_in(*core_, std::move(task));
 }
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 #include "troupe/device/device.hpp"
 
 #include <csignal>
-#include <cstring>
 
 #include "troupe/device/device_state.hpp"
 
@@ -132,16 +131,6 @@ Call<void> Device::cast(const AnyArray& from, const AnyArray& to) const {
   return make_call(op::Cast{.in = from.view(), .out = to.view()}, {&from, &to});
 }
 
-Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const {
-  if (static_cast<std::int64_t>(count) != to.element_count())
-    return fail(ErrorKind::invalid_argument,
-                "write: " + std::to_string(count) + " elements do not fill the shape " + to.shape().to_string());
-  AnyArray staged(to.dtype());
-  if (Result<void> made = allocate_host(staged, to.shape()); !made) return fail(std::move(made).error());
-  if (!bytes.empty()) std::memcpy(staged.block()->data(), bytes.data(), bytes.size());
-  return copy(staged, to);
-}
-
 Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
                                std::span<const std::byte> parameters) const {
   if (path.empty() || path.size() > op::kMaxTextBytes || function.empty() || function.size() > op::kMaxTextBytes)
@@ -159,5 +148,7 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
 }
 
 Call<void> Device::nop() const { return make_call(op::Nop{}, {}); }
+
+Call<void> Device::ready(const AnyArray& array) const { return make_call(op::Ready{.in = array.view()}, {&array}); }
 
 }  // namespace troupe

@@ -123,7 +123,9 @@ class Device {
   Call<void> write(const Array<T>& to, const HostArray<T>& from) const {
     return copy(from, to);
   }
-  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns.
+  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns: those of a
+  /// large array by several threads, piece by piece, and they are on their way then, whether the call is awaited or
+  /// not.
   template <Element T>
   Call<void> write(const Array<T>& to, std::span<const T> from) const {
     return write_bytes(to, std::as_bytes(from), from.size());
@@ -146,6 +148,21 @@ class Device {
   Call<void> read(const Array<T>& from, const HostArray<T>& into) const {
     return copy(from, into);
   }
+
+  /// Reads an array into ordinary memory, in row-major order: a large one by several threads, piece by piece. The
+  /// memory must stay until the task has ended.
+  template <Element T>
+  Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
+    return read_bytes(*this, from, std::as_writable_bytes(into), into.size());
+  }
+  /// The same in a plain thread, which waits.
+  template <Element T>
+  Result<void> read_now(const Array<T>& from, std::span<T> into) const {
+    return read_bytes_now(from, std::as_writable_bytes(into), into.size());
+  }
+  /// Ends when everything has ended that was submitted before and writes the array: `buffer_tainted` when something of
+  /// it is unknown then. So that a chain of ops can be submitted, and only its end awaited.
+  Call<void> ready(const AnyArray& array) const;
 
   /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
   Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays = {},
@@ -190,6 +207,8 @@ class Device {
   Result<void> allocate_mortal(AnyArray& array, const Shape& shape, backend::ChunkMemory memory) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
+  static Task<Result<void>> read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
+  Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
   Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;
   template <class Op>
   Result<IntrusivePtr<OpCall>> make_op_call(const Op& op, std::span<const AnyArray* const> arrays) const;

@@ -218,6 +218,12 @@ void DeviceState::begin_generation(wire::Socket& worker, std::int64_t generation
   if (managed) managed->close();
 }
 
+std::shared_ptr<CopyTeam> DeviceState::copy_team() {
+  const std::lock_guard lock(mutex_);
+  if (!copy_team_) copy_team_ = std::make_shared<CopyTeam>();
+  return copy_team_;
+}
+
 std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
   switch (options_.lanes.policy) {
     case Lanes::Policy::single: return 0;

@@ -14,6 +14,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/device/chunk_table.hpp"
 #include "troupe/device/control_loop.hpp"
+#include "troupe/device/copy_team.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/engine.hpp"
 #include "troupe/device/vault.hpp"
@@ -50,6 +51,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   int worker_pid() const noexcept { return worker_pid_.load(std::memory_order_acquire); }
   void set_worker_pid(int pid) noexcept { worker_pid_.store(pid, std::memory_order_release); }
   std::uint32_t lane_for(op::Kind kind) noexcept;
+  /// Made at the first call; shared with copies under way.
+  std::shared_ptr<CopyTeam> copy_team();
 
   /// Tells the context, if it is still there.
   template <class M>
@@ -89,6 +92,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::mutex mutex_;  // of what follows
   IntrusivePtr<Vault> local_vault_;
   IntrusivePtr<Vault> managed_vault_;
+  std::shared_ptr<CopyTeam> copy_team_;
   std::condition_variable changed_;
   std::optional<Result<void>> opened_;
   bool is_shut_ = false;

@@ -48,6 +48,19 @@ struct Cast {
   friend bool operator==(const Cast&, const Cast&) = default;
 };
 
-using MemoryOps = OpList<Fill, Copy, Cast>;
+/// Nothing: it reads `in`, so it ends when all that writes it has ended.
+struct Ready {
+  static constexpr Kind kKind = kind(Family::memory, 3);
+  static constexpr std::string_view kName = "memory.ready";
+  View in;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.in);
+  }
+  static constexpr std::uint64_t work() noexcept { return 0; }
+  friend bool operator==(const Ready&, const Ready&) = default;
+};
+
+using MemoryOps = OpList<Fill, Copy, Cast, Ready>;
 
 }  // namespace troupe::op

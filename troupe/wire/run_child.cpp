@@ -58,6 +58,16 @@ class Conversation {
   std::span<const std::byte> input_;
 };
 
+/// One that has closed its output may live on.
+bool ends_before(const Child& child, TimePoint until) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+    pollfd end{child.pidfd().get(), POLLIN, 0};
+    if (poll(&end, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000))) > 0) return true;
+    if (left <= 0) return false;
+  }
+}
+
 }  // namespace
 
 Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
@@ -80,11 +90,7 @@ Result<ChildAnswer> run_child(const std::string& executable, const std::vector<s
   their_output = Descriptor();
   ChildAnswer answer;
   Conversation conversation(std::move(ours), input);
-  const bool heard = TROUPE_TRY(conversation.hear(until, answer.printed));
-  if (!heard)
-    return fail(ErrorKind::timeout,
-                executable + (arguments.empty() ? "" : " " + arguments[0]) + " did not end within " + to_string(limit));
-  answer.end = child.reap();
+  if (TROUPE_TRY(conversation.hear(until, answer.printed)) && ends_before(child, until)) answer.end = child.reap();
   return answer;
 }
 

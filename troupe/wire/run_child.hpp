@@ -1,7 +1,8 @@
 // A program that is asked one thing: started, given bytes on its standard input, and heard to its end, within a time
-// limit. Whatever becomes of it, it is gone when the answer is here.
+// limit. What it printed until then is kept whatever becomes of it; when the answer is here, it is gone.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,15 +13,14 @@
 namespace troupe::wire {
 
 struct ChildAnswer {
-  std::string printed;  // on its standard output
-  ChildEnd end;
+  std::string printed;          // on its standard output
+  std::optional<ChildEnd> end;  // none: the time was up, and it was killed
 };
 
 /// What it prints beyond this is `invalid_argument`.
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
-/// Any thread, which waits. `timeout` when it has not ended in time; it was killed then. Else errors as
-/// `Child::spawn`.
+/// Any thread, which waits. Errors as `Child::spawn`.
 Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, Duration limit);
 

@@ -70,8 +70,9 @@ Result<CompiledImage> compile_in_worker(const std::string& executable, const std
   const std::string input = std::string(flags) + "\n" + source;
   const wire::ChildAnswer answer = TROUPE_TRY(
       wire::run_child(executable, {"--compile", std::to_string(capability)}, std::as_bytes(std::span(input)), limit));
+  if (!answer.end) return fail(ErrorKind::timeout, "the kernels did not compile within " + to_string(limit));
   if (std::optional<Result<CompiledImage>> compiled = decode(answer.printed)) return std::move(*compiled);
-  return fail(ErrorKind::worker_crashed, "the compiler " + answer.end.to_string());
+  return fail(ErrorKind::worker_crashed, "the compiler " + answer.end->to_string());
 }
 
 int answer_compile(int capability) {

@@ -35,6 +35,7 @@ class CudaOps {
     std::uint32_t lane;
   };
   Result<void> run(const op::Nop&, const On&) { return {}; }
+  Result<void> run(const op::Ready&, const On&) { return {}; }
   Result<void> run(const op::Fill& op, const On& on);
   Result<void> run(const op::Copy& op, const On& on);
   Result<void> run(const op::Cast& op, const On& on);

@@ -23,6 +23,7 @@ class HostOps {
 
  private:
   Result<void> run(const op::Nop&) { return {}; }
+  Result<void> run(const op::Ready&) { return {}; }
   Result<void> run(const op::Fill& op);
   Result<void> run(const op::Copy& op);
   Result<void> run(const op::Cast& op);

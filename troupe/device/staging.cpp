@@ -1,0 +1,130 @@
+// Between ordinary memory and a device: through shared memory, in pieces, so that one piece travels while several
+// threads copy the next ones.
+#include <cstring>
+#include <mutex>
+
+#include "troupe/actor/when.hpp"
+#include "troupe/device/device.hpp"
+#include "troupe/device/device_state.hpp"
+
+namespace troupe {
+namespace {
+
+/// What is smaller goes in one piece, copied by the calling thread.
+constexpr std::int64_t kWritePieceBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kReadPieceBytes = std::int64_t{16} << 20;
+
+/// The elements of an array, in pieces of about so many bytes.
+struct Pieces {
+  Pieces(const AnyArray& array, std::int64_t piece_bytes)
+      : element_bytes(size_bytes(array.dtype())),
+        elements(array.element_count()),
+        per_piece(std::max<std::int64_t>(1, piece_bytes / element_bytes)) {}
+  std::size_t count() const noexcept { return static_cast<std::size_t>((elements + per_piece - 1) / per_piece); }
+  std::int64_t begin(std::size_t i) const noexcept { return static_cast<std::int64_t>(i) * per_piece; }
+  std::int64_t end(std::size_t i) const noexcept { return std::min(elements, begin(i) + per_piece); }
+  std::size_t begin_bytes(std::size_t i) const noexcept { return static_cast<std::size_t>(begin(i) * element_bytes); }
+  std::size_t bytes(std::size_t i) const noexcept {
+    return static_cast<std::size_t>((end(i) - begin(i)) * element_bytes);
+  }
+
+  std::int64_t element_bytes;
+  std::int64_t elements;
+  std::int64_t per_piece;
+};
+
+/// Pieces that were copied in any order go on in their own: what an array was tainted by is cured from its beginning.
+class InOrder {
+ public:
+  InOrder(std::size_t count, std::function<Result<void>(std::size_t, const AnyArray&)> pass_on)
+      : waiting_(count), pass_on_(std::move(pass_on)) {}
+
+  void arrived(std::size_t i, Result<AnyArray> piece) {
+    const std::lock_guard lock(mutex_);
+    if (!piece && status_) status_ = fail(piece.error());
+    if (!status_) return;
+    waiting_[i] = std::move(*piece);
+    for (; next_ < waiting_.size() && waiting_[next_] && status_; ++next_) {
+      status_ = pass_on_(next_, waiting_[next_]);
+      waiting_[next_] = AnyArray();
+    }
+  }
+  Result<void> status() {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<AnyArray> waiting_;
+  std::size_t next_ = 0;
+  Result<void> status_;
+  const std::function<Result<void>(std::size_t, const AnyArray&)> pass_on_;
+};
+
+Result<void> check_count(std::string_view op, const AnyArray& array, std::size_t count) {
+  if (static_cast<std::int64_t>(count) == array.element_count()) return {};
+  return fail(ErrorKind::invalid_argument, std::string(op) + ": " + std::to_string(count) +
+                                               " elements do not fill the shape " + array.shape().to_string());
+}
+
+Task<Result<void>> read_piece(Device device, AnyArray from, AnyArray staged, std::byte* into, std::size_t bytes,
+                              std::shared_ptr<CopyTeam> team) {
+  CO_TRY(co_await device.copy(from, staged));
+  team->copy(into, staged.block()->data(), bytes);
+  co_return {};
+}
+
+}  // namespace
+
+Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const {
+  if (Result<void> good = check_count("write", to, count); !good) return fail(std::move(good).error());
+  const Pieces pieces(to, kWritePieceBytes);
+  if (pieces.count() < 2 || !to.is_contiguous()) {
+    AnyArray staged(to.dtype());
+    if (Result<void> made = allocate_host(staged, to.shape()); !made) return fail(std::move(made).error());
+    if (!bytes.empty()) std::memcpy(staged.block()->data(), bytes.data(), bytes.size());
+    return copy(staged, to);
+  }
+  const Result<AnyArray> flat = to.reshape({pieces.elements});
+  if (!flat) return fail(flat.error());
+  InOrder in_order(pieces.count(), [&](std::size_t i, const AnyArray& staged) -> Result<void> {
+    const AnyArray part = TROUPE_TRY(flat->slice(0, pieces.begin(i), pieces.end(i)));
+    return copy(staged, part).submit();
+  });
+  state()->copy_team()->run(pieces.count(), [&](std::size_t i) {
+    if (!in_order.status()) return;
+    AnyArray staged(to.dtype());
+    if (Result<void> made = allocate_host(staged, {pieces.end(i) - pieces.begin(i)}); !made)
+      return in_order.arrived(i, fail(made.error()));
+    std::memcpy(staged.block()->data(), bytes.data() + pieces.begin_bytes(i), pieces.bytes(i));
+    in_order.arrived(i, std::move(staged));
+  });
+  if (Result<void> submitted = in_order.status(); !submitted) return fail(submitted.error());
+  return ready(to);
+}
+
+Task<Result<void>> Device::read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count) {
+  CO_TRY(check_count("read", from, count));
+  const Pieces pieces(from, from.is_contiguous() ? kReadPieceBytes : from.size_bytes());
+  const std::shared_ptr<CopyTeam> team = device.state()->copy_team();
+  std::vector<Task<Result<void>>> reads;
+  for (std::size_t i = 0; i < pieces.count(); ++i) {
+    AnyArray part = from;
+    if (from.is_contiguous()) {
+      const AnyArray flat = CO_TRY(from.reshape({pieces.elements}));
+      part = CO_TRY(flat.slice(0, pieces.begin(i), pieces.end(i)));
+    }
+    AnyArray staged(from.dtype());
+    CO_TRY(device.allocate_host(staged, part.shape()));
+    reads.push_back(read_piece(device, part, staged, into.data() + pieces.begin_bytes(i), pieces.bytes(i), team));
+  }
+  for (Result<void>& end : co_await when_all(std::move(reads))) CO_TRY(std::move(end));
+  co_return {};
+}
+
+Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const {
+  return run_in(state()->system(), read_bytes(*this, from, into, count));
+}
+
+}  // namespace troupe
