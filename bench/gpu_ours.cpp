@@ -49,9 +49,9 @@ Task<Result<double>> awaited_ns(Device device, const Program* program, int count
 
 }  // namespace
 
-GpuOurs::GpuOurs(int threads)
+GpuOurs::GpuOurs(int threads, CompletionPolicy completion)
     : system_({.threads = threads, .log = log_nothing()}),
-      device_(value(system_.device("cuda", {.standby = Standby::none}))),
+      device_(value(system_.device("cuda", {.standby = Standby::none, .completion = completion}))),
       program_(value(device_.jit().compile_now(kSource))) {}
 
 GpuOurs::~GpuOurs() { device_.close(); }  // its worker is gone when this returns

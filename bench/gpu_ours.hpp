@@ -13,7 +13,7 @@ namespace troupe::bench {
 class GpuOurs {
  public:
   /// With so many pool threads.
-  explicit GpuOurs(int threads);
+  explicit GpuOurs(int threads, CompletionPolicy completion = CompletionPolicy::timeline);
   ~GpuOurs();
   GpuOurs(const GpuOurs&) = delete;
   GpuOurs& operator=(const GpuOurs&) = delete;

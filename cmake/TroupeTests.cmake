@@ -7,6 +7,9 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # Tests whose names match one of these run alone: they measure time, or use every core themselves.
 set(TROUPE_SERIAL_TESTS "[Ss]oak")
 
+# Those that match this have a GPU's time to themselves.
+set(TROUPE_GPU_TESTS "Gpu|EveryCompletion")
+
 set(TROUPE_TEST_TIMEOUT_S 120)
 if(TROUPE_SANITIZE)
   set(TROUPE_TEST_TIMEOUT_S 300)
