@@ -1,5 +1,6 @@
 #include "bench/gpu_crashes.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -42,6 +43,16 @@ double ms_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
+/// Hears when the end of a worker was known.
+class Listener {
+ public:
+  explicit Listener(std::atomic<Clock::rep>* noticed) noexcept : noticed_(noticed) {}
+  void on(const GenerationChanged& changed) { noticed_->store(changed.noticed.time_since_epoch().count()); }
+
+ private:
+  std::atomic<Clock::rep>* noticed_;
+};
+
 /// A device about to lose its worker: what will be lost has run once and ended well, so that everything is loaded.
 struct Doomed {
   explicit Doomed(Standby standby)
@@ -51,6 +62,7 @@ struct Doomed {
         untouched(value(device.array<float>({1024}))),
         updated(value(device.array<float>({1024}))),
         flag(value(device.array<std::int32_t>({1}))) {
+    device.watch_generation(value(system.spawn<Listener>({.name = "listener"}, &noticed)));
     value(device.fill(untouched, 1.0F).get());
     value(device.fill(updated, 1.0F).get());
     value(device.fill(flag, 1).get());
@@ -75,6 +87,7 @@ struct Doomed {
     spin_for("the next worker serves", [this] { return device.generation() > generation; });
   }
 
+  std::atomic<Clock::rep> noticed{0};
   System system;
   Device device;
   Program program;
@@ -88,12 +101,14 @@ struct Doomed {
 
 GpuFault gpu_fault(Standby standby) {
   const Doomed doomed(standby);
-  const Stopwatch stopwatch;
+  const Clock::time_point begin = Clock::now();
   value(doomed.write_at(kBadAddress).submit());
   doomed.wait_until_next_serves();
-  const double served_ms = stopwatch.ns() / 1e6;
   doomed.fill(doomed.untouched);
-  return {.served_ms = served_ms, .next_op_ms = stopwatch.ns() / 1e6};
+  const Clock::time_point end = Clock::now();
+  spin_for("it is said when the fault was known", [&] { return doomed.noticed != 0; });
+  return {.reported_ms = ms_between(begin, Clock::time_point(Clock::duration(doomed.noticed))),
+          .next_op_ms = ms_between(begin, end)};
 }
 
 GpuFaultOnArray gpu_fault_on_array() {

@@ -9,8 +9,8 @@ namespace troupe::bench::ours {
 
 /// Milliseconds from submitting a kernel that writes to a bad address, until
 struct GpuFault {
-  double served_ms = 0;   // the next worker serves
-  double next_op_ms = 0;  // an op on an array that the lost op had nothing to do with is done
+  double reported_ms = 0;  // the driver has reported the fault, in the worker
+  double next_op_ms = 0;   // an op on an array that the lost op had nothing to do with is done
 };
 GpuFault gpu_fault(Standby standby);
 

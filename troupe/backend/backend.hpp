@@ -98,7 +98,9 @@ concept Backend =
       { memory.contains(range) } -> std::same_as<bool>;
       /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full.
       { backend.submit(work) } -> std::same_as<void>;
-      /// No more work is at hand: timelines that were not raised yet, because more work followed, are now.
+      /// No more work is at hand. Timelines that were not raised yet, because more might follow, are now: those of
+      /// lanes that will soon come so far, or all of them.
+      { backend.flush_due() } -> std::same_as<void>;
       { backend.flush() } -> std::same_as<void>;
       { lane.completed(event) } -> std::same_as<bool>;
       /// Makes ready what first calls would have to wait for; in a standby, ahead of time.

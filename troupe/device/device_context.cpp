@@ -74,8 +74,8 @@ void DeviceContext::take_over(std::uint32_t worker) {
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
   self_.log(LogLevel::warning, "generation " + std::to_string(generation) + " serves");
-  device_->system().events().publish(
-      GenerationChanged{.device = device_->info().index, .generation = generation, .why = why});
+  device_->system().events().publish(GenerationChanged{
+      .device = device_->info().index, .generation = generation, .why = why, .noticed = crew_->noticed});
 }
 
 // ---- starting ----
@@ -177,7 +177,8 @@ void DeviceContext::on(Spoke message) {
     return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
   } else if (decoded && std::holds_alternative<worker::Poisoned>(*decoded)) {
     const auto& poisoned = std::get<worker::Poisoned>(*decoded);
-    return serving_worker_dies(member, Error(poisoned.kind, poisoned.message));
+    return serving_worker_dies(member, Error(poisoned.kind, poisoned.message),
+                               TimePoint(TimePoint::duration(poisoned.noticed)));
   } else if (decoded && std::holds_alternative<worker::Refused>(*decoded)) {
     const auto& refused = std::get<worker::Refused>(*decoded);
     member.killed_for = Error(refused.kind, refused.message);
@@ -213,11 +214,13 @@ void DeviceContext::on(Kill message) {
     crew_->failure = message.why;
     return self_.stop();
   }
-  if (was_active) serving_worker_dies(member, message.why);  // a trial ends at the reap
+  if (was_active)
+    serving_worker_dies(member, message.why, std::chrono::steady_clock::now());  // a trial ends at the reap
 }
 
-void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why) {
+void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed) {
   if (member.role != Role::active) return;  // the reap will tell
+  crew_->noticed = noticed;
   member.role = Role::dying;
   member.had_served = true;
   crew_->active.reset();
@@ -264,6 +267,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   const bool by_op = !member.killed_for && !(end.signalled && end.code == SIGKILL);
   Engine& engine = device_->engine();
   if (role == Role::active) {
+    crew_->noticed = std::chrono::steady_clock::now();
     crew_->active.reset();
     device_->set_worker_pid(0);
     engine.retire_active();

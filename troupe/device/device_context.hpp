@@ -36,6 +36,7 @@ struct Crew {
   int failed_starts = 0;  // in a row
   bool start_is_delayed = false;
   std::optional<Error> failure;  // the last one of a serving worker
+  TimePoint noticed{};           // when
   bool given_up = false;         // no worker can be started
   bool closing = false;
 };
@@ -96,7 +97,7 @@ class DeviceContext {
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   void forget(std::uint32_t worker);
   /// It was the active one and will be reaped: fails with `why`, so that another takes over now.
-  void serving_worker_dies(CrewMember& member, const Error& why);
+  void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
 
   Context<DeviceContext> self_;
   const std::shared_ptr<DeviceState> device_;

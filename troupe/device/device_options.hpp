@@ -94,6 +94,8 @@ struct GenerationChanged {
   int device = 0;
   std::int64_t generation = 0;
   Error why;  // what became of the worker before
+  /// When that was known: by the driver's report in the worker itself, if it was poisoned.
+  TimePoint noticed{};
 };
 
 }  // namespace troupe

@@ -14,6 +14,8 @@ namespace {
 
 /// A small kernel takes 5 to 50 us, and whoever sleeps meanwhile pays as much again for waking up.
 constexpr Duration kGpuSpinTime = std::chrono::microseconds(100);
+/// Large copies and products take milliseconds, and waking two threads after one would cost a few hundredths of it.
+constexpr Duration kGpuPatience = std::chrono::milliseconds(50);
 
 /// What a system keeps for its devices.
 struct Devices {
@@ -65,7 +67,9 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
            .device = info_.index,
            .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
            .can_try = !info_.is_exclusive,
-           .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime},
+           .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
+           .lingers = info_.backend != "host",
+           .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
           {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
            .attend = [this] { tell_context(DeviceContext::Attend{}); }},
           bells_.app()) {}

@@ -2,6 +2,9 @@
 #include "troupe/device/engine.hpp"
 
 #include <sched.h>
+#include <sys/prctl.h>
+
+#include <thread>
 
 #include "troupe/core/assert.hpp"
 #include "troupe/device/content.hpp"
@@ -14,6 +17,8 @@ constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 /// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
 /// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
+/// Between two looks of a thread that waits for a long op: a fifth of a core at most, and hardly ever late.
+constexpr Duration kLookPause = std::chrono::microseconds(15);
 
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
 /// deadline is looked at when it is in the ring.
@@ -183,10 +188,26 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   bell_.ignore();
   submit(call);
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
-  (void)spin_until([&] { return ended() || (poll(), ended()); }, options_.spin);
+  if (!spin_until([&] { return ended() || (poll(), ended()); }, options_.spin) && options_.patience > Duration(0))
+    look_with_pauses(ended);
   bell_.listen();  // the poller sleeps at the bell, and has the watch again
   poll();
   if (with_deadline_.load(std::memory_order_seq_cst) > 0) bell_.ring();  // nobody could while we ignored it
+}
+
+template <class Done>
+void Engine::look_with_pauses(const Done& done) noexcept {
+  const long usual_slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  const TimePoint until = std::chrono::steady_clock::now() + options_.patience;
+  while (!done() && watch_wanted_.load(std::memory_order_relaxed) == 0) {
+    const TimePoint now = std::chrono::steady_clock::now();
+    if (now >= until || stopping_.load(std::memory_order_relaxed)) break;
+    if (with_deadline_.load(std::memory_order_seq_cst) > 0) expire(now);
+    std::this_thread::sleep_for(kLookPause);
+    poll();
+  }
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(usual_slack), 0, 0, 0);
 }
 
 std::unique_lock<std::mutex> Engine::take_watch() noexcept {
@@ -209,8 +230,8 @@ void Engine::poll_until_stopped() noexcept {
       const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
-      while (any && !is_idle() && !is_wanted()) {
-        any = spin_until([&] { return poll() || is_idle() || is_wanted(); }, options_.spin);
+      while (any && (options_.lingers || !is_idle()) && !is_wanted()) {
+        any = spin_until([&] { return poll() || (!options_.lingers && is_idle()) || is_wanted(); }, options_.spin);
         if (deadlines) break;
       }
       bell_.listen();
@@ -274,7 +295,7 @@ void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
     else
       call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
   } else if (call.kill_at <= now && !call.session->covers(call)) {
-    if (!call.session->may_have_begun(call)) {  // others of its lane are before it, and it cannot be taken back
+    if (!call.session->may_have_begun(call) || call.session->waits_for_another(call)) {  // and cannot be taken back
       call.kill_at = now + kKillDelay;
       return;
     }

@@ -47,6 +47,10 @@ class Engine {
     bool can_try = true;
     /// How long somebody looks before it sleeps.
     Duration spin = kSpinTime;
+    /// The poller looks on when nothing is under way: another op may come, and to be woken for it costs as much as it.
+    bool lingers = false;
+    /// How long a thread that waits for its op goes on looking, with pauses, before it leaves that to the poller.
+    Duration patience = Duration(0);
   };
   /// What the engine cannot do itself. Called from any thread, under its locks: post, do not do.
   struct Hooks {
@@ -118,6 +122,8 @@ class Engine {
     return static_cast<std::uint32_t>(gate >> kPositionBits) % wire::kMaxDoorbells;
   }
 
+  template <class Done>
+  void look_with_pauses(const Done& done) noexcept;
   bool enter_fast(OpCall& call) noexcept;
   void submit_slowly(OpCall& call) noexcept;
 
@@ -143,7 +149,7 @@ class Engine {
   bool is_blocked(const OpCall& call) const noexcept;
 
   // Each needs both.
-  void sort_out(OpCall& call, WorkerSession& session, const Error& why);
+  void sort_out(OpCall& call, WorkerSession& session, bool had_begun, const Error& why);
   /// How the worker says that the op ended, and what that means for its blocks.
   Result<void> settle(OpCall& call, WorkerSession& session) noexcept;
 

@@ -1,6 +1,9 @@
 // What becomes of the ops of a worker that died: ghosts until the reap, then done, ready, suspect, or ended.
 #include <sched.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "troupe/core/assert.hpp"
 #include "troupe/device/content.hpp"
 #include "troupe/device/engine.hpp"
@@ -71,22 +74,27 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
-  for (OpCall* call = first_waiting_; call;) {
-    OpCall* const next = call->next;
-    if (call->stage == OpStage::ghost && call->session == &session) sort_out(*call, session, why);
-    call = next;
-  }
+  // First of all it is settled who had begun; then some of them end, and nobody could tell any more.
+  std::vector<OpCall*> ghosts;
+  for (OpCall* call = first_waiting_; call; call = call->next)
+    if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
+  std::vector<bool> had_begun;
+  for (const OpCall* call : ghosts)
+    had_begun.push_back(session.may_have_begun(*call) && std::ranges::none_of(ghosts, [&](const OpCall* other) {
+                          return call->comes_after(*other) && !session.covers(*other);
+                        }));
+  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], session, had_begun[i], why);
   session.close();
   release_ready();
   ring_for_the_dead(bell_);
 }
 
-void Engine::sort_out(OpCall& call, WorkerSession& session, const Error& why) {
+void Engine::sort_out(OpCall& call, WorkerSession& session, bool had_begun, const Error& why) {
   if (session.covers(call)) {
     remove(call);
     return end(call, settle(call, session));
   }
-  if (!session.may_have_begun(call)) {
+  if (!had_begun) {
     if (!call.given_up && !call.deadline_passed) return set_stage(call, OpStage::ready);
     remove(call);
     return end(call,
@@ -107,7 +115,8 @@ bool Engine::runs_overdue(std::uint32_t worker) {
   bool any = false;
   if (&session == active_ || &session == trial_)
     session.for_each([&](const OpCall& call) {
-      any |= call.deadline_passed && session.may_have_begun(call) && !session.covers(call);
+      any |= call.deadline_passed && session.may_have_begun(call) && !session.covers(call) &&
+             !session.waits_for_another(call);
     });
   return any;
 }

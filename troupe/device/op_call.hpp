@@ -101,6 +101,11 @@ class OpCall final : public Outcome<void> {
   /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
+  /// In the ring of the same worker, in which `other` is not done: then this one has certainly not begun. Inside one
+  /// lane, the timeline says as much.
+  bool comes_after(const OpCall& other) const noexcept {
+    return other.lane != lane && other.position < position && conflicts_with(other);
+  }
   std::string name() const;
 };
 

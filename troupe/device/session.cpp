@@ -63,7 +63,9 @@ bool WorkerSession::take_covered() {
   for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
     LaneOps& lane = lanes_[number];
-    const wire::Ticket now = channel_->status().lanes[number].timeline.now();
+    wire::LaneStatus& status = channel_->status().lanes[number];
+    const wire::Ticket now = status.timeline.now();
+    if (lane.first && wire::reached(now, lane.first->ticket)) status.seen.store(now, std::memory_order_relaxed);
     while (lane.first && wire::reached(now, lane.first->ticket)) {
       done_.push_back(lane.first);
       lane.first = lane.first->next_in_lane;
@@ -131,6 +133,12 @@ bool WorkerSession::cancel(const OpCall& call) noexcept {
 bool WorkerSession::may_have_begun(const OpCall& call) const noexcept {
   const wire::Ticket done = channel_->status().lanes[call.lane].timeline.now();
   return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
+}
+
+bool WorkerSession::waits_for_another(const OpCall& call) const noexcept {
+  bool any = false;
+  for_each([&](const OpCall& other) { any = any || (call.comes_after(other) && !covers(other)); });
+  return any;
 }
 
 bool WorkerSession::was_handed_in(const OpCall& call) const noexcept {

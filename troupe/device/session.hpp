@@ -58,7 +58,10 @@ class WorkerSession {
     return channel_->status().lanes[call.lane].timeline.done(call.ticket);
   }
   /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
+  /// Ops of other lanes that it has to wait for are looked at by whoever knows them: see `comes_after`.
   bool may_have_begun(const OpCall& call) const noexcept;
+  /// Whether it certainly has not begun because an op of another lane, here in the ring, comes before it.
+  bool waits_for_another(const OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
   /// Calls `f(call)` for every op known to be in the ring.

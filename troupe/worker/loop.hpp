@@ -21,7 +21,8 @@ class Loop {
   /// Runs until `stop`; then ops that were not begun are left where they are.
   void run() {
     while (!stopping_.load(std::memory_order_acquire)) {
-      if (drain() || spin_until([this] { return has_record() || stopping_.load(std::memory_order_acquire); })) continue;
+      if (drain() || spin_until([this] { return look(); })) continue;
+      backend_.flush();
       doorbell_.listen();
       if (has_record() || stopping_.load(std::memory_order_seq_cst))
         doorbell_.ignore();
@@ -35,6 +36,11 @@ class Loop {
   }
 
  private:
+  /// Whether there is something to do.
+  bool look() noexcept {
+    backend_.flush_due();
+    return has_record() || stopping_.load(std::memory_order_acquire);
+  }
   bool has_record() const noexcept { return channel_.ring().at(position_).has_value(); }
 
   bool drain() {
@@ -44,7 +50,6 @@ class Loop {
       if (!record->skip) hand_in(*record);
       position_ += record->units;
       any = true;
-      if (!has_record()) backend_.flush();
       if (stopping_.load(std::memory_order_relaxed)) break;
     }
     return any;

@@ -50,6 +50,7 @@ struct Encode {
     out.put(Tag::poisoned);
     out.put(m.kind);
     out.put_text(m.message);
+    out.put(m.noticed);
   }
   void operator()(const DropChunk& m) const {
     out.put(Tag::drop_chunk);
@@ -130,17 +131,25 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
 Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
   wire::Reader in(bytes);
   ToApp message;
-  const auto error = [&]<class M>(std::type_identity<M>) -> Result<ToApp> {
+  const auto error = [&]<class M>(std::type_identity<M>) -> Result<M> {
     const auto kind = in.get<std::uint8_t>();
     if (kind >= kErrorKinds) return not_a_message();
-    return M{static_cast<ErrorKind>(kind), std::string(in.get_text())};
+    M m;
+    m.kind = static_cast<ErrorKind>(kind);
+    m.message = std::string(in.get_text());
+    return m;
   };
   switch (in.get<Tag>()) {
     case Tag::ready: message = Ready{std::string(in.get_text())}; break;
     case Tag::refused: message = TROUPE_TRY(error(std::type_identity<Refused>{})); break;
     case Tag::memory_made: message = MemoryMade{}; break;
     case Tag::no_memory: message = TROUPE_TRY(error(std::type_identity<NoMemory>{})); break;
-    case Tag::poisoned: message = TROUPE_TRY(error(std::type_identity<Poisoned>{})); break;
+    case Tag::poisoned: {
+      Poisoned poisoned = TROUPE_TRY(error(std::type_identity<Poisoned>{}));
+      poisoned.noticed = in.get<TimePoint::rep>();
+      message = std::move(poisoned);
+      break;
+    }
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();

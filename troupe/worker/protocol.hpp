@@ -55,6 +55,7 @@ struct Refused {
 struct Poisoned {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
+  TimePoint::rep noticed = 0;  // when, by the clock that all processes share
 };
 /// Worker to app: the memory is made. Its descriptor comes with it, if it has one.
 struct MemoryMade {};

@@ -17,6 +17,9 @@
 namespace troupe::worker {
 namespace {
 
+/// What a poisoned worker leaves to the one that takes over, before it ends.
+constexpr auto kHeadStart = std::chrono::milliseconds(5);
+
 /// What comes with a `Hello`.
 struct Shared {
   Hello hello;
@@ -103,8 +106,11 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
     setup.in_new_thread = use_alternate_stack;
     setup.after_loading = install_exit_words;
     setup.poisoned = [&](const Error& why) {
-      // The app need not wait until the driver has taken this process apart.
-      (void)send(socket, ToApp(Poisoned{why.kind(), std::string(why.message())}));
+      // The app need not wait until the driver has taken this process apart; and that holds up the whole GPU, so the
+      // one that takes over is let go first.
+      const TimePoint now = std::chrono::steady_clock::now();
+      (void)send(socket, ToApp(Poisoned{why.kind(), std::string(why.message()), now.time_since_epoch().count()}));
+      std::this_thread::sleep_for(kHeadStart);
       die_with_words(why);
     };
   }

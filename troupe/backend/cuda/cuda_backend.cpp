@@ -3,6 +3,7 @@
 #include "troupe/backend/cuda/cuda_backend.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,14 +113,6 @@ void CudaBackend::submit(backend::Work& work) {
   if (const Result<void> submitted = try_submit(work); !submitted) poisoned(submitted.error());
 }
 
-void CudaBackend::flush() noexcept {
-  for (; unraised_ != 0; unraised_ &= unraised_ - 1) {
-    CudaLane& lane = *lanes_[static_cast<std::size_t>(__builtin_ctz(unraised_))].load(std::memory_order_relaxed);
-    if (is_poisoned_.load(std::memory_order_acquire)) return;
-    if (const Result<void> raised = lane.flush(); !raised) return poisoned(raised.error());
-  }
-}
-
 Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& work) {
   for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
     const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
@@ -176,6 +169,7 @@ bool CudaBackend::any_under_way() const noexcept {
 
 void CudaBackend::watch() noexcept {
   pthread_setname_np(pthread_self(), "troupe-watch");
+  prctl(PR_SET_TIMERSLACK, 1);  // its pauses are as short as it says
   setup_.in_new_thread();
   if (const Result<void> current = context_->make_current(); !current) return poisoned(current.error());
   std::array<wire::Ticket, wire::kMaxLanes> seen{};
@@ -189,12 +183,12 @@ void CudaBackend::watch() noexcept {
       if (const Result<void> polled = made->poll(); !polled) return poisoned(polled.error());
       if (made->now() == seen[i]) continue;
       seen[i] = made->now();
-      any = true;
+      moved = Clock::now();
+      any |= !wire::reached(setup_.channel.status().lanes[i].seen.load(std::memory_order_seq_cst), seen[i]);
     }
     const Clock::time_point now = Clock::now();
     if (any) {
       setup_.bell.ring();
-      moved = now;
       continue;
     }
     if (!any_under_way()) {

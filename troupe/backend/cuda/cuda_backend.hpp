@@ -47,6 +47,8 @@ class CudaLane {
   Result<void> wait_for(CudaLane& other, wire::Ticket ticket);
   /// The op of that ticket was put on it. Its timeline is raised for it now, or with a later one.
   Result<void> added(wire::Ticket ticket, bool raise_now);
+  /// There is hardly any work left on it before the flag that was put there last.
+  bool is_near_its_flag() const noexcept { return raised_ - now() <= wire::kMaxOpsPerFlag; }
   /// Raises the timeline for all that was added.
   Result<void> flush();
 
@@ -81,7 +83,12 @@ class CudaBackend {
 
   CudaMemory& memory() noexcept { return memory_; }
   void submit(backend::Work& work);
-  void flush() noexcept;
+  void flush_due() noexcept {
+    if (unraised_ != 0) flush_lanes([](const CudaLane& lane) { return lane.is_near_its_flag(); });
+  }
+  void flush() noexcept {
+    flush_lanes([](const CudaLane&) { return true; });
+  }
   void warm() noexcept;
 
   static Error to_error(CUresult code) { return error_of(static_cast<int>(code), "a call"); }
@@ -91,6 +98,8 @@ class CudaBackend {
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
   Result<void> try_submit(const backend::Work& work);
+  template <class Wanted>
+  void flush_lanes(const Wanted& wanted) noexcept;
   Result<void> wait_for_others(CudaLane& home, const backend::Work& work);
   Result<CudaLane*> lane(std::uint32_t number);
   void watch() noexcept;
@@ -114,6 +123,18 @@ class CudaBackend {
   std::atomic<bool> stopping_{false};
   std::thread watcher_;
 };
+
+template <class Wanted>
+void CudaBackend::flush_lanes(const Wanted& wanted) noexcept {
+  for (std::uint32_t left = unraised_; left != 0; left &= left - 1) {
+    const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
+    CudaLane& lane = *lanes_[number].load(std::memory_order_relaxed);
+    if (!wanted(lane)) continue;
+    if (is_poisoned_.load(std::memory_order_acquire)) return;
+    if (const Result<void> raised = lane.flush(); !raised) return poisoned(raised.error());
+    unraised_ &= ~(1U << number);
+  }
+}
 
 }  // namespace troupe::cuda
 

@@ -28,7 +28,8 @@ class HostBackend {
 
   HostMemory& memory() noexcept { return memory_; }
   /// Runs short work at once when its lane is idle and nothing is left to wait for: no thread changes. Queues the rest.
-  void flush() noexcept {}  // lanes raise their timelines after each op
+  void flush_due() noexcept {}  // lanes raise their timelines after each op
+  void flush() noexcept {}
   void submit(backend::Work& work);
   /// Opens OpenBLAS.
   void warm() noexcept;
