@@ -96,7 +96,8 @@ concept Backend =
       { memory.make_here(Chunk{}) } -> std::same_as<Result<void>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
-      /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full.
+      /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full. A backend may also take
+      /// the op itself, as it was decoded: `submit(work, op)`.
       { backend.submit(work) } -> std::same_as<void>;
       /// No more work is at hand. Timelines that were not raised yet, because more might follow, are now: those of
       /// lanes that will soon come so far, or all of them.

@@ -7,6 +7,8 @@ namespace {
 
 /// After so many starts in a row that failed, a device without a serving worker is lost.
 constexpr int kMaxFailedStarts = 8;
+/// A standby is not made before a dead worker is reaped, but it waits no longer than this.
+constexpr Duration kReapPatience = std::chrono::seconds(1);
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
@@ -16,6 +18,7 @@ void DeviceContext::started() { attend(); }
 void DeviceContext::restarted(const Error&) {
   // Timers ended with the instance before.
   crew_->start_is_delayed = false;
+  if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
   for (const auto& [number, member] : crew_->members)
     if (member.role == Role::starting)
       (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
@@ -46,7 +49,8 @@ void DeviceContext::attend() {
   }
   const bool wants_standby = device_->options().standby == Standby::warm;
   const bool has_spare = idle_standby() || on_trial || engine.trial();
-  const bool is_taken = device_->info().is_exclusive && find(Role::dying);  // until it is reaped
+  // While a GPU's worker is taken apart, everything on that GPU stalls now and then: a new one would add to it.
+  const bool is_taken = find(Role::dying) && (device_->info().is_exclusive || (crew_->active && !crew_->reap_is_late));
   if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spare)) && !find(Role::starting) && !is_taken)
     start_worker();
   if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
@@ -227,7 +231,13 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
   device_->set_worker_pid(0);
   device_->engine().retire_active();
   crew_->failure = why;
+  crew_->reap_is_late = false;
   throw Exception(why);
+}
+
+void DeviceContext::on(ReapIsLate) {
+  crew_->reap_is_late = true;
+  attend();
 }
 
 void DeviceContext::on(Ended message) {

@@ -35,6 +35,7 @@ struct Crew {
   std::optional<std::uint32_t> active;
   int failed_starts = 0;  // in a row
   bool start_is_delayed = false;
+  bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
   TimePoint noticed{};           // when
   bool given_up = false;         // no worker can be started
@@ -71,6 +72,7 @@ class DeviceContext {
     int pid;
   };
   struct StartAgain {};
+  struct ReapIsLate {};
   struct Close {};
 
   void on(Spoke message);
@@ -79,6 +81,7 @@ class DeviceContext {
   void on(Attend) { attend(); }
   void on(StartTimedOut message);
   void on(StartAgain);
+  void on(ReapIsLate);
   void on(Close);
 
  private:

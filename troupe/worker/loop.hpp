@@ -66,28 +66,32 @@ class Loop {
     work.lane = lane;
     work.alone = record.alone;
     work.ticket = ++issued_[lane];
-    op::Toucher toucher;
-    if (Result<void> checked = check(record, toucher, work.estimate); !checked) {
-      channel_.write_reply(position_, record.units, checked.error());
-      work.refused = true;
-      work.estimate = 0;
-    } else {
-      tracker_.add(work, toucher.touches());
-    }
+    const Result<void> handed_in = op::decode<void>(
+        record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) { return hand_in(record, work, op); });
+    if (handed_in) return;
+    channel_.write_reply(position_, record.units, handed_in.error());
+    work.refused = true;
+    work.estimate = 0;
     backend_.submit(work);
   }
 
-  Result<void> check(const wire::Record& record, op::Toucher& toucher, std::uint64_t& estimate) {
-    TROUPE_TRY(op::decode<void>(record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) -> Result<void> {
-      Op::describe(op, toucher);
-      estimate = op::work_of(op, toucher);
-      return toucher.status();
-    }));
+  /// An error is that of an op that must not be run.
+  template <class Op>
+  Result<void> hand_in(const wire::Record& record, backend::Work& work, Op& op) {
+    op::Toucher toucher;
+    Op::describe(op, toucher);
+    TROUPE_TRY(Result<void>(toucher.status()));
+    work.estimate = op::work_of(op, toucher);
     // One that is not wanted only takes its turn; what it names may not even be there.
-    if (record.cancelled->load(std::memory_order_seq_cst) != 0) return {};
-    for (const op::Touch& touch : toucher.touches())
-      if (!backend_.memory().contains(touch.range))
-        return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
+    if (record.cancelled->load(std::memory_order_seq_cst) == 0)
+      for (const op::Touch& touch : toucher.touches())
+        if (!backend_.memory().contains(touch.range))
+          return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
+    tracker_.add(work, toucher.touches());
+    if constexpr (requires { backend_.submit(work, op); })
+      backend_.submit(work, op);  // it is decoded already
+    else
+      backend_.submit(work);
     return {};
   }
 

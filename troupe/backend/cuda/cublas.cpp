@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/backend/cuda/library.hpp"
 
 namespace troupe::cuda {
@@ -123,6 +124,28 @@ Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
 }
 
 Cublas::~Cublas() { (void)table().cublasDestroy(handle_); }
+
+Result<void> Cublas::load_usual_kernels(const CudaContext& context) {
+  constexpr std::array<std::int64_t, 2> kSizes{64, 1024};
+  constexpr std::uint64_t kBytes = 16 * 1024 * 1024;  // the largest of them, of the largest type
+  const Driver& driver = context.driver();
+  CUstream stream = nullptr;
+  TROUPE_TRY(TROUPE_CUDA(driver, cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, 0));
+  Result<void> loaded;
+  {
+    const OwnMemory scratch = TROUPE_TRY(OwnMemory::allocate(context, 3 * kBytes, false));
+    const std::unique_ptr<Cublas> handle = TROUPE_TRY(create(stream));
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::c64, DType::c128})
+      for (const std::int64_t n : kSizes) {
+        const auto square = [&](std::uint64_t which) {
+          return Matrix{scratch.base() + which * kBytes, dtype, n, n, n, 1};
+        };
+        if (loaded) loaded = handle->gemm(op::Scalar(1.0), op::Scalar(0.0), square(0), square(1), square(2));
+      }
+  }  // the memory is freed when all that uses it is done
+  TROUPE_TRY(TROUPE_CUDA(driver, cuStreamDestroy, stream));
+  return loaded;
+}
 
 bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept {
   return gemm_type(c.dtype) && by_columns(a) && by_columns(b) && by_columns(c);

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "troupe/backend/cuda/cuda_context.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/blas.hpp"
 
@@ -27,6 +28,9 @@ class Cublas {
   /// On a stream of the current context. `unsupported` when there is no cuBLAS, with where it was looked for.
   static Result<std::unique_ptr<Cublas>> create(CUstream stream);
   ~Cublas();
+  /// cuBLAS loads each of its kernels when it is first used, which takes as long as thousands of calls. Multiplies
+  /// small and middling matrices of every type, beside everything else, and waits for it.
+  static Result<void> load_usual_kernels(const CudaContext& context);
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "troupe/core/park.hpp"
 #include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
@@ -15,8 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The watcher spins for so long after something has moved, and looks every so often after that.
-constexpr auto kWatchSpin = std::chrono::microseconds(100);
+/// For an app that sleeps, the watcher spins for so long after something has moved, and looks every so often after
+/// that.
+constexpr auto kWatchSpin = std::chrono::microseconds(50);
 constexpr auto kWatchPause = std::chrono::microseconds(20);
 /// How often the driver is asked whether something has failed, while work is under way and nothing moves.
 constexpr auto kErrorPeriod = std::chrono::milliseconds(1);
@@ -108,11 +110,6 @@ Result<CudaLane*> CudaBackend::lane(std::uint32_t number) {
   return lane.get();
 }
 
-void CudaBackend::submit(backend::Work& work) {
-  if (is_poisoned_.load(std::memory_order_acquire)) return;  // nothing will ever end here again
-  if (const Result<void> submitted = try_submit(work); !submitted) poisoned(submitted.error());
-}
-
 Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& work) {
   for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
     const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
@@ -121,26 +118,25 @@ Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& w
   return {};
 }
 
-/// What fails here that is not the op's own failure is the end of this worker.
-Result<void> CudaBackend::try_submit(const backend::Work& work) {
-  static thread_local const Result<void> kCurrent = context_->make_current();
-  TROUPE_TRY(Result<void>(kCurrent));
-  CudaLane& home = *TROUPE_TRY(lane(work.lane));
+/// Says that the op is handed in, and that it waits for what it must: true when it is to be put on its lane now.
+Result<bool> CudaBackend::begin(CudaLane& home, const backend::Work& work) {
   if (work.alone || work.begins_anew) TROUPE_TRY(home.flush());
   // First it is said that the op is handed in, then looked whether it is wanted; the app does the same in the opposite
   // order.
   setup_.channel.status().lanes[work.lane].begun.store(work.ticket, std::memory_order_seq_cst);
-  if (!work.refused) {
-    Result<void> result;
-    if (work.cancelled->load(std::memory_order_seq_cst) != 0) {
-      result = fail(ErrorKind::cancelled);
-    } else {
-      TROUPE_TRY(wait_for_others(home, work));
-      result = ops_.submit(work, home.stream());
-    }
-    if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
-    if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
+  if (work.refused) return false;
+  if (work.cancelled->load(std::memory_order_seq_cst) != 0) {
+    setup_.channel.write_reply(work.position, work.units, Error(ErrorKind::cancelled));
+    return false;
   }
+  TROUPE_TRY(wait_for_others(home, work));
+  return true;
+}
+
+Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, const Result<void>& result) {
+  if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
+  if (!result && result.error().kind() == ErrorKind::library_error) TROUPE_TRY(home.query());  // or is it all of CUDA?
+  if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
   TROUPE_TRY(home.added(work.ticket, work.alone));
   unraised_ |= 1U << work.lane;
   if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))
@@ -167,42 +163,53 @@ bool CudaBackend::any_under_way() const noexcept {
   return false;
 }
 
+/// Whether a timeline has come further than the app has seen.
+bool CudaBackend::look_for_news() noexcept {
+  bool any = false;
+  for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i) {
+    CudaLane* const made = lanes_[i].load(std::memory_order_acquire);
+    if (!made) continue;
+    if (const Result<void> polled = made->poll(); !polled) {
+      poisoned(polled.error());
+      return false;
+    }
+    any |= !wire::reached(setup_.channel.status().lanes[i].seen.load(std::memory_order_seq_cst), made->now());
+  }
+  return any;
+}
+
 void CudaBackend::watch() noexcept {
   pthread_setname_np(pthread_self(), "troupe-watch");
   prctl(PR_SET_TIMERSLACK, 1);  // its pauses are as short as it says
   setup_.in_new_thread();
   if (const Result<void> current = context_->make_current(); !current) return poisoned(current.error());
-  std::array<wire::Ticket, wire::kMaxLanes> seen{};
-  Clock::time_point moved = Clock::now();
-  Clock::time_point asked = moved;
+  Clock::time_point asked = Clock::now();
+  Clock::time_point spins_until = asked;
   while (!stopping_.load(std::memory_order_acquire) && !is_poisoned_.load(std::memory_order_acquire)) {
-    bool any = false;
-    for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i) {
-      CudaLane* const made = lanes_[i].load(std::memory_order_acquire);
-      if (!made) continue;
-      if (const Result<void> polled = made->poll(); !polled) return poisoned(polled.error());
-      if (made->now() == seen[i]) continue;
-      seen[i] = made->now();
-      moved = Clock::now();
-      any |= !wire::reached(setup_.channel.status().lanes[i].seen.load(std::memory_order_seq_cst), seen[i]);
-    }
-    const Clock::time_point now = Clock::now();
-    if (any) {
-      setup_.bell.ring();
-      continue;
-    }
+    // As long as the app looks for itself, nobody has to ring, and looking here, too, would only be in its way.
+    if (setup_.bell.listening() || setup_.completion == CompletionPolicy::polled)
+      if (look_for_news()) {
+        setup_.bell.ring();
+        spins_until = Clock::now() + kWatchSpin;
+      }
     if (!any_under_way()) {
+      if (setup_.bell.listening() && look_for_news()) setup_.bell.ring();  // the last of it came just now
       watcher_is_asleep_.store(true, std::memory_order_seq_cst);
       if (!any_under_way() && !stopping_.load(std::memory_order_seq_cst)) watcher_sleeps_.park();
       watcher_is_asleep_.store(false, std::memory_order_seq_cst);
-      moved = asked = Clock::now();
+      asked = Clock::now();
+      spins_until = asked + kWatchSpin;
       continue;
     }
+    const Clock::time_point now = Clock::now();
     if (now - asked > kErrorPeriod) {
       look_for_errors();
       asked = now;
     }
-    if (now - moved > kWatchSpin) std::this_thread::sleep_for(kWatchPause);
+    if (now > spins_until || !setup_.bell.listening())
+      std::this_thread::sleep_for(kWatchPause);
+    else
+      relax_core();
   }
 }
 

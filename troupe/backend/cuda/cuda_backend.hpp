@@ -82,7 +82,13 @@ class CudaBackend {
   ~CudaBackend();
 
   CudaMemory& memory() noexcept { return memory_; }
-  void submit(backend::Work& work);
+  /// A record that is no op, or must not be run: it only takes its turn.
+  void submit(backend::Work& work) { submit(work, op::Nop{}); }
+  template <class Op>
+  void submit(backend::Work& work, const Op& op) {
+    if (is_poisoned_.load(std::memory_order_acquire)) return;  // nothing will ever end here again
+    if (const Result<void> submitted = try_submit(work, op); !submitted) poisoned(submitted.error());
+  }
   void flush_due() noexcept {
     if (unraised_ != 0) flush_lanes([](const CudaLane& lane) { return lane.is_near_its_flag(); });
   }
@@ -97,13 +103,24 @@ class CudaBackend {
  private:
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
-  Result<void> try_submit(const backend::Work& work);
+  /// What fails here that is not the op's own failure is the end of this worker.
+  template <class Op>
+  Result<void> try_submit(const backend::Work& work, const Op& op) {
+    static thread_local const Result<void> kCurrent = context_->make_current();
+    TROUPE_TRY(Result<void>(kCurrent));
+    CudaLane& home = *TROUPE_TRY(lane(work.lane));
+    const bool goes = TROUPE_TRY(begin(home, work));
+    return finish(home, work, goes ? ops_.submit(work, op, home.stream()) : Result<void>());
+  }
+  Result<bool> begin(CudaLane& home, const backend::Work& work);
+  Result<void> finish(CudaLane& home, const backend::Work& work, const Result<void>& result);
   template <class Wanted>
   void flush_lanes(const Wanted& wanted) noexcept;
   Result<void> wait_for_others(CudaLane& home, const backend::Work& work);
   Result<CudaLane*> lane(std::uint32_t number);
   void watch() noexcept;
   bool any_under_way() const noexcept;
+  bool look_for_news() noexcept;
   void look_for_errors() noexcept;
   void poisoned(const Error& why) noexcept;
 

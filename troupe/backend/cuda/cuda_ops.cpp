@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "troupe/backend/op_notes.hpp"
-
 namespace troupe::cuda {
 namespace {
 
@@ -46,25 +44,11 @@ std::optional<Rows> as_rows(const op::View& in, const op::View& out) {
 
 }  // namespace
 
-Result<void> CudaOps::submit(const backend::Work& work, CUstream stream) noexcept {
-  try {
-    return op::decode<void>(work.bytes, [&]<class Op>(const op::OpHeader&, const Op& op) {
-      backend::at_static_op(work.lane, work.ticket, Op::kName);
-      Result<void> result = run(op, On{stream, work.lane});
-      backend::at_no_op();
-      return result;
-    });
-  } catch (...) {
-    backend::at_no_op();
-    return fail(current_exception_as_error());
-  }
-}
-
 Result<void> CudaOps::warm(std::uint32_t lane, CUstream stream) {
   TROUPE_TRY(context_.make_current());
   TROUPE_TRY(kernels());
   TROUPE_TRY(blas({stream, lane}));
-  return {};
+  return Cublas::load_usual_kernels(context_);
 }
 
 Result<const OwnKernels*> CudaOps::kernels() {

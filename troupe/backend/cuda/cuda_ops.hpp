@@ -15,6 +15,7 @@
 #include "troupe/backend/cuda/own_kernels.hpp"
 #include "troupe/backend/cuda/programs.hpp"
 #include "troupe/backend/host/plugins.hpp"
+#include "troupe/backend/op_notes.hpp"
 #include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
@@ -25,7 +26,18 @@ class CudaOps {
       : context_(context), memory_(memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context) {}
 
   /// Puts one op on a lane's stream. From the thread that drains the ring.
-  Result<void> submit(const backend::Work& work, CUstream stream) noexcept;
+  template <class Op>
+  Result<void> submit(const backend::Work& work, const Op& op, CUstream stream) noexcept {
+    backend::at_static_op(work.lane, work.ticket, Op::kName);
+    try {
+      Result<void> result = run(op, On{stream, work.lane});
+      backend::at_no_op();
+      return result;
+    } catch (...) {
+      backend::at_no_op();
+      return fail(current_exception_as_error());
+    }
+  }
   /// Loads the kernels and makes the handle of a lane. Any thread.
   Result<void> warm(std::uint32_t lane, CUstream stream);
 
