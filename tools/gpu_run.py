@@ -16,6 +16,7 @@ import time
 GPU_TESTS = "*Gpu*:*EveryCompletion*"
 SANITIZED_TESTS = "Gpu.*:GpuJit.*"
 CHAOS_FAULTS = 120
+PART_LIMIT_S = 240
 
 
 class Part:
@@ -32,7 +33,8 @@ class Part:
         print(f"\n=== {self.name}: {' '.join(self.command)}", flush=True)
         began = time.monotonic()
         with open(logs / f"{self.name.replace(' ', '_')}.txt", "w", encoding="utf-8") as log:
-            with subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            limited = ["timeout", "-k", "5", str(PART_LIMIT_S), *self.command]
+            with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   errors="replace", env={**os.environ, **self.environment}) as process:
                 for line in process.stdout:
                     log.write(line)

@@ -183,8 +183,9 @@ Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
 }
 
 void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
-  const std::unique_lock watch(watch_, std::try_to_lock);
-  if (!watch) return submit(call);  // somebody looks already
+  std::unique_lock watch(watch_, std::try_to_lock);
+  if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // it lets go at once
+  if (!watch) return submit(call);  // another thread looks already, for its own op
   bell_.ignore();
   submit(call);
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
@@ -230,10 +231,12 @@ void Engine::poll_until_stopped() noexcept {
       const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
+      poller_looks_.store(any, std::memory_order_relaxed);
       while (any && (options_.lingers || !is_idle()) && !is_wanted()) {
         any = spin_until([&] { return poll() || (!options_.lingers && is_idle()) || is_wanted(); }, options_.spin);
         if (deadlines) break;
       }
+      poller_looks_.store(false, std::memory_order_relaxed);
       bell_.listen();
       if (poll() || is_wanted() || stopping_.load(std::memory_order_seq_cst)) continue;
       if (with_deadline_.load(std::memory_order_seq_cst) > 0) until = nearest_deadline();

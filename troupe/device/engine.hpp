@@ -167,7 +167,8 @@ class Engine {
   alignas(128) std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;
-  std::atomic<int> watch_wanted_{0};  // by how many, the poller apart
+  std::atomic<int> watch_wanted_{0};       // by how many, the poller apart
+  std::atomic<bool> poller_looks_{false};  // it has the watch, and gives it to whoever wants it
   std::mutex mutex_;
   WorkerSession* active_ = nullptr;  // changes under both
   WorkerSession* trial_ = nullptr;   // likewise: the standby that has an op on trial

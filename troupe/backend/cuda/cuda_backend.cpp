@@ -20,6 +20,10 @@ using Clock = std::chrono::steady_clock;
 /// that.
 constexpr auto kWatchSpin = std::chrono::microseconds(50);
 constexpr auto kWatchPause = std::chrono::microseconds(20);
+/// For one that looks for itself, it only looks whether it still does, and for errors.
+constexpr auto kLongWatchPause = std::chrono::microseconds(50);
+/// To wake it costs the thread that submits as much as a launch, so it does not sleep between one op and the next.
+constexpr auto kIdleBeforeSleep = std::chrono::milliseconds(5);
 /// How often the driver is asked whether something has failed, while work is under way and nothing moves.
 constexpr auto kErrorPeriod = std::chrono::milliseconds(1);
 
@@ -185,6 +189,7 @@ void CudaBackend::watch() noexcept {
   if (const Result<void> current = context_->make_current(); !current) return poisoned(current.error());
   Clock::time_point asked = Clock::now();
   Clock::time_point spins_until = asked;
+  Clock::time_point idle_since = asked;
   while (!stopping_.load(std::memory_order_acquire) && !is_poisoned_.load(std::memory_order_acquire)) {
     // As long as the app looks for itself, nobody has to ring, and looking here, too, would only be in its way.
     if (setup_.bell.listening() || setup_.completion == CompletionPolicy::polled)
@@ -192,21 +197,24 @@ void CudaBackend::watch() noexcept {
         setup_.bell.ring();
         spins_until = Clock::now() + kWatchSpin;
       }
-    if (!any_under_way()) {
+    const Clock::time_point now = Clock::now();
+    if (any_under_way()) {
+      idle_since = now;
+    } else if (now - idle_since > kIdleBeforeSleep) {
       if (setup_.bell.listening() && look_for_news()) setup_.bell.ring();  // the last of it came just now
       watcher_is_asleep_.store(true, std::memory_order_seq_cst);
       if (!any_under_way() && !stopping_.load(std::memory_order_seq_cst)) watcher_sleeps_.park();
       watcher_is_asleep_.store(false, std::memory_order_seq_cst);
-      asked = Clock::now();
-      spins_until = asked + kWatchSpin;
+      idle_since = asked = Clock::now();
       continue;
     }
-    const Clock::time_point now = Clock::now();
     if (now - asked > kErrorPeriod) {
       look_for_errors();
       asked = now;
     }
-    if (now > spins_until || !setup_.bell.listening())
+    if (!setup_.bell.listening())
+      std::this_thread::sleep_for(kLongWatchPause);
+    else if (now > spins_until)
       std::this_thread::sleep_for(kWatchPause);
     else
       relax_core();
