@@ -71,6 +71,7 @@ struct Work {
   bool refused = false;
   /// The timeline is raised right before it and right after it.
   bool alone = false;
+  bool is_last = false;  // no other work was at hand behind it
   /// It writes what one of the last few ops of its lane reads: they are done, and known to be done, before it begins.
   /// (Otherwise they could not be run again, should this worker die.)
   bool begins_anew = false;

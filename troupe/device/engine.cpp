@@ -188,7 +188,8 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   if (!watch) return submit(call);  // another thread looks already, for its own op
   bell_.ignore();
   submit(call);
-  const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire); };
+  // Ended, or given an answer before its end: by a deadline that passed before it began, by a timeout.
+  const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire) || call->settled(); };
   if (!spin_until([&] { return ended() || (poll(), ended()); }, options_.spin) && options_.patience > Duration(0))
     look_with_pauses(ended);
   bell_.listen();  // the poller sleeps at the bell, and has the watch again

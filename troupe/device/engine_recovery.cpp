@@ -1,7 +1,6 @@
 // What becomes of the ops of a worker that died: ghosts until the reap, then done, ready, suspect, or ended.
 #include <sched.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "troupe/core/assert.hpp"
@@ -23,6 +22,24 @@ Error cut_off_by(const OpCall& call, const Error& why) {
 void ring_for_the_dead(wire::Bell& bell) noexcept {
   bell.listen();
   bell.ring();
+}
+
+/// Of a dead worker's ops, in ring order: which of them may have begun. Whatever had to wait for one that had not
+/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one.
+std::vector<bool> who_had_begun(const std::vector<OpCall*>& ghosts, const WorkerSession& session) {
+  std::vector<bool> had_begun(ghosts.size(), false);
+  for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    const OpCall& call = *ghosts[i];
+    bool maybe = session.may_have_begun(call);
+    for (std::size_t j = 0; j < i && maybe; ++j) {
+      const OpCall& before = *ghosts[j];
+      if (session.covers(before)) continue;
+      const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
+      maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
+    }
+    had_begun[i] = maybe;
+  }
+  return had_begun;
 }
 
 }  // namespace
@@ -78,11 +95,7 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   std::vector<OpCall*> ghosts;
   for (OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
-  std::vector<bool> had_begun;
-  for (const OpCall* call : ghosts)
-    had_begun.push_back(session.may_have_begun(*call) && std::ranges::none_of(ghosts, [&](const OpCall* other) {
-                          return call->comes_after(*other) && !session.covers(*other);
-                        }));
+  const std::vector<bool> had_begun = who_had_begun(ghosts, session);
   for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], session, had_begun[i], why);
   session.close();
   release_ready();

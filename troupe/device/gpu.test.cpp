@@ -234,6 +234,8 @@ TEST_F(Gpu, stops_what_runs_past_its_deadline) {
   const Array<double> a = filled(gpu, {n, n}, 1.0);
   const Array<double> c = filled(gpu, {n, n}, 0.0);
   const Array<float> untouched = filled(gpu, {100}, 3.0f);
+  const Array<double> corner = value(value(a.slice(0, 0, 64)).slice(1, 0, 64));
+  value(gpu.blas().gemm(corner, corner, filled(gpu, {64, 64}, 0.0)).get());  // so that cuBLAS is loaded
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(kind_of(gpu.blas().gemm(a, a, c, {.beta = 1.0}).deadline(std::chrono::milliseconds(20)).get()),
             ErrorKind::deadline_exceeded);

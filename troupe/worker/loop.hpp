@@ -65,6 +65,7 @@ class Loop {
     work.cancelled = record.cancelled;
     work.lane = lane;
     work.alone = record.alone;
+    work.is_last = !channel_.ring().at(position_ + record.units).has_value();
     work.ticket = ++issued_[lane];
     const Result<void> handed_in = op::decode<void>(
         record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) { return hand_in(record, work, op); });

@@ -24,6 +24,8 @@ constexpr auto kWatchPause = std::chrono::microseconds(20);
 constexpr auto kLongWatchPause = std::chrono::microseconds(50);
 /// To wake it costs the thread that submits as much as a launch, so it does not sleep between one op and the next.
 constexpr auto kIdleBeforeSleep = std::chrono::milliseconds(5);
+/// Between two looks whether a full lane has room again; its ops take longer together.
+constexpr auto kFullPause = std::chrono::microseconds(20);
 /// How often the driver is asked whether something has failed, while work is under way and nothing moves.
 constexpr auto kErrorPeriod = std::chrono::milliseconds(1);
 
@@ -56,6 +58,13 @@ Result<void> CudaLane::flush() {
   if (last == raised_) return {};
   raised_ = last;
   return completion_->raise_to(last);
+}
+
+Result<void> CudaLane::flush_before_next() {
+  TROUPE_TRY(flush());
+  if (!completion_->lags() || completed({raised_})) return {};
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, timeline_on_gpu_, raised_,
+                     CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 Result<void> CudaLane::query() const {
@@ -124,7 +133,12 @@ Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& w
 
 /// Says that the op is handed in, and that it waits for what it must: true when it is to be put on its lane now.
 Result<bool> CudaBackend::begin(CudaLane& home, const backend::Work& work) {
-  if (work.alone || work.begins_anew) TROUPE_TRY(home.flush());
+  if (work.alone || work.begins_anew) TROUPE_TRY(home.flush_before_next());
+  while (home.is_full() && !is_poisoned_.load(std::memory_order_acquire) &&
+         !stopping_.load(std::memory_order_acquire)) {
+    TROUPE_TRY(home.flush());
+    std::this_thread::sleep_for(kFullPause);
+  }
   // First it is said that the op is handed in, then looked whether it is wanted; the app does the same in the opposite
   // order.
   setup_.channel.status().lanes[work.lane].begun.store(work.ticket, std::memory_order_seq_cst);
@@ -141,7 +155,7 @@ Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, cons
   if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
   if (!result && result.error().kind() == ErrorKind::library_error) TROUPE_TRY(home.query());  // or is it all of CUDA?
   if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
-  TROUPE_TRY(home.added(work.ticket, work.alone));
+  TROUPE_TRY(home.added(work.ticket, work.alone || (work.is_last && home.is_near_its_flag())));
   unraised_ |= 1U << work.lane;
   if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))
     watcher_sleeps_.unpark();

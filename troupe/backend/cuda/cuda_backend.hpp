@@ -24,6 +24,10 @@ struct CudaEvent {
   wire::Ticket ticket = 0;
 };
 
+/// Ops that are on a lane and not done. The driver's own queues have 1024 places, and an op may take several; who runs
+/// into that waits inside the driver, where nobody else gets in.
+inline constexpr wire::Ticket kMaxOpsOnLane = 256;
+
 /// A stream, and the word that is raised for it.
 class CudaLane {
  public:
@@ -51,6 +55,10 @@ class CudaLane {
   bool is_near_its_flag() const noexcept { return raised_ - now() <= wire::kMaxOpsPerFlag; }
   /// Raises the timeline for all that was added.
   Result<void> flush();
+  /// The same; and what is put on it from now on begins when the timeline says so.
+  Result<void> flush_before_next();
+  /// So much is on it that more would make the driver wait.
+  bool is_full() const noexcept { return added_.load(std::memory_order_relaxed) - now() >= kMaxOpsOnLane; }
 
   // ---- the thread that watches ----
 

@@ -63,18 +63,18 @@ class Events {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
+  /// From one thread. Not under the lock: the driver may make it wait, for those who need the lock.
   Result<void> record(CUstream stream, wire::Ticket ticket) {
+    CUevent event = take_free();
+    if (!event) TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuEventCreate, &event, flags_ | CU_EVENT_DISABLE_TIMING));
+    const Result<void> recorded = TROUPE_CUDA(context_.driver(), cuEventRecord, event, stream);
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      CUevent event = nullptr;
-      TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuEventCreate, &event, flags_ | CU_EVENT_DISABLE_TIMING));
+    if (recorded)
+      recorded_.push_back({event, ticket});
+    else
       free_.push_back(event);
-    }
-    TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuEventRecord, free_.back(), stream));
-    recorded_.push_back({free_.back(), ticket});
-    free_.pop_back();
     added_.notify_one();
-    return {};
+    return recorded;
   }
   std::optional<Recorded> oldest() {
     const std::lock_guard lock(mutex_);
@@ -100,6 +100,14 @@ class Events {
   }
 
  private:
+  CUevent take_free() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return nullptr;
+    const CUevent event = free_.back();
+    free_.pop_back();
+    return event;
+  }
+
   const CudaContext& context_;
   const unsigned flags_;
   std::mutex mutex_;
@@ -113,6 +121,7 @@ class PolledEvents final : public LaneCompletion {
  public:
   explicit PolledEvents(const Parts& parts) : parts_(parts), events_(parts.context, CU_EVENT_DEFAULT) {}
   Result<void> raise_to(wire::Ticket ticket) override { return events_.record(parts_.stream, ticket); }
+  bool lags() const noexcept override { return true; }
   Result<void> poll() override {
     while (const std::optional<Events::Recorded> oldest = events_.oldest()) {
       const CUresult answer = parts_.context.driver().table().cuEventQuery(oldest->event);
@@ -138,6 +147,7 @@ class BlockingEvents final : public LaneCompletion {
     waiter_.join();
   }
   Result<void> raise_to(wire::Ticket ticket) override { return events_.record(parts_.stream, ticket); }
+  bool lags() const noexcept override { return true; }
 
  private:
   void wait() {

@@ -28,6 +28,9 @@ class LaneCompletion {
   virtual ~LaneCompletion() = default;
   /// When all that was put on the stream is done, its timeline says so. From the thread that submits.
   virtual Result<void> raise_to(wire::Ticket ticket) = 0;
+  /// Whether the timeline may lag behind what the stream has done. Then what must not begin before the timeline says
+  /// so has to wait for it.
+  virtual bool lags() const noexcept { return false; }
   /// Called again and again by who watches, while something is under way.
   virtual Result<void> poll() { return {}; }
 };

@@ -1,0 +1,95 @@
+// The engine with workers that exist only as their channels: what becomes of ops that a worker had handed to lanes
+// which run ahead, as a GPU's streams do. What needs no such care is tested with real workers.
+#include "troupe/device/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "troupe/device/chunks.test.hpp"
+#include "troupe/op/control.hpp"
+#include "troupe/op/families.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr std::uint64_t kUnits = 256;
+
+class EngineTest : public ::testing::Test {
+ protected:
+  EngineTest() {
+    for (std::uint32_t worker = 0; worker < 2; ++worker) engine.open(worker, channels[worker], doorbells[worker]);
+    engine.take_over(0, 1);
+  }
+  ~EngineTest() override { engine.shut(Error(ErrorKind::stopped)); }
+
+  IntrusivePtr<VaultBlock> block() { return value(vault->allocate(4096)); }
+
+  /// An op on a lane that reads the one block and writes the other.
+  IntrusivePtr<OpCall> submit(std::uint32_t lane, const IntrusivePtr<VaultBlock>& reads,
+                              const IntrusivePtr<VaultBlock>& writes) {
+    auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+    call->lane = lane;
+    op::encode(op::Nop{}, call->bytes);
+    if (reads) call->uses.add(reads, {.range = reads->range(), .reads = true});
+    if (writes) call->uses.add(writes, {.range = writes->range(), .writes = true, .whole = true});
+    engine.submit(call);
+    return call;
+  }
+  /// Worker 0 has handed everything to its lanes, and dies.
+  void die_with_all_handed_in() {
+    for (wire::LaneStatus& lane : channels[0].status().lanes) lane.begun.store(1000);
+    engine.retire_active();
+    engine.take_over(1, 2);
+    engine.reaped(0, Error(ErrorKind::worker_crashed));
+  }
+
+  IntrusivePtr<Vault> vault =
+      value(Vault::create({.limit_bytes = std::uint64_t{64} << 20}, 0, std::make_shared<TestChunks>()));
+  std::array<wire::Channel, 3> channels{value(wire::Channel::create(kUnits)), value(wire::Channel::create(kUnits)),
+                                        value(wire::Channel::create(kUnits))};
+  std::array<wire::Bell, 3> doorbells;
+  wire::Bell bell;
+  Engine engine{{.ring_units = kUnits, .ops_per_flag = wire::kMaxOpsPerFlag},
+                {.kill = [](std::uint32_t, const Error&) {}, .attend = [] {}},
+                bell};
+};
+
+TEST_F(EngineTest, suspects_all_ops_that_one_flag_may_stand_for) {
+  for (int i = 0; i < 20; ++i) submit(0, nullptr, block());
+  die_with_all_handed_in();
+  EXPECT_EQ(engine.stats().reruns, wire::kMaxOpsPerFlag);
+}
+
+TEST_F(EngineTest, suspects_only_the_first_of_ops_that_cannot_be_run_again) {
+  const IntrusivePtr<VaultBlock> block_in_place = block();
+  const auto first = submit(0, block_in_place, block_in_place);
+  const auto second = submit(0, block_in_place, block_in_place);
+  die_with_all_handed_in();
+  EXPECT_TRUE(first->settled()) << "it may have begun, and cannot be run again";
+  EXPECT_FALSE(second->settled()) << "its flag comes before it";
+  EXPECT_EQ(engine.stats().reruns, 0U);
+}
+
+TEST_F(EngineTest, does_not_take_an_op_for_begun_that_waits_for_another_lane) {
+  const IntrusivePtr<VaultBlock> a = block();
+  submit(2, nullptr, a);
+  const auto in_place = submit(1, a, a);
+  die_with_all_handed_in();
+  EXPECT_FALSE(in_place->settled()) << "it had to wait for lane 2, so it is whole and can be run";
+  EXPECT_EQ(engine.stats().reruns, 1U);
+}
+
+TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
+  const IntrusivePtr<VaultBlock> a = block(), b = block(), c = block(), d = block();
+  submit(2, nullptr, a);
+  submit(1, a, b);  // waits for lane 2
+  submit(1, b, c);  // is behind it in its lane
+  submit(3, c, d);  // waits for that
+  die_with_all_handed_in();
+  EXPECT_EQ(engine.stats().reruns, 1U) << "the others go to the next worker, in their order";
+  engine.open(2, channels[2], doorbells[2]);
+  ASSERT_TRUE(engine.try_suspect(2));
+  EXPECT_FALSE(engine.has_suspects());
+}
+
+}  // namespace
+}  // namespace troupe
