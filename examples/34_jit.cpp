@@ -1,0 +1,40 @@
+// Kernels of one's own: CUDA C++ compiled at run time, launched as an op. It compiles everywhere; it runs where there
+// is a GPU.
+#include <cstdio>
+#include <vector>
+
+#include "troupe/troupe.hpp"
+
+using namespace troupe;
+
+constexpr const char* kSource = R"(
+extern "C" __global__ void square(long long n, const float* in, float* out) {
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += gridDim.x * (long long)blockDim.x)
+    out[i] = in[i] * in[i];
+})";
+
+Task<Result<float>> sum_of_squares(Device device, const std::vector<float>* numbers) {
+  const auto n = static_cast<std::int64_t>(numbers->size());
+  const Program program = CO_TRY(co_await device.jit().compile(kSource));
+  std::printf("compiled: %ld bytes\n", static_cast<long>(program.size_bytes()));
+  Array<float> in = CO_TRY(device.array<float>({n}));
+  Array<float> out = CO_TRY(device.array<float>({n}));
+  CO_TRY(co_await device.write(in, *numbers));
+  CO_TRY(co_await device.jit().launch(program, "square", {.blocks = 4, .threads = 256}, n, reads(in), writes(out)));
+  const HostArray<float> squares = CO_TRY(co_await device.read(out));
+  float sum = 0;
+  for (const float square : squares) sum += square;
+  co_return sum;
+}
+
+int main() {
+  System system({.log = log_nothing()});
+  Device device = value(system.device(0));
+  const std::vector<float> numbers{1, 2, 3, 4};
+  const Result<float> sum = system.run(sum_of_squares(device, &numbers));
+  if (sum)
+    std::printf("1 + 4 + 9 + 16 = %g, on %s\n", static_cast<double>(*sum), device.info().name.c_str());
+  else
+    std::printf("%s\n", sum.error().to_string().c_str());
+  return sum ? *sum != 30.0f : sum.error().kind() != ErrorKind::unsupported;
+}
