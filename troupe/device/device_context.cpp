@@ -55,6 +55,7 @@ void DeviceContext::attend() {
     start_worker();
   if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
     if (const auto standby = idle_standby()) {  // it was for a trial only
+      (void)self_.after(kReapPatience, ReapIsLate{});
       crew_->members.at(*standby).role = Role::dying;
       crew_->members.at(*standby).link->kill();
     }

@@ -120,6 +120,21 @@ TEST(Ring, keeps_a_record_until_it_is_cleared) {
   EXPECT_EQ(copy_of(*test.ring.at(2)), record_of(3, 2));
 }
 
+TEST(Ring, keeps_what_is_said_of_a_record_beside_it) {
+  TestRing test(16);
+  const Bytes record = record_of(1);
+  const auto at = [&](RecordTraits traits) {
+    const Place place = *test.tail.reserve(test.ring, record.size(), 0);
+    test.ring.commit(place, 7, record, traits);
+    return *test.ring.at(place.record());
+  };
+  EXPECT_FALSE(at({}).alone);
+  EXPECT_TRUE(at({.alone = true}).alone);
+  EXPECT_EQ(at({.alone = true}).cancelled->load(), 0U);
+  EXPECT_EQ(at({.cancelled = true}).cancelled->load(), 1U);
+  EXPECT_EQ(at({.cancelled = true, .alone = true}).lane, 7U);
+}
+
 TEST(Ring, refuses_when_it_is_full_and_takes_again_after_a_clear) {
   TestRing test(4);
   ASSERT_TRUE(test.push(record_of(1)));

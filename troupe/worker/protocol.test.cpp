@@ -28,7 +28,9 @@ const ToWorker kHello = Hello{.version = version(),
                               .ring_units = std::uint64_t{1} << 40,
                               .doorbell = wire::kMaxDoorbells - 1,
                               .memory_limit_bytes = ~std::uint64_t{0},
-                              .device = "GPU-1234"};
+                              .device = "GPU-1234",
+                              .completion = CompletionPolicy::polled,
+                              .priorities = {1, -2}};
 const ToWorker kMapChunk = MapChunk{{.id = 4095,
                                      .size_bytes = std::uint64_t{1} << 44,
                                      .memory = backend::ChunkMemory::device,
@@ -40,6 +42,8 @@ const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no su
 const ToApp kMemoryMade = MemoryMade{};
 const ToApp kNoMemory = NoMemory{.kind = ErrorKind::out_of_memory, .message = "3 MiB are free"};
 
+const ToApp kPoisoned = Poisoned{.kind = ErrorKind::context_poisoned, .message = "illegal", .noticed = -5};
+
 TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   const ToWorker message = value(decode_to_worker(sent(kHello).bytes));
   const Hello& hello = std::get<Hello>(message);
@@ -49,6 +53,15 @@ TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   EXPECT_EQ(hello.doorbell, wire::kMaxDoorbells - 1);
   EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
   EXPECT_EQ(hello.device, "GPU-1234");
+  EXPECT_EQ(hello.completion, CompletionPolicy::polled);
+  EXPECT_EQ(hello.priorities, (std::array<std::int8_t, wire::kMaxLanes>{1, -2}));
+}
+
+TEST(Protocol, the_end_of_a_poisoned_worker_comes_as_it_was_sent) {
+  const ToApp message = value(decode_to_app(sent(kPoisoned).bytes));
+  EXPECT_EQ(std::get<Poisoned>(message).kind, ErrorKind::context_poisoned);
+  EXPECT_EQ(std::get<Poisoned>(message).message, "illegal");
+  EXPECT_EQ(std::get<Poisoned>(message).noticed, -5);
 }
 
 TEST(Protocol, chunks_come_as_they_were_sent) {
@@ -119,7 +132,7 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
     bytes.push_back(std::byte{0});
     EXPECT_EQ(decode_to_worker(bytes).error().kind(), ErrorKind::invalid_argument);
   }
-  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory}) {
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -133,7 +146,7 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
 TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
   for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory})
     EXPECT_FALSE(decode_to_app(sent(message).bytes));
-  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory})
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned})
     EXPECT_FALSE(decode_to_worker(sent(message).bytes));
 }
 

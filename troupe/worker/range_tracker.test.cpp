@@ -54,6 +54,23 @@ TEST(RangeTracker, makes_a_write_wait_for_the_read_before_it) {
   EXPECT_EQ(test.add(1, {write_of(150, 160)}), Waits({{0, 1}}));
 }
 
+TEST(RangeTracker, says_when_an_op_writes_what_its_lane_has_just_read) {
+  TestTracker test;
+  const auto begins_anew = [&](std::uint32_t lane, const std::vector<Touch>& touches) {
+    backend::Work work;
+    work.lane = lane;
+    work.ticket = ++test.issued[lane];
+    test.tracker.add(work, touches);
+    return work.begins_anew;
+  };
+  EXPECT_FALSE(begins_anew(0, {read_of(100, 200), write_of(300, 400)}));
+  EXPECT_FALSE(begins_anew(0, {read_of(300, 400)})) << "what was written can be read, or written again, in order";
+  EXPECT_TRUE(begins_anew(0, {write_of(150, 160)}));
+  EXPECT_FALSE(begins_anew(1, {write_of(100, 200)})) << "lanes wait for each other in another way";
+  for (wire::Ticket i = 0; i < wire::kMaxOpsPerFlag - 1; ++i) EXPECT_FALSE(begins_anew(0, {write_of(500, 600)}));
+  EXPECT_FALSE(begins_anew(0, {write_of(350, 360)})) << "there was a flag in between";
+}
+
 TEST(RangeTracker, makes_a_write_wait_for_the_write_before_it) {
   TestTracker test;
   test.add(0, {write_of(100, 200)});
