@@ -60,6 +60,10 @@ double GpuOurs::empty_ns(int count) {
   return settled_median_ns(count, kPerBatch, [this] { value(device_.jit().launch(program_, "empty", {}).get()); });
 }
 
+double GpuOurs::nop_ns(int count) {
+  return settled_median_ns(count, kPerBatch, [this] { value(device_.nop().get()); });
+}
+
 double GpuOurs::empty_awaited_ns(int count) { return value(system_.run(awaited_ns(device_, &program_, count))); }
 
 double GpuOurs::empty_pipelined_ns(int count, int actors) {

@@ -20,6 +20,7 @@ class GpuOurs {
 
   /// Nanoseconds for a kernel that does nothing, one at a time, waited for by a plain thread or by a coroutine.
   double empty_ns(int count);
+  double nop_ns(int count);  // without the kernel: a flag alone
   double empty_awaited_ns(int count);
   /// Nanoseconds per such kernel when many are under way and each is answered to a coroutine, in so many actors at
   /// once.

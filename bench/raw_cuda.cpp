@@ -137,6 +137,10 @@ double RawCuda::empty_ns(int count) {
   return settled_median_ns(count, kPerBatch, [this] { parts_->complete([this] { parts_->launch_empty(); }); });
 }
 
+double RawCuda::flag_ns(int count) {
+  return settled_median_ns(count, kPerBatch, [this] { parts_->complete([] {}); });
+}
+
 double RawCuda::empty_with_host_function_ns(int count) {
   return settled_median_ns(count, kPerBatch, [&raw = *parts_] {
     raw.launch_empty();

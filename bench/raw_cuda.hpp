@@ -23,6 +23,8 @@ class RawCuda {
 
   /// Nanoseconds from the launch of a kernel that does nothing until its flag is seen, one at a time.
   double empty_ns(int count);
+  /// The same without the kernel: a flag alone.
+  double flag_ns(int count);
   /// The same when a host function stores the flag.
   double empty_with_host_function_ns(int count);
   /// Nanoseconds per kernel when `count` of them, each with its flag, are launched and the last is waited for.

@@ -16,7 +16,7 @@ import time
 GPU_TESTS = "*Gpu*:*EveryCompletion*"
 SANITIZED_TESTS = "Gpu.*:GpuJit.*"
 CHAOS_FAULTS = 120
-PART_LIMIT_S = 240
+PART_LIMIT_S = 150
 
 
 class Part:

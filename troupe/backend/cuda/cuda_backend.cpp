@@ -206,11 +206,11 @@ void CudaBackend::watch() noexcept {
   Clock::time_point idle_since = asked;
   while (!stopping_.load(std::memory_order_acquire) && !is_poisoned_.load(std::memory_order_acquire)) {
     // As long as the app looks for itself, nobody has to ring, and looking here, too, would only be in its way.
-    if (setup_.bell.listening() || setup_.completion == CompletionPolicy::polled)
-      if (look_for_news()) {
-        setup_.bell.ring();
-        spins_until = Clock::now() + kWatchSpin;
-      }
+    const bool looks = setup_.bell.listening() || setup_.completion == CompletionPolicy::polled;
+    if (looks && look_for_news()) {
+      setup_.bell.ring();
+      spins_until = Clock::now() + kWatchSpin;
+    }
     const Clock::time_point now = Clock::now();
     if (any_under_way()) {
       idle_since = now;
@@ -226,7 +226,7 @@ void CudaBackend::watch() noexcept {
       look_for_errors();
       asked = now;
     }
-    if (!setup_.bell.listening())
+    if (!looks)
       std::this_thread::sleep_for(kLongWatchPause);
     else if (now > spins_until)
       std::this_thread::sleep_for(kWatchPause);
