@@ -26,7 +26,7 @@ struct CudaEvent {
 
 /// Ops that are on a lane and not done. The driver's own queues have 1024 places, and an op may take several; who runs
 /// into that waits inside the driver, where nobody else gets in.
-inline constexpr wire::Ticket kMaxOpsOnLane = 256;
+inline constexpr wire::Ticket kMaxOpsOnLane = 128;
 
 /// A stream, and the word that is raised for it.
 class CudaLane {
