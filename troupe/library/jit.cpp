@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "troupe/actor/context.hpp"
 #include "troupe/actor/spawn.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/worker/compile.hpp"
@@ -16,7 +17,7 @@ constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
 constexpr std::uint32_t kMaxBlocksAlongX = 0x7fffffff;
 constexpr std::uint32_t kMaxBlocksAlongYZ = 65535;
 
-/// Waits for compilers, in a thread of its own: they take as long as a second.
+/// Waits for one compiler, which may take a second, on a thread that has nothing else to do.
 class Compiler {
  public:
   struct Compile {
@@ -27,25 +28,26 @@ class Compiler {
     int capability = 0;
     Duration timeout{};
   };
+  explicit Compiler(Context<Compiler> self) noexcept : self_(self) {}
   Result<worker::CompiledImage> on(const Compile& m) {
+    self_.stop();
     return worker::compile_in_worker(m.executable, m.source, m.flags, m.capability, m.timeout);
   }
+
+ private:
+  Context<Compiler> self_;
 };
 
-/// A system's one compiler, made when it is first needed.
-struct CompilerOfSystem {
+/// The thread of a system's compilers, made when it is first needed.
+struct CompilerThread {
   std::mutex mutex;
-  Ref<Compiler> ref;
+  Dispatcher* dispatcher = nullptr;  // the system's
 };
 Result<Ref<Compiler>> compiler_of(SystemCore& system) {
-  CompilerOfSystem& found = system.extension<CompilerOfSystem>();
-  const std::lock_guard lock(found.mutex);
-  if (!found.ref) {
-    Dispatcher* const thread = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
-    found.ref = TROUPE_TRY(
-        spawn_under<Compiler>(system, system.internals(), SpawnOptions{.name = "compiler", .dispatcher = thread}));
-  }
-  return found.ref;
+  CompilerThread& thread = system.extension<CompilerThread>();
+  const std::lock_guard lock(thread.mutex);
+  if (!thread.dispatcher) thread.dispatcher = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
+  return spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
 }
 
 std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
