@@ -90,6 +90,12 @@ class DeviceTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
+  /// Returns when another one serves.
+  static void kill_worker(const Device& device) {
+    const std::int64_t generation = device.generation();
+    eventually([&] { return device.kill_worker(); });
+    eventually([&] { return device.generation() > generation; });
+  }
 
   LogKeeper log;
   System system{system_options(log)};

@@ -41,11 +41,6 @@ extern "C" __global__ void write_for_ever(long long n, float* a) {
     is_thread = options.isolation == Isolation::thread;
   }
   Program program() { return value(gpu->jit().compile_now(kKernels)); }
-  static void kill_worker(const Device& device) {
-    const std::int64_t generation = device.generation();
-    eventually([&] { return device.kill_worker(); });
-    eventually([&] { return device.generation() > generation; });
-  }
 
   std::optional<Device> gpu;
   bool is_thread = false;

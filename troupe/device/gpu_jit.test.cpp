@@ -61,12 +61,5 @@ TEST_F(GpuJit, finds_its_programs_again_in_the_next_worker) {
   EXPECT_TRUE(all_equal(*gpu, a, 3.0f));
 }
 
-TEST_F(GpuJit, keeps_few_programs_of_many) {
-  const Array<int> a = value(gpu->array<int>({1}));
-  const Program first = value(gpu->jit().compile_now("extern \"C\" __global__ void set(int* a) { *a = 42; }"));
-  value(gpu->jit().launch(first, "set", {}, writes(a)).get());
-  EXPECT_TRUE(all_equal(*gpu, a, 42));
-}
-
 }  // namespace
 }  // namespace troupe

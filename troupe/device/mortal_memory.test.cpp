@@ -13,11 +13,6 @@ class MortalMemory : public DeviceTest {
     info.is_exclusive = is_exclusive;
     return value(Device::open(system, info, patient()));
   }
-  static void kill_worker(const Device& device) {
-    const std::int64_t generation = device.generation();
-    eventually([&] { return device.kill_worker(); });
-    eventually([&] { return device.generation() > generation; });
-  }
 };
 
 TEST_F(MortalMemory, is_used_like_any_other) {

@@ -70,11 +70,6 @@ class Recovery : public DeviceTest {
     std::ranges::fill(gate.flag, 0U);
     return gate;
   }
-  static void kill_worker(const Device& device) {
-    const std::int64_t generation = device.generation();
-    eventually([&] { return device.kill_worker(); });
-    eventually([&] { return device.generation() > generation; });
-  }
 };
 
 TEST_F(Recovery, reruns_an_op_that_was_cut_off_when_that_is_safe) {

@@ -29,7 +29,6 @@ class Programs {
   /// The kernel that the op launches; `image` is the op's. `invalid_argument` for a program without such a kernel, and
   /// for arguments that are not the kernel's. The result is good until the next call.
   Result<LoadedKernel*> find(const op::Launch& op, std::span<const std::byte> image);
-  bool has(std::uint64_t program) const { return programs_.contains(program); }
   /// Makes the kernel ready for so much dynamic shared memory; `invalid_argument` when the GPU has less.
   Result<void> allow_shared(LoadedKernel& kernel, std::uint32_t bytes) const;
 
