@@ -12,6 +12,8 @@ Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
   const auto refuse = [&](const std::string& why) {
     return fail(ErrorKind::invalid_argument, "the kernel " + op.kernel + " " + why);
   };
+  if (op.order.size() > op::kMaxKernelArguments)
+    return refuse("was given more than " + std::to_string(op::kMaxKernelArguments) + " arguments");
   if (op.order.size() != kernel.argument_sizes.size())
     return refuse("takes " + std::to_string(kernel.argument_sizes.size()) + " arguments and was given " +
                   std::to_string(op.order.size()));
