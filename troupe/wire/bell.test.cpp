@@ -155,16 +155,16 @@ TEST(Bell, loses_no_wake_up_when_several_ring) {
         dawdle(round);
       }
     });
-  const auto all_done = [&] {
-    return std::ranges::all_of(slots, [](const Slot& slot) { return slot.timeline.done(kRounds); });
-  };
-  while (!all_done()) {
-    std::array<Ticket, kRingers> seen;
+  std::array<Ticket, kRingers> seen{};
+  const auto look = [&] {
+    const std::array<Ticket, kRingers> before = seen;
     for (std::size_t i = 0; i < kRingers; ++i) seen[i] = slots[i].timeline.now();
+    return seen != before;
+  };
+  const auto saw_the_last = [&] { return std::ranges::all_of(seen, [](Ticket ticket) { return ticket == kRounds; }); };
+  while (!saw_the_last()) {
     bell.listen();
-    bool moved = false;
-    for (std::size_t i = 0; i < kRingers; ++i) moved |= slots[i].timeline.now() != seen[i];
-    if (!moved) bell.sleep(TimePoint::max());
+    if (!look()) bell.sleep(TimePoint::max());
   }
   for (std::thread& ringer : ringers) ringer.join();
 }
