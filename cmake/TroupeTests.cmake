@@ -119,4 +119,9 @@ endforeach()
 
 troupe_test(style Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/style_check.py" "${PROJECT_SOURCE_DIR}")
 
+# What docs/capabilities.md says is what the conformance suites show.
+troupe_test(capabilities "${CMAKE_COMMAND}" "-DTESTS=$<TARGET_FILE:troupe_library_test>"
+            "-DRECORDS=${PROJECT_BINARY_DIR}/capabilities_check.txt" "-DPYTHON=${Python3_EXECUTABLE}"
+            "-DSOURCE=${PROJECT_SOURCE_DIR}" -P "${PROJECT_SOURCE_DIR}/cmake/check_capabilities.cmake")
+
 include(TroupeDocs)

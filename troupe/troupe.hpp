@@ -15,3 +15,7 @@
 #include "troupe/device/device.hpp"
 #include "troupe/library/blas.hpp"
 #include "troupe/library/jit.hpp"
+#include "troupe/library/matmul.hpp"
+#include "troupe/library/solver.hpp"
+#include "troupe/library/sparse.hpp"
+#include "troupe/library/tensor.hpp"

@@ -98,14 +98,16 @@ void decode_op(Bytes bytes) {
 
 /// The same behind a header that is right, so that nobody has to guess it.
 void decode_op_of_kind(std::uint8_t choice, Bytes fields) {
-  op::with_all_ops([&]<class... Ops>() {
-    constexpr std::array kKinds{Ops::kKind...};
-    wire::Writer out;
-    out.put(op::kOpVersion);
-    out.put(kKinds[choice % kKinds.size()]);
-    out.put_bytes(fields);
-    decode_op(out.bytes());
-  });
+  static const std::vector<op::Kind> kKinds = [] {
+    std::vector<op::Kind> kinds;
+    op::with_each_op([&]<class Op>() { kinds.push_back(Op::kKind); });
+    return kinds;
+  }();
+  wire::Writer out;
+  out.put(op::kOpVersion);
+  out.put(kKinds[choice % kKinds.size()]);
+  out.put_bytes(fields);
+  decode_op(out.bytes());
 }
 
 void decode_messages(Bytes bytes) {

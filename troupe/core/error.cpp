@@ -30,6 +30,7 @@ constexpr std::array<KindText, kErrorKinds> kTexts{{
     {"stopped", "it has stopped"},
     {"restarted", "the actor was restarted while it worked on this"},
     {"internal", "something is wrong inside"},
+    {"numerical_error", "the numbers do not allow it"},
 }};
 
 const KindText& text(ErrorKind kind) noexcept { return kTexts[static_cast<std::size_t>(kind)]; }

@@ -29,9 +29,10 @@ enum class ErrorKind : std::uint8_t {
   stopped,            // the actor or the system stopped before it answered
   restarted,          // the actor was restarted while it worked on this message
   internal,           // a handler threw, or Troupe itself is wrong
+  numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
 };
 
-inline constexpr int kErrorKinds = 17;
+inline constexpr int kErrorKinds = 18;
 
 /// The kind's own name, as spelled above.
 std::string_view name(ErrorKind kind) noexcept;

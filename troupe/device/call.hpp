@@ -18,6 +18,7 @@
 
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
+#include "troupe/device/host_array.hpp"
 #include "troupe/device/op_call.hpp"
 
 namespace troupe {
@@ -63,14 +64,29 @@ class CallBase {
   bool waits_ = false;
 };
 
-/// `R` is what the call gives when its op went well: `void`, or the array that was read.
+/// What a call keeps until its op is done, and what it gives then: nothing, the array that was read, or the number that
+/// the op has written into an array of one element.
+template <class R>
+struct Keeping {
+  using Kept = R;
+  static R give(Kept&& kept) { return std::move(kept); }
+};
+template <>
+struct Keeping<void> {
+  struct Kept {};
+};
+template <Element R>
+struct Keeping<R> {
+  using Kept = HostArray<R>;
+  static R give(const Kept& kept) { return kept[0]; }
+};
+
+/// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
 template <class R>
 class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public CallBase {
  public:
   using troupe_awaitable = void;
-  /// What it gives, kept here until the op is done.
-  struct Nothing {};
-  using Kept = std::conditional_t<std::is_void_v<R>, Nothing, R>;
+  using Kept = typename Keeping<R>::Kept;
 
   Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
       : CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
@@ -130,7 +146,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if constexpr (std::is_void_v<R>)
       return {};
     else
-      return std::move(kept_);
+      return Keeping<R>::give(std::move(kept_));
   }
 
   [[no_unique_address]] Kept kept_{};

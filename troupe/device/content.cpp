@@ -29,6 +29,8 @@ void settle_content(OpCall& call, Result<void>& result) noexcept {
     result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
   else if (call.is_hopeless || (result && reads_tainted(call)))
     result = fail(ErrorKind::buffer_tainted);
+  else if (result && call.verdict.judge)
+    result = call.verdict.judge(call.verdict.words);
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);

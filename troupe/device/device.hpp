@@ -28,6 +28,10 @@ namespace troupe {
 
 class Blas;
 class Jit;
+class Matmul;
+class Solver;
+class Sparse;
+class Tensor;
 class DeviceState;
 
 struct DeviceStats {
@@ -183,6 +187,14 @@ class Device {
 
   /// Linear algebra (troupe/library/blas.hpp).
   Blas blas() const;
+  /// Multiplication with an epilogue (troupe/library/matmul.hpp).
+  Matmul matmul() const;
+  /// Factorizations, linear systems, singular values, eigenvalues (troupe/library/solver.hpp).
+  Solver solver() const;
+  /// Sparse matrices (troupe/library/sparse.hpp).
+  Sparse sparse() const;
+  /// Contractions, reductions, element by element (troupe/library/tensor.hpp).
+  Tensor tensor() const;
   /// Kernels of one's own (troupe/library/jit.hpp).
   Jit jit() const;
 
@@ -193,6 +205,15 @@ class Device {
   }
   template <class Op>
   Call<void> make_call(const Op& op, std::span<const AnyArray* const> arrays) const;
+  /// The same for one that gives `R`: what it keeps is where the op writes it, and one of the arrays.
+  template <class R, class Op>
+  Call<R> make_call_giving(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays) const;
+  /// The same for one that says itself whether it went well, in `verdict`, one of the arrays; `judge` says what the
+  /// words in it mean.
+  template <class R, class Op>
+  Call<R> make_judged_call(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays,
+                           const HostArray<std::int32_t>& verdict,
+                           Result<void> (*judge)(std::span<const std::int32_t>)) const;
 
  private:
   friend class Jit;
@@ -235,9 +256,25 @@ Result<IntrusivePtr<OpCall>> Device::make_op_call(const Op& op, std::span<const 
 
 template <class Op>
 Call<void> Device::make_call(const Op& op, std::span<const AnyArray* const> arrays) const {
+  return make_call_giving<void>({}, op, arrays);
+}
+
+template <class R, class Op>
+Call<R> Device::make_call_giving(typename Keeping<R>::Kept kept, const Op& op,
+                                 std::span<const AnyArray* const> arrays) const {
   Result<IntrusivePtr<OpCall>> call = make_op_call(op, arrays);
   if (!call) return fail(std::move(call).error());
-  return {state(), std::move(*call)};
+  return {state(), std::move(*call), std::move(kept)};
+}
+
+template <class R, class Op>
+Call<R> Device::make_judged_call(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays,
+                                 const HostArray<std::int32_t>& verdict,
+                                 Result<void> (*judge)(std::span<const std::int32_t>)) const {
+  Result<IntrusivePtr<OpCall>> call = make_op_call(op, arrays);
+  if (!call) return fail(std::move(call).error());
+  (*call)->verdict = {verdict.span(), judge};  // the op keeps the array
+  return {state(), std::move(*call), std::move(kept)};
 }
 
 }  // namespace troupe

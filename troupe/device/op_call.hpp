@@ -45,6 +45,14 @@ class BlockUses {
   std::unique_ptr<BlockUse[]> more_;
 };
 
+/// What an op says of its own result, for those that can fail without anything being wrong with the worker (a matrix
+/// turns out to be singular): words that it writes where the app sees them, and what they mean. A verdict of failure
+/// taints what the op writes, like any other failure.
+struct Verdict {
+  std::span<const std::int32_t> words;                                   // in one of the op's arrays
+  Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
+};
+
 /// Where an op stands that is not simply in the active worker's ring.
 enum class OpStage : std::uint8_t {
   in_ring,   // in a ring, nothing is wrong
@@ -84,6 +92,7 @@ class OpCall final : public Outcome<void> {
   BlockUses uses;
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
+  Verdict verdict;
 
   // ---- the engine's, of those that are in trouble ----
   WorkerSession* session = nullptr;  // whose ring it is in

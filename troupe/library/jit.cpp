@@ -124,7 +124,7 @@ Result<Program> Jit::compile_now(const std::string& source, const CompileOptions
 Call<void> Jit::make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const {
   if (!program.image_) return refuse("the program is empty: it was never compiled");
   if (kernel.empty() || kernel.size() > op::kMaxTextBytes) return refuse("a kernel's name has 1 to 4096 characters");
-  if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxViews)
+  if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxKernelArguments)
     return refuse("a kernel has at most 64 arguments, 15 of them arrays");
   if (Result<void> good = check(grid); !good) return fail(std::move(good).error());
   op::Launch op{.program = program.name_,

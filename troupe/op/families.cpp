@@ -15,7 +15,9 @@ Result<OpHeader> decode_header(wire::Reader& in) {
 
 std::string name_of(Kind kind) {
   std::string name = "kind " + std::to_string(kind);
-  with_all_ops([&]<class... Ops>() { (void)((Ops::kKind == kind && (name.assign(Ops::kName), true)) || ...); });
+  with_each_op([&]<class Op>() {
+    if (Op::kKind == kind) name.assign(Op::kName);
+  });
   return name;
 }
 

@@ -7,17 +7,26 @@
 #include "troupe/op/blas.hpp"
 #include "troupe/op/control.hpp"
 #include "troupe/op/jit.hpp"
+#include "troupe/op/matmul.hpp"
 #include "troupe/op/memory.hpp"
 #include "troupe/op/plugin.hpp"
+#include "troupe/op/solver.hpp"
+#include "troupe/op/sparse.hpp"
+#include "troupe/op/tensor.hpp"
 
 namespace troupe::op {
 
+/// Calls `f` with the list of each family.
 template <class F>
-auto with_all_ops(F&& f) {
-  return []<class... A, class... B, class... C, class... D, class... E>(F&& call, OpList<A...>, OpList<B...>,
-                                                                        OpList<C...>, OpList<D...>, OpList<E...>) {
-    return call.template operator()<A..., B..., C..., D..., E...>();
-  }(std::forward<F>(f), ControlOps{}, MemoryOps{}, BlasOps{}, PluginOps{}, JitOps{});
+void with_each_family(F&& f) {
+  const auto call = [&]<class... Lists>(OpList<Lists...>) { (f(Lists{}), ...); };
+  call(OpList<ControlOps, MemoryOps, BlasOps, PluginOps, JitOps, MatmulOps, SolverOps, SparseOps, TensorOps>{});
+}
+
+/// Calls `f.template operator()<Op>()` for every op there is.
+template <class F>
+void with_each_op(F&& f) {
+  with_each_family([&]<class... Ops>(OpList<Ops...>) { (f.template operator()<Ops>(), ...); });
 }
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
@@ -69,7 +78,12 @@ Result<R> decode(std::span<const std::byte> bytes, F&& f) {
       result.emplace(fail(ErrorKind::invalid_argument, "the record of " + name_of(header.kind) + " is corrupt"));
     return true;
   };
-  with_all_ops([&]<class... Ops>() { (void)(attempt.template operator()<Ops>() || ...); });
+  // By family first: there are many ops, and each comparison is one too many.
+  with_each_family([&]<class... Ops>(OpList<Ops...>) {
+    constexpr std::array<std::uint8_t, sizeof...(Ops)> kFamilyOf{family_number(Ops::kKind)...};
+    if (!kFamilyOf.empty() && kFamilyOf.front() == family_number(header.kind))
+      (void)(attempt.template operator()<Ops>() || ...);
+  });
   if (!result) return fail(ErrorKind::invalid_argument, "there is no op of " + name_of(header.kind));
   return std::move(*result);
 }

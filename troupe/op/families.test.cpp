@@ -40,7 +40,7 @@ bool survives_decoding(std::span<const std::byte> bytes) {
     Op::describe(op, toucher);
     (void)work_of(op, toucher);
     if (toucher.status()) {
-      for (const Touch& touch : toucher.touches()) {
+      for (const Touch& touch : toucher.touches().all()) {
         EXPECT_FALSE(touch.range.empty());
         EXPECT_LT(chunk_of(touch.range.begin), kMaxChunks);
         EXPECT_EQ(chunk_of(touch.range.begin), chunk_of(touch.range.end - 1));
@@ -121,17 +121,11 @@ class RandomOps {
   std::mt19937_64 random_;
 };
 
-/// Calls `f.operator()<Op>()` for every op there is.
-template <class F>
-void for_every_op(F&& f) {
-  with_all_ops([&]<class... Ops>() { (f.template operator()<Ops>(), ...); });
-}
-
 // ---- tests ----
 
 TEST(Families, every_op_comes_back_as_it_was) {
   RandomOps random(1);
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     for (int round = 0; round < 500; ++round) {
       const Op op = random.make<Op>();
       const Result<Op> back = decoded<Op>(encoded(op));
@@ -148,7 +142,7 @@ TEST(Families, an_op_at_its_limits_comes_back_and_fits_the_largest_record) {
   op.path.assign(kMaxTextBytes, 'p');
   op.function.assign(kMaxTextBytes, 'f');
   op.parameters.assign(kMaxParameterBytes, std::byte{1});
-  op.arrays.resize(kMaxViews);
+  op.arrays.resize(kMaxPluginArrays);
   for (Argument& argument : op.arrays)
     argument.view = View{.shape = {1, 1, 1, 1, 1, 1, 1, 1}, .strides = {1, 1, 1, 1, 1, 1, 1, 1}};
   const Result<PluginCall> back = decoded<PluginCall>(encoded(op));
@@ -171,7 +165,7 @@ TEST(Families, an_op_beyond_its_limits_is_no_op) {
 
 TEST(Families, every_truncation_is_refused) {
   RandomOps random(3);
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     for (int round = 0; round < 5; ++round) {
       const Bytes whole = encoded(random.make<Op>());
       for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -185,7 +179,7 @@ TEST(Families, every_truncation_is_refused) {
 
 TEST(Families, bytes_behind_an_op_are_refused) {
   RandomOps random(4);
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     Bytes longer = encoded(random.make<Op>());
     longer.push_back(std::byte{0});
     EXPECT_EQ(decoded<Op>(longer).error().kind(), ErrorKind::invalid_argument) << Op::kName;
@@ -194,7 +188,7 @@ TEST(Families, bytes_behind_an_op_are_refused) {
 
 TEST(Families, every_corruption_of_a_byte_is_another_op_or_none) {
   RandomOps random(5);
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     Bytes bytes = encoded(random.make<Op>());
     int others = 0;
     for (std::byte& byte : bytes) {
@@ -213,7 +207,7 @@ TEST(Families, bytes_at_random_are_decoded_or_refused) {
   RandomOps random(6);
   for (int round = 0; round < 2000; ++round) {
     Bytes bytes = random.bytes(400);
-    for_every_op([&]<class Op>() {
+    with_each_op([&]<class Op>() {
       if (bytes.size() < 4) return;
       wire::Writer header;
       header.put(kOpVersion);
@@ -254,7 +248,7 @@ TEST(Families, every_op_has_a_kind_and_a_name_of_its_own) {
   std::set<Kind> kinds;
   std::set<std::string> names;
   int count = 0;
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     kinds.insert(Op::kKind);
     names.emplace(Op::kName);
     EXPECT_EQ(name_of(Op::kKind), Op::kName);
@@ -279,7 +273,7 @@ std::string touches_of(const Op& op) {
   Op::describe(op, toucher);
   EXPECT_TRUE(toucher.status());
   std::string text;
-  for (const Touch& touch : toucher.touches())
+  for (const Touch& touch : toucher.touches().all())
     text += touch.reads && touch.writes ? 'u' : touch.reads ? 'r' : touch.whole ? 'w' : 'g';
   return text;
 }
@@ -310,7 +304,7 @@ TEST(Touches, agree_with_the_access_of_each_argument) {
     for (const Argument& argument : call.arrays) {
       if (element_count(argument.view) == 0) continue;
       ASSERT_LT(i, toucher.touches().size());
-      const Touch& touch = toucher.touches()[i++];
+      const Touch& touch = toucher.touches().all()[i++];
       EXPECT_EQ(touch.range, *range_of(argument.view));
       EXPECT_EQ(touch.reads, argument.access != Access::write);
       EXPECT_EQ(touch.writes, argument.access != Access::read);
@@ -324,7 +318,7 @@ TEST(Touches, agree_with_the_access_of_each_argument) {
 
 TEST(Touches, of_a_decoded_op_are_those_of_the_op) {
   RandomOps random(8);
-  for_every_op([&]<class Op>() {
+  with_each_op([&]<class Op>() {
     for (int round = 0; round < 100; ++round) {
       const Op op = random.make<Op>();
       EXPECT_EQ(touches_of(op), touches_of(*decoded<Op>(encoded(op)))) << Op::kName;

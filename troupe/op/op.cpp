@@ -4,6 +4,11 @@
 
 namespace troupe::op {
 
+void Touches::add_to_more(const Touch& touch) {
+  if (count_ == kInline) more_.assign(inline_.begin(), inline_.end());
+  more_.push_back(touch);
+}
+
 void Toucher::add(const View& view, Access access) {
   if (!status_) return;
   const Result<Range> range = range_of(view);
@@ -12,14 +17,14 @@ void Toucher::add(const View& view, Access access) {
     return;
   }
   if (range->empty()) return;
-  if (count_ == kMaxViews) {
+  if (touches_.size() == kMaxViews) {
     status_ = fail(ErrorKind::invalid_argument, "an op has at most " + std::to_string(kMaxViews) + " arrays");
     return;
   }
   elements_ += static_cast<std::uint64_t>(element_count(view));
   const bool writes = access != Access::read;
-  touches_[count_++] = {
-      .range = *range, .reads = access != Access::write, .writes = writes, .whole = writes && is_dense(view)};
+  touches_.add(
+      {.range = *range, .reads = access != Access::write, .writes = writes, .whole = writes && is_dense(view)});
 }
 
 void Encoder::field(const View& view) {

@@ -30,8 +30,8 @@
 namespace troupe::op {
 
 /// Numbers travel: append, never reorder.
-enum class Family : std::uint8_t { control, memory, blas, plugin, jit };
-inline constexpr int kFamilies = 5;
+enum class Family : std::uint8_t { control, memory, blas, plugin, jit, matmul, solver, sparse, tensor };
+inline constexpr int kFamilies = 9;
 
 /// The family's number in the high byte, the op's in the low one.
 using Kind = std::uint16_t;
@@ -44,7 +44,7 @@ template <class... Ops>
 struct OpList {};
 
 /// Limits of one op, checked by the encoder's side and again by the decoder.
-inline constexpr std::size_t kMaxViews = 16;
+inline constexpr std::size_t kMaxViews = 192;
 inline constexpr std::size_t kMaxTextBytes = 4096;
 inline constexpr std::size_t kMaxParameterBytes = 4096;
 inline constexpr std::size_t kMaxOpBytes = 16000;  // so that two of them fit into the smallest ring
@@ -65,6 +65,32 @@ struct Touch {
   bool whole = false;
 };
 
+/// The touches of one op: the first few inline, because almost no op has more.
+class Touches {
+ public:
+  void add(const Touch& touch) {
+    if (count_ < kInline)
+      inline_[count_] = touch;
+    else
+      add_to_more(touch);
+    ++count_;
+  }
+  void clear() noexcept {
+    count_ = 0;
+    more_.clear();
+  }
+  std::size_t size() const noexcept { return count_; }
+  std::span<const Touch> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.data(), count_}; }
+
+ private:
+  static constexpr std::size_t kInline = 6;
+  void add_to_more(const Touch& touch);
+
+  std::size_t count_ = 0;
+  std::array<Touch, kInline> inline_;
+  std::vector<Touch> more_;  // all of them, once there are too many
+};
+
 /// Collects what an op touches. Views without elements touch nothing.
 class Toucher {
  public:
@@ -79,7 +105,7 @@ class Toucher {
 
   /// The first view that cannot be, if there is one.
   const Result<void>& status() const noexcept { return status_; }
-  std::span<const Touch> touches() const noexcept { return std::span(touches_).first(count_); }
+  const Touches& touches() const noexcept { return touches_; }
   /// Elements in all views: a first guess at how much work the op is.
   std::uint64_t elements() const noexcept { return elements_; }
 
@@ -87,8 +113,7 @@ class Toucher {
   void add(const View& view, Access access);
 
   Result<void> status_;
-  std::array<Touch, kMaxViews> touches_;
-  std::size_t count_ = 0;
+  Touches touches_;
   std::uint64_t elements_ = 0;
 };
 

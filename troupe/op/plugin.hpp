@@ -6,6 +6,9 @@
 
 namespace troupe::op {
 
+/// Arrays of one call.
+inline constexpr std::size_t kMaxPluginArrays = 16;
+
 struct PluginCall {
   static constexpr Kind kKind = kind(Family::plugin, 0);
   static constexpr std::string_view kName = "plugin.call";

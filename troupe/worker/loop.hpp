@@ -85,10 +85,10 @@ class Loop {
     work.estimate = op::work_of(op, toucher);
     // One that is not wanted only takes its turn; what it names may not even be there.
     if (record.cancelled->load(std::memory_order_seq_cst) == 0)
-      for (const op::Touch& touch : toucher.touches())
+      for (const op::Touch& touch : toucher.touches().all())
         if (!backend_.memory().contains(touch.range))
           return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
-    tracker_.add(work, toucher.touches());
+    tracker_.add(work, toucher.touches().all());
     if constexpr (requires { backend_.submit(work, op); })
       backend_.submit(work, op);  // it is decoded already
     else

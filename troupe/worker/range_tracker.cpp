@@ -5,16 +5,16 @@
 namespace troupe::worker {
 
 bool RangeTracker::Entry::conflicts_with(std::span<const op::Touch> others) const noexcept {
-  for (std::uint32_t i = 0; i < count; ++i)
+  for (const op::Touch& touch : touches.all())
     for (const op::Touch& other : others)
-      if ((touches[i].writes || other.writes) && touches[i].range.overlaps(other.range)) return true;
+      if ((touch.writes || other.writes) && touch.range.overlaps(other.range)) return true;
   return false;
 }
 
 bool RangeTracker::Entry::reads_what_is_written_by(std::span<const op::Touch> others) const noexcept {
-  for (std::uint32_t i = 0; i < count; ++i)
+  for (const op::Touch& touch : touches.all())
     for (const op::Touch& other : others)
-      if (touches[i].reads && other.writes && touches[i].range.overlaps(other.range)) return true;
+      if (touch.reads && other.writes && touch.range.overlaps(other.range)) return true;
   return false;
 }
 
@@ -59,8 +59,8 @@ void RangeTracker::add(backend::Work& work, std::span<const op::Touch> touches) 
   }
   Entry& entry = own.append();
   entry.ticket = work.ticket;
-  entry.count = static_cast<std::uint32_t>(touches.size());
-  std::ranges::copy(touches, entry.touches.begin());
+  entry.touches.clear();
+  for (const op::Touch& touch : touches) entry.touches.add(touch);
   occupied_ |= 1U << work.lane;
 }
 

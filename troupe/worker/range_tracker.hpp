@@ -25,8 +25,7 @@ class RangeTracker {
  private:
   struct Entry {
     wire::Ticket ticket = 0;
-    std::uint32_t count = 0;
-    std::array<op::Touch, op::kMaxViews> touches;
+    op::Touches touches;
     bool conflicts_with(std::span<const op::Touch> others) const noexcept;
     bool reads_what_is_written_by(std::span<const op::Touch> others) const noexcept;
   };

@@ -1,19 +1,18 @@
-// From an op's bytes to what does it on the GPU: this backend's one table of what it can do. Kernels and handles are
-// caches: made when they are first needed, or ahead of time in a standby.
+// From an op to what does it on the GPU. A family that the GPU can do is a file beside this one, `<family>_ops.hpp`,
+// with a `run_op` for each of its ops; what runs code of the user's is here.
 #pragma once
 
-#include <array>
 #include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
 
 #include "troupe/backend/backend.hpp"
-#include "troupe/backend/cuda/cublas.hpp"
-#include "troupe/backend/cuda/cuda_memory.hpp"
-#include "troupe/backend/cuda/kernel_arguments.hpp"
-#include "troupe/backend/cuda/own_kernels.hpp"
+#include "troupe/backend/cuda/blas_ops.hpp"
+#include "troupe/backend/cuda/matmul_ops.hpp"
+#include "troupe/backend/cuda/memory_ops.hpp"
+#include "troupe/backend/cuda/op_tools.hpp"
 #include "troupe/backend/cuda/programs.hpp"
+#include "troupe/backend/cuda/solver_ops.hpp"
+#include "troupe/backend/cuda/sparse_ops.hpp"
+#include "troupe/backend/cuda/tensor_ops.hpp"
 #include "troupe/backend/host/plugins.hpp"
 #include "troupe/backend/op_notes.hpp"
 #include "troupe/op/families.hpp"
@@ -23,14 +22,19 @@ namespace troupe::cuda {
 class CudaOps {
  public:
   CudaOps(const CudaContext& context, CudaMemory& memory, const backend::Setup& setup)
-      : context_(context), memory_(memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context) {}
+      : tools_(context, memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context) {}
 
   /// Puts one op on a lane's stream. From the thread that drains the ring.
   template <class Op>
   Result<void> submit(const backend::Work& work, const Op& op, CUstream stream) noexcept {
     backend::at_static_op(work.lane, work.ticket, Op::kName);
     try {
-      Result<void> result = run(op, On{stream, work.lane});
+      const LaneTools on(tools_, stream, work.lane);
+      Result<void> result;
+      if constexpr (requires { run(op, on); })
+        result = run(op, on);
+      else
+        result = run_op(op, on);
       backend::at_no_op();
       return result;
     } catch (...) {
@@ -42,40 +46,14 @@ class CudaOps {
   Result<void> warm(std::uint32_t lane, CUstream stream);
 
  private:
-  struct On {
-    CUstream stream;
-    std::uint32_t lane;
-  };
-  Result<void> run(const op::Nop&, const On&) { return {}; }
-  Result<void> run(const op::Ready&, const On&) { return {}; }
-  Result<void> run(const op::Fill& op, const On& on);
-  Result<void> run(const op::Copy& op, const On& on);
-  Result<void> run(const op::Cast& op, const On& on);
-  Result<void> run(const op::Axpy& op, const On& on);
-  Result<void> run(const op::Gemm& op, const On& on);
-  Result<void> run(const op::PluginCall& op, const On& on);
-  Result<void> run(const op::Launch& op, const On& on);
+  Result<void> run(const op::PluginCall& op, const LaneTools& on);
+  Result<void> run(const op::Launch& op, const LaneTools& on);
 
-  CUdeviceptr here(const op::View& view) const noexcept;
-  Matrix matrix(const op::View& view) const noexcept;
-  Result<const OwnKernels*> kernels();
-  Result<void> launch(CUfunction kernel, std::int64_t count, const On& on, std::span<void*> arguments);
-  Result<Cublas*> blas(const On& on);
-  Result<void> multiply_slowly(const op::Gemm& op, const Matrix& a, const Matrix& b, const Matrix& c, const On& on);
-
-  const CudaContext& context_;
-  CudaMemory& memory_;
+  OpTools tools_;
   const LogSink log_;
   const std::function<void()> after_loading_;
   Programs programs_;
   host::Plugins plugins_;
-
-  // Made by whoever needs it first, or ahead of time by `warm`. When that fails, for want of memory perhaps, the next
-  // one tries again: a worker is not to be crippled for good by a bad moment.
-  std::mutex kernels_mutex_;
-  std::optional<OwnKernels> kernels_;
-  std::mutex mutex_;  // of what follows
-  std::array<std::unique_ptr<Cublas>, wire::kMaxLanes> blas_;
 };
 
 }  // namespace troupe::cuda

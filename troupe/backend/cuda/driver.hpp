@@ -30,7 +30,8 @@ namespace troupe::cuda {
                                               each(cuFuncGetParamInfo) each(cuFuncSetAttribute) each(cuEventCreate)    \
                                                   each(cuEventDestroy) each(cuEventRecord) each(cuEventQuery)          \
                                                       each(cuEventSynchronize) each(cuLaunchHostFunc) each(cuMemAlloc) \
-                                                          each(cuMemAllocManaged) each(cuMemFree)
+                                                          each(cuMemAllocManaged) each(cuMemFree)                      \
+                                                              each(cuMemAllocAsync) each(cuMemFreeAsync)
 
 struct DriverTable {
 #define TROUPE_DRIVER_FUNCTION(function) decltype(&::function) function = nullptr;

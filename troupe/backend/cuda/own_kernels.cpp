@@ -11,7 +11,7 @@ namespace troupe::cuda {
 Result<OwnKernels> OwnKernels::load(const CudaContext& context) {
   const Driver& driver = context.driver();
   CUmodule module = nullptr;  // for as long as the context lives
-  TROUPE_TRY(TROUPE_CUDA(driver, cuModuleLoadData, &module, kernel_image().data()));
+  TROUPE_TRY(TROUPE_CUDA(driver, cuModuleLoadData, &module, kernel_image("kernels").data()));
   const auto find = [&](CUfunction& function, const std::string& name) {
     return TROUPE_CUDA(driver, cuModuleGetFunction, &function, module, ("troupe_" + name).c_str());
   };

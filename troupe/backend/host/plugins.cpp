@@ -224,8 +224,8 @@ Result<void> Plugins::load(const std::string& path) {
 
 Result<void> Plugins::call(const op::PluginCall& op, std::span<const HostArgument> arrays, void* lane,
                            const LogFn& log) {
-  if (arrays.size() > op::kMaxViews || op.parameters.size() > op::kMaxParameterBytes) {
-    return fail(ErrorKind::invalid_argument, "a plugin call takes up to " + std::to_string(op::kMaxViews) +
+  if (arrays.size() > op::kMaxPluginArrays || op.parameters.size() > op::kMaxParameterBytes) {
+    return fail(ErrorKind::invalid_argument, "a plugin call takes up to " + std::to_string(op::kMaxPluginArrays) +
                                                  " arrays and " + std::to_string(op::kMaxParameterBytes) +
                                                  " bytes of parameters");
   }
@@ -233,7 +233,7 @@ Result<void> Plugins::call(const op::PluginCall& op, std::span<const HostArgumen
   const TroupeFunction* function = find_function(plugin, op.function);
   if (function == nullptr) return no_function(plugin, op);
 
-  std::array<TroupeArray, op::kMaxViews> c_arrays{};
+  std::array<TroupeArray, op::kMaxPluginArrays> c_arrays{};
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const HostArgument& array = arrays[i];
     c_arrays[i] = {.data = array.data,

@@ -234,7 +234,7 @@ TEST(Plugins, a_path_that_means_something_else_to_the_loader_is_refused) {
 
 TEST(Plugins, too_many_arrays_or_parameters_are_refused) {
   Plugins plugins;
-  EXPECT_FALSE(call(plugins, bad_plugin("copy"), std::vector<HostArgument>(op::kMaxViews + 1)));
+  EXPECT_FALSE(call(plugins, bad_plugin("copy"), std::vector<HostArgument>(op::kMaxPluginArrays + 1)));
   EXPECT_FALSE(call(plugins, bad_plugin("copy", std::vector<std::byte>(op::kMaxParameterBytes + 1))));
 }
 

@@ -1,0 +1,128 @@
+// What an op has at hand when it is put on a lane: the lane's stream, the vault as the GPU sees it, our own kernels,
+// the lane's handles of the libraries, and scratch memory in the stream's order. All of it is cache: made when it is
+// first needed, or ahead of time in a standby. When making something fails, for want of memory perhaps, the next op
+// tries again: a worker is not to be crippled for good by a bad moment.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "troupe/backend/cuda/cublas.hpp"
+#include "troupe/backend/cuda/cuda_memory.hpp"
+#include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/own_kernels.hpp"
+#include "troupe/wire/channel.hpp"
+
+namespace troupe::cuda {
+
+/// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
+/// new one is a line here.
+using LaneHandles = std::tuple<std::unique_ptr<Cublas>>;
+
+/// A worker's caches, for all of its lanes.
+class OpTools {
+ public:
+  OpTools(const CudaContext& context, CudaMemory& memory) noexcept : context_(context), memory_(memory) {}
+
+  const CudaContext& context() const noexcept { return context_; }
+  CudaMemory& memory() const noexcept { return memory_; }
+  Result<const OwnKernels*> kernels();
+  /// A kernel by its name in the image of `<image>.cu`.
+  Result<CUfunction> kernel(std::string_view image, std::string_view name);
+  template <class Handle>
+  Result<Handle*> handle(std::uint32_t lane, CUstream stream) {
+    const std::lock_guard lock(handles_mutex_);
+    std::unique_ptr<Handle>& handle = std::get<std::unique_ptr<Handle>>(handles_[lane]);
+    if (!handle) handle = TROUPE_TRY(Handle::create(stream));
+    return handle.get();
+  }
+
+ private:
+  struct Image {
+    CUmodule module = nullptr;  // for as long as the context lives
+    std::map<std::string, CUfunction, std::less<>> kernels;
+  };
+
+  const CudaContext& context_;
+  CudaMemory& memory_;
+  std::mutex kernels_mutex_;
+  std::optional<OwnKernels> kernels_;
+  std::map<std::string, Image, std::less<>> images_;
+  std::mutex handles_mutex_;
+  std::array<LaneHandles, wire::kMaxLanes> handles_;
+};
+
+/// Memory of the GPU from one point of a stream to another: what is put on the stream in between may use it.
+class StreamScratch {
+ public:
+  StreamScratch(const Driver& driver, CUdeviceptr memory, CUstream stream) noexcept
+      : driver_(&driver), memory_(memory), stream_(stream) {}
+  ~StreamScratch() {
+    if (memory_ != 0) (void)TROUPE_CUDA(*driver_, cuMemFreeAsync, memory_, stream_);
+  }
+  StreamScratch(StreamScratch&& other) noexcept
+      : driver_(other.driver_), memory_(std::exchange(other.memory_, 0)), stream_(other.stream_) {}
+  StreamScratch& operator=(StreamScratch&&) = delete;
+
+  CUdeviceptr address() const noexcept { return memory_; }
+  template <class T = void>
+  T* data() const noexcept {
+    return reinterpret_cast<T*>(memory_);
+  }
+
+ private:
+  const Driver* driver_;
+  CUdeviceptr memory_;
+  CUstream stream_;
+};
+
+class LaneTools {
+ public:
+  LaneTools(OpTools& tools, CUstream stream, std::uint32_t lane) noexcept
+      : tools_(tools), stream_(stream), lane_(lane) {}
+
+  const CudaContext& context() const noexcept { return tools_.context(); }
+  const Driver& driver() const noexcept { return tools_.context().driver(); }
+  CUstream stream() const noexcept { return stream_; }
+  std::uint32_t lane() const noexcept { return lane_; }
+
+  /// Where the GPU has the view's first element; 0 when it has none.
+  CUdeviceptr at(const op::View& view) const noexcept {
+    return op::element_count(view) == 0 ? 0 : tools_.memory().at(view.address);
+  }
+  /// The same for those who know its type.
+  template <class T = void>
+  T* data(const op::View& view) const noexcept {
+    return reinterpret_cast<T*>(at(view));
+  }
+  /// Needs a view of rank 2.
+  Matrix matrix(const op::View& view) const noexcept {
+    return {at(view), view.dtype, view.shape[0], view.shape[1], view.strides[0], view.strides[1]};
+  }
+
+  Result<const OwnKernels*> kernels() const { return tools_.kernels(); }
+  Result<CUfunction> kernel(std::string_view image, std::string_view name) const { return tools_.kernel(image, name); }
+  /// With a thread for each of `count` elements, or fewer that take several each. Nothing when there are none.
+  Result<void> launch(CUfunction kernel, std::int64_t count, std::span<void*> arguments) const;
+
+  /// This lane's handle of a library.
+  template <class Handle>
+  Result<Handle*> handle() const {
+    return tools_.handle<Handle>(lane_, stream_);
+  }
+  /// `out_of_memory` when there is not as much left.
+  Result<StreamScratch> scratch(std::uint64_t size_bytes) const;
+
+ private:
+  OpTools& tools_;
+  CUstream stream_;
+  std::uint32_t lane_;
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,8 @@
+// What the host does for the ops of op/tensor.hpp.
+// Each function runs its op to its end; the views lie in mapped memory.
+#pragma once
+
+#include "troupe/backend/host/host_places.hpp"
+#include "troupe/op/tensor.hpp"
+
+namespace troupe::host {}  // namespace troupe::host

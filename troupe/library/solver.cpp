@@ -1,0 +1,7 @@
+#include "troupe/library/solver.hpp"
+
+namespace troupe {
+
+Solver Device::solver() const { return Solver(*this); }
+
+}  // namespace troupe

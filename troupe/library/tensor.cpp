@@ -1,0 +1,7 @@
+#include "troupe/library/tensor.hpp"
+
+namespace troupe {
+
+Tensor Device::tensor() const { return Tensor(*this); }
+
+}  // namespace troupe
