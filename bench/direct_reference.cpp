@@ -35,8 +35,8 @@ double direct_gemm_flops(int n, int count) {
   const std::vector<float> a(elements, 1), b(elements, 2);
   std::vector<float> c(elements);
   const auto multiply = [&] {
-    blas->sgemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kNoTranspose, n, n, n, 1, a.data(), n, b.data(),
-                n, 0, c.data(), n);
+    blas->s.gemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kNoTranspose, n, n, n, 1, a.data(), n, b.data(),
+                 n, 0, c.data(), n);
   };
   multiply();
   const double ns = median_ns(count, 1, multiply);

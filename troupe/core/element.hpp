@@ -119,6 +119,16 @@ struct UnsignedOf<bool> {
   using type = bool;
 };
 
+/// `T` itself, and of complex numbers the type of their parts.
+template <class T>
+struct WithoutImaginary {
+  using type = T;
+};
+template <class T>
+struct WithoutImaginary<std::complex<T>> {
+  using type = T;
+};
+
 template <class T>
 struct ComputeOf {
   using type = T;

@@ -1,24 +1,302 @@
+// Vectors, and matrices with vectors. Matrices with matrices are in blas_matrices.conformance.test.cpp.
+#include <cmath>
+
 #include "troupe/library/conformance.test.hpp"
+#include "troupe/library/dense.test.hpp"
 
 namespace troupe::conformance {
 namespace {
 
 template <class C>
-class BlasConformance : public Conformance<C> {};
+class BlasConformance : public Conformance<C> {
+ protected:
+  Blas blas() const { return this->device().blas(); }
+
+  /// Every shape in every layout: empty, one, odd, prime, large, of several dimensions.
+  template <class F>
+  void for_each_array(F&& f) {
+    for (const Shape& shape : {Shape{0}, Shape{1}, Shape{31}, Shape{10'007}, Shape{7, 13}, Shape{3, 5, 4}})
+      for (const Lie lie : kLies) {
+        SCOPED_TRACE(shape.to_string() + " " + name(lie));
+        f(shape, lie);
+      }
+  }
+  /// Rows and columns, and how the matrix lies.
+  template <class F>
+  void for_each_matrix(F&& f) {
+    for (const Lie lie : kLies)
+      for (const auto& [rows, columns] : {std::pair{0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {13, 5}, {31, 67}}) {
+        SCOPED_TRACE(std::to_string(rows) + " by " + std::to_string(columns) + " " + name(lie));
+        f(rows, columns, lie);
+      }
+  }
+};
 TYPED_TEST_SUITE(BlasConformance, FourTypesOnAllBackends, CaseNames);
 
 TYPED_TEST(BlasConformance, axpy) {
   using T = typename TypeParam::Element;
   this->covers("blas", "axpy");
-  for (const Lie lie : kLies)
-    for (const Shape& shape : {Shape{0}, Shape{1}, Shape{31}, Shape{100'003}, Shape{7, 13}, Shape{3, 5, 4}}) {
-      Sample<T> x = this->random(shape, lie);
-      Sample<T> y = this->random(shape, next(lie));
-      std::vector<Wide<T>> want = widened(y.values());
-      for (std::size_t i = 0; i < want.size(); ++i) want[i] += Wide<T>(0.5) * widen(x.values()[i]);
-      value(this->device().blas().axpy(0.5, x.array(), y.array()).get());
-      this->expect_close(y.read(), want, 2);
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    Sample<T> x = this->random(shape, lie);
+    Sample<T> y = this->random(shape, next(lie));
+    std::vector<Wide<T>> want = widened(y.values());
+    for (std::size_t i = 0; i < want.size(); ++i) want[i] += Wide<T>(0.5) * widen(x.values()[i]);
+    value(this->blas().axpy(0.5, x.array(), y.array()).get());
+    this->expect_close(y.read(), want, 2);
+  });
+}
+
+TYPED_TEST(BlasConformance, scal) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "scal");
+  const auto alpha = kIsComplex<T> ? std::complex<double>(0.5, -2) : std::complex<double>(-1.5);
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    Sample<T> x = this->random(shape, lie);
+    std::vector<Wide<T>> want = widened(x.values());
+    for (Wide<T>& element : want) element *= number<Wide<T>>(alpha);
+    value(this->blas().scal(alpha, x.array()).get());
+    this->expect_close(x.read(), want, 4);
+  });
+}
+
+TYPED_TEST(BlasConformance, copy) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "copy");
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    Sample<T> x = this->random(shape, lie);
+    Sample<T> y = this->poisoned(shape, next(lie));
+    value(this->blas().copy(x.array(), y.array()).get());
+    this->expect_equal(y.read(), x.values());
+  });
+}
+
+TYPED_TEST(BlasConformance, swap) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "swap");
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    Sample<T> x = this->random(shape, lie);
+    Sample<T> y = this->random(shape, next(lie));
+    const std::vector<T> was_x = x.values();
+    const std::vector<T> was_y = y.values();
+    value(this->blas().swap(x.array(), y.array()).get());
+    this->expect_equal(x.read(), was_y);
+    this->expect_equal(y.read(), was_x);
+  });
+}
+
+TYPED_TEST(BlasConformance, rot) {
+  using T = typename TypeParam::Element;
+  using W = Wide<T>;
+  this->covers("blas", "rot");
+  const auto sine = kIsComplex<T> ? std::complex<double>(0.48, 0.64) : std::complex<double>(0.8);
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    Sample<T> x = this->random(shape, lie);
+    Sample<T> y = this->random(shape, next(lie));
+    std::vector<W> want_x = widened(x.values());
+    std::vector<W> want_y = widened(y.values());
+    for (std::size_t i = 0; i < want_x.size(); ++i) {
+      const W a = want_x[i];
+      const W b = want_y[i];
+      want_x[i] = W(0.6) * a + number<W>(sine) * b;
+      want_y[i] = W(0.6) * b - conjugate(number<W>(sine)) * a;
     }
+    value(this->blas().rot(x.array(), y.array(), 0.6, sine).get());
+    this->expect_close(x.read(), want_x, 8);
+    this->expect_close(y.read(), want_y, 8);
+  });
+}
+
+TYPED_TEST(BlasConformance, dot) {
+  using T = typename TypeParam::Element;
+  using W = Wide<T>;
+  this->covers("blas", "dot");
+  for (const bool conjugates : {false, true})
+    this->for_each_array([&](const Shape& shape, Lie lie) {
+      const Sample<T> x = this->random(shape, lie);
+      const Sample<T> y = this->random(shape, next(lie));
+      W want{};
+      for (std::size_t i = 0; i < x.values().size(); ++i) {
+        const W left = widen(x.values()[i]);
+        want += (conjugates ? conjugate(left) : left) * widen(y.values()[i]);
+      }
+      const T got = value(this->blas().dot(x.array(), y.array(), {.conjugate = conjugates}).get());
+      this->expect_close(std::vector<T>{got}, {want}, 4 + std::sqrt(static_cast<double>(x.values().size())),
+                         std::sqrt(1.0 + static_cast<double>(x.values().size())));
+    });
+}
+
+/// nrm2 and asum.
+template <class Test, class T, class Call, class Add, class Finish>
+void expect_sum(Test& test, const std::vector<T>& x, Call call, Add add, Finish finish) {
+  using Real = typename WithoutImaginary<T>::type;
+  using W = Wide<Real>;
+  W sum{};
+  for (const T element : x) {
+    if constexpr (kIsComplex<T>)
+      sum += add(W(element.real())) + add(W(element.imag()));
+    else
+      sum += add(W(element));
+  }
+  test(std::vector<Real>{call()}, std::vector<W>{finish(sum)}, 4 + std::sqrt(static_cast<double>(x.size())));
+}
+
+TYPED_TEST(BlasConformance, nrm2) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "nrm2");
+  const auto close = [&](const auto& got, const auto& want, double roundings) {
+    this->expect_close(got, want, roundings);
+  };
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    const Sample<T> x = this->random(shape, lie);
+    expect_sum(
+        close, x.values(), [&] { return value(this->blas().nrm2(x.array()).get()); },
+        [](auto part) { return part * part; }, [](auto sum) { return std::sqrt(sum); });
+  });
+}
+
+TYPED_TEST(BlasConformance, asum) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "asum");
+  const auto close = [&](const auto& got, const auto& want, double roundings) {
+    this->expect_close(got, want, roundings);
+  };
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    const Sample<T> x = this->random(shape, lie);
+    expect_sum(
+        close, x.values(), [&] { return value(this->blas().asum(x.array()).get()); },
+        [](auto part) { return std::abs(part); }, [](auto sum) { return sum; });
+  });
+}
+
+template <class T>
+double size_of(T number) {
+  if constexpr (kIsComplex<T>)  // rounded as the op rounds it, or two that are equal there would not be here
+    return std::abs(number.real()) + std::abs(number.imag());
+  else
+    return std::abs(number);
+}
+
+TYPED_TEST(BlasConformance, iamax) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "iamax");
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    const Sample<T> x = this->random(shape, lie);
+    if (x.values().empty()) {
+      EXPECT_EQ(this->blas().iamax(x.array()).get().error().kind(), ErrorKind::invalid_argument);
+      return;
+    }
+    const auto larger = [](T a, T b) { return size_of(a) < size_of(b); };
+    const auto want = std::ranges::max_element(x.values(), larger) - x.values().begin();
+    EXPECT_EQ(value(this->blas().iamax(x.array()).get()), want);
+    this->count_case();
+  });
+}
+
+TYPED_TEST(BlasConformance, iamin) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "iamin");
+  this->for_each_array([&](const Shape& shape, Lie lie) {
+    const Sample<T> x = this->random(shape, lie);
+    if (x.values().empty()) return;
+    const auto larger = [](T a, T b) { return size_of(a) < size_of(b); };
+    const auto want = std::ranges::min_element(x.values(), larger) - x.values().begin();
+    EXPECT_EQ(value(this->blas().iamin(x.array()).get()), want);
+    this->count_case();
+  });
+}
+
+TYPED_TEST(BlasConformance, gemv) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "gemv");
+  for (const bool conjugates : {false, true})
+    this->for_each_matrix([&](std::int64_t rows, std::int64_t columns, Lie lie) {
+      Sample<T> a = this->random({rows, columns}, lie);
+      Sample<T> x = this->random({columns}, next(lie));
+      Sample<T> y = this->random({rows}, next(lie, 2));
+      const Dense<T> want =
+          Dense<T>(0.5) * (Dense<T>(a, rows, columns).conjugated_if(conjugates) * Dense<T>(x, columns, 1)) +
+          Dense<T>(-1) * Dense<T>(y, rows, 1);
+      value(this->blas()
+                .gemv(a.array(), x.array(), y.array(), {.alpha = 0.5, .beta = -1.0, .conjugate_a = conjugates})
+                .get());
+      this->expect_close(y.read(), want.elements(), 4 + 2 * std::sqrt(static_cast<double>(columns)));
+    });
+}
+
+TYPED_TEST(BlasConformance, ger) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "ger");
+  for (const bool conjugates : {false, true})
+    this->for_each_matrix([&](std::int64_t rows, std::int64_t columns, Lie lie) {
+      Sample<T> a = this->random({rows, columns}, lie);
+      Sample<T> x = this->random({rows}, next(lie));
+      Sample<T> y = this->random({columns}, next(lie, 2));
+      const Dense<T> want = Dense<T>(a, rows, columns) +
+                            Dense<T>(2) * (Dense<T>(x, rows, 1) * Dense<T>(y, 1, columns).conjugated_if(conjugates));
+      value(this->blas().ger(x.array(), y.array(), a.array(), {.alpha = 2.0, .conjugate = conjugates}).get());
+      this->expect_close(a.read(), want.elements(), 8);
+    });
+}
+
+TYPED_TEST(BlasConformance, symv) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "symv");
+  for (const Lie lie : kLies)
+    for (const std::int64_t n : {0, 1, 5, 37})
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper})
+        for (const bool hermitian : {false, true}) {
+          SCOPED_TRACE(std::to_string(n) + " " + name(lie));
+          Sample<T> a = this->random({n, n}, lie);
+          Sample<T> x = this->random({n}, next(lie));
+          Sample<T> y = this->random({n}, next(lie, 2));
+          const Dense<T> want = Dense<T>(2) * (Dense<T>(a, n, n).symmetric(triangle, hermitian) * Dense<T>(x, n, 1)) +
+                                Dense<T>(0.5) * Dense<T>(y, n, 1);
+          value(this->blas()
+                    .symv(a.array(), x.array(), y.array(),
+                          {.alpha = 2.0, .beta = 0.5, .triangle = triangle, .hermitian = hermitian})
+                    .get());
+          this->expect_close(y.read(), want.elements(), 8 + 4 * std::sqrt(static_cast<double>(n)));
+        }
+}
+
+TYPED_TEST(BlasConformance, trmv) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "trmv");
+  for (const Lie lie : kLies)
+    for (const std::int64_t n : {0, 1, 5, 37})
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper})
+        for (const bool unit : {false, true}) {
+          SCOPED_TRACE(std::to_string(n) + " " + name(lie));
+          Sample<T> a = this->random({n, n}, lie);
+          Sample<T> x = this->random({n}, next(lie));
+          Sample<T> y = this->poisoned({n}, next(lie, 2));
+          const Dense<T> want = Dense<T>(a, n, n).triangular(triangle, unit).conjugated_if(unit) * Dense<T>(x, n, 1);
+          value(this->blas()
+                    .trmv(a.array(), x.array(), y.array(),
+                          {.triangle = triangle, .unit_diagonal = unit, .conjugate = unit})
+                    .get());
+          this->expect_close(y.read(), want.elements(), 8 + 4 * std::sqrt(static_cast<double>(n)));
+        }
+}
+
+TYPED_TEST(BlasConformance, trsv) {
+  using T = typename TypeParam::Element;
+  this->covers("blas", "trsv");
+  for (const Lie lie : kLies)
+    for (const std::int64_t n : {0, 1, 5, 37})
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper})
+        for (const bool unit : {false, true}) {
+          SCOPED_TRACE(std::to_string(n) + " " + name(lie));
+          Sample<T> a = this->random({n, n}, lie);
+          a.write(well_conditioned(a.values(), n));
+          Sample<T> b = this->random({n}, next(lie));
+          Sample<T> x = this->poisoned({n}, next(lie, 2));
+          value(
+              this->blas().trsv(a.array(), b.array(), x.array(), {.triangle = triangle, .unit_diagonal = unit}).get());
+          x.read();
+          const Dense<T> back = Dense<T>(a, n, n).triangular(triangle, unit) * Dense<T>(x, n, 1);
+          this->expect_close(back.rounded(), Dense<T>(b, n, 1).elements(), 8 + 4 * static_cast<double>(n), 4);
+        }
 }
 
 }  // namespace

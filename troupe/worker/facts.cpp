@@ -44,7 +44,7 @@ backend::FoundLibrary find_open_blas() {
   if (const std::size_t space = config.find(' '); space != std::string_view::npos)
     found.version = config.substr(space + 1, config.find(' ', space + 1) - space - 1);
   Dl_info where{};
-  found.path = dladdr(reinterpret_cast<void*>(blas->sgemm), &where) != 0 ? where.dli_fname : "libopenblas.so.0";
+  found.path = dladdr(reinterpret_cast<void*>(blas->s.gemm), &where) != 0 ? where.dli_fname : "libopenblas.so.0";
   return found;
 }
 

@@ -1,62 +1,371 @@
 #if TROUPE_CUDA_BACKEND
 
+// The ops on elements, and products. Those on matrices of which one half is meant are in blas_halves.cpp.
 #include "troupe/backend/cuda/blas_ops.hpp"
 
 #include <cstring>
 
+#include "troupe/backend/cuda/blas_arguments.hpp"
 #include "troupe/backend/cuda/memory_ops.hpp"
 
 namespace troupe::cuda {
 namespace {
 
+constexpr std::string_view kImage = "blas_kernels";
+
+/// The elements of an array, in row-major order, as cuBLAS takes them.
+struct Vector {
+  CUdeviceptr data = 0;
+  std::int64_t count = 0;
+  std::int64_t apart = 1;
+  std::optional<StreamScratch> memory;  // of a copy
+};
+
+/// Elements between one and the next in row-major order, when that is always the same and forwards.
+std::optional<std::int64_t> distance(const op::View& view) noexcept {
+  std::int64_t apart = 0;
+  std::int64_t expected = 0;
+  for (int d = view.shape.rank() - 1; d >= 0; --d) {
+    if (view.shape[d] == 1) continue;
+    if (apart == 0)
+      apart = view.strides[d];
+    else if (view.strides[d] != expected)
+      return std::nullopt;
+    expected = view.strides[d] * view.shape[d];
+  }
+  if (apart == 0) return 1;  // one element
+  return apart > 0 ? std::optional(apart) : std::nullopt;
+}
+
+/// Copied side by side when cuBLAS would not find its way.
+Result<Vector> vector_of(const op::View& view, const LaneTools& on) {
+  Vector vector{.data = on.at(view), .count = op::element_count(view), .apart = 1, .memory = std::nullopt};
+  if (const std::optional<std::int64_t> apart = distance(view)) {
+    vector.apart = *apart;
+    return vector;
+  }
+  vector.memory.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(vector.count * size_bytes(view.dtype)))));
+  op::View packed = view;
+  packed.strides = contiguous_strides(view.shape);
+  Layout layout = layout_of(view, &packed);
+  CUdeviceptr in = vector.data;
+  CUdeviceptr out = vector.memory->address();
+  std::array<void*, 3> arguments{&in, &out, &layout};
+  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(view.dtype)), layout.count, arguments));
+  vector.data = out;
+  return vector;
+}
+
+void* pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(address); }
+
+Layout layout_of(const Matrix& a, const Matrix& b) noexcept {
+  Layout layout{};
+  layout.count = a.rows * a.columns;
+  layout.rank = 2;
+  layout.shape[0] = a.rows;
+  layout.shape[1] = a.columns;
+  layout.strides_a[0] = a.row_stride;
+  layout.strides_a[1] = a.column_stride;
+  layout.strides_b[0] = b.row_stride;
+  layout.strides_b[1] = b.column_stride;
+  return layout;
+}
+
+Result<void> scale_elements(const LaneTools& on, const op::Scalar& alpha, DType dtype, CUdeviceptr in, CUdeviceptr out,
+                            bool conjugates, bool adds, Layout layout) {
+  Bytes16 factor = factor_bytes(alpha, dtype);
+  std::array<void*, 6> arguments{&factor, &in, &out, &conjugates, &adds, &layout};
+  return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("scale", dtype))), layout.count, arguments);
+}
+
+/// The type without an imaginary part.
+DType real_of(DType dtype) noexcept {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
+
+Result<void> check_same(const op::View& a, const op::View& b) {
+  if (a.shape == b.shape && a.dtype == b.dtype) return {};
+  return fail(ErrorKind::invalid_argument,
+              "the arrays " + a.shape.to_string() + " and " + b.shape.to_string() + " are not of one shape and type");
+}
+Result<void> check_one(const op::View& out, DType dtype) {
+  if (out.dtype == dtype && op::element_count(out) == 1) return {};
+  return fail(ErrorKind::invalid_argument, "a result goes into one element of " + std::string(name(dtype)));
+}
+
 /// For what cuBLAS does not do: the smallest floats, and matrices in which no two neighbours lie side by side.
-Result<void> multiply_slowly(const op::Gemm& op, const Matrix& a, const Matrix& b, const Matrix& c,
-                             const LaneTools& on) {
-  const auto strided = [](const Matrix& m) {
-    return StridedMatrix{reinterpret_cast<void*>(m.data), m.row_stride, m.column_stride};
-  };
+Result<void> multiply_slowly(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
+                             const Matrix& b, const Matrix& c) {
+  const auto strided = [](const Matrix& m) { return StridedMatrix{pointer(m.data), m.row_stride, m.column_stride}; };
   GemmArguments arguments{.a = strided(a),
                           .b = strided(b),
                           .c = strided(c),
                           .rows = c.rows,
                           .columns = c.columns,
                           .depth = a.columns,
-                          .alpha = {},
-                          .beta = {},
-                          .reads_c = op.reads_c()};
-  visit(op.c.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto alpha = op.alpha.as_factor<T>();
-    const auto beta = op.beta.as_factor<T>();
-    std::memcpy(&arguments.alpha, &alpha, sizeof alpha);
-    std::memcpy(&arguments.beta, &beta, sizeof beta);
-  });
+                          .alpha = factor_bytes(alpha, c.dtype),
+                          .beta = factor_bytes(beta, c.dtype),
+                          .reads_c = !op::is_zero(beta)};
   std::array<void*, 1> all{&arguments};
-  return on.launch(TROUPE_TRY(on.kernels())->gemm(op.c.dtype), c.rows * c.columns, all);
+  const CUfunction kernel =
+      a.dtype == DType::i8 ? TROUPE_TRY(on.kernel(kImage, "gemm_i8")) : TROUPE_TRY(on.kernels())->gemm(c.dtype);
+  return on.launch(kernel, c.rows * c.columns, all);
+}
+
+Result<OwnMatrix> conjugated(const LaneTools& on, const Matrix& m) {
+  OwnMatrix copied = TROUPE_TRY(make_matrix(on, m.dtype, m.rows, m.columns));
+  TROUPE_TRY(scale(on, op::Scalar(1.0), m, copied.matrix, true));
+  return copied;
+}
+
+Result<void> check_product(const op::View& a, const op::View& b, const op::View& c) {
+  const int rank = c.shape.rank();
+  const bool is_batch = rank == 3;
+  const DType product = a.dtype == DType::i8 ? DType::i32 : a.dtype;
+  const bool fits = (rank == 2 || is_batch) && a.shape.rank() == rank && b.shape.rank() == rank && a.dtype == b.dtype &&
+                    c.dtype == product && a.shape[rank - 1] == b.shape[rank - 2] &&
+                    c.shape[rank - 2] == a.shape[rank - 2] && c.shape[rank - 1] == b.shape[rank - 1] &&
+                    (!is_batch || (a.shape[0] == c.shape[0] && b.shape[0] == c.shape[0]));
+  if (fits) return {};
+  return fail(ErrorKind::invalid_argument,
+              a.shape.to_string() + " times " + b.shape.to_string() + " does not fit into " + c.shape.to_string());
+}
+
+Matrix first_of_batch(const op::View& view, const LaneTools& on) noexcept {
+  const int rank = view.shape.rank();
+  return {on.at(view),           view.dtype, view.shape[rank - 2], view.shape[rank - 1], view.strides[rank - 2],
+          view.strides[rank - 1]};
 }
 
 }  // namespace
+
+// ---- shared ----
+
+Bytes16 factor_bytes(const op::Scalar& alpha, DType dtype) noexcept {
+  Bytes16 bytes{};
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    const auto converted = alpha.as_factor<T>();
+    std::memcpy(&bytes, &converted, sizeof converted);
+  });
+  return bytes;
+}
+
+std::string kernel_name(std::string_view what, DType dtype) {
+  return std::string(what) + "_" + std::string(name(dtype));
+}
+
+Result<OwnMatrix> make_matrix(const LaneTools& on, DType dtype, std::int64_t rows, std::int64_t columns) {
+  const auto bytes = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) *
+                     static_cast<std::uint64_t>(size_bytes(dtype));
+  StreamScratch memory = TROUPE_TRY(on.scratch(bytes));
+  const Matrix matrix{memory.address(), dtype, rows, columns, columns, 1};
+  return OwnMatrix{std::move(memory), matrix};
+}
+
+Result<void> scale(const LaneTools& on, const op::Scalar& alpha, const Matrix& in, const Matrix& out, bool conjugates,
+                   bool adds) {
+  return scale_elements(on, alpha, in.dtype, in.data, out.data, conjugates, adds, layout_of(in, out));
+}
+
+Result<void> copy(const LaneTools& on, const Matrix& in, const Matrix& out) {
+  Layout layout = layout_of(in, out);
+  CUdeviceptr from = in.data;
+  CUdeviceptr to = out.data;
+  std::array<void*, 3> arguments{&from, &to, &layout};
+  return on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(in.dtype)), layout.count, arguments);
+}
+
+Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
+                      const Matrix& b, const Matrix& c, const ProductKind& kind, const Batch& batch) {
+  if (c.rows == 0 || c.columns == 0 || batch.count == 0) return {};
+  if (Cublas::can_multiply(a, b, c, kind))
+    return TROUPE_TRY(on.handle<Cublas>())->gemm(alpha, beta, a, b, c, kind, batch);
+  if (batch.count > 1) {
+    for (std::int64_t i = 0; i < batch.count; ++i) {
+      const auto nth = [i](Matrix matrix, std::int64_t stride) {
+        if (matrix.data != 0) matrix.data += static_cast<CUdeviceptr>(i * stride * size_bytes(matrix.dtype));
+        return matrix;
+      };
+      TROUPE_TRY(
+          multiply(on, alpha, beta, nth(a, batch.stride_a), nth(b, batch.stride_b), nth(c, batch.stride_c), kind));
+    }
+    return {};
+  }
+  if (kind.conjugates_a) {
+    const OwnMatrix other = TROUPE_TRY(conjugated(on, a));
+    return multiply(on, alpha, beta, other.matrix, b, c, {kind.compute, false, kind.conjugates_b});
+  }
+  if (kind.conjugates_b) {
+    const OwnMatrix other = TROUPE_TRY(conjugated(on, b));
+    return multiply(on, alpha, beta, a, other.matrix, c, {kind.compute, false, false});
+  }
+  return multiply_slowly(on, alpha, beta, a, b, c);
+}
+
+// ---- elements ----
 
 Result<void> run_op(const op::Axpy& op, const LaneTools& on) {
   Layout layout = layout_of(op.x, &op.y);
   CUdeviceptr x = on.at(op.x);
   CUdeviceptr y = on.at(op.y);
-  Bytes16 alpha{};
-  visit(op.x.dtype, [&]<class T>(std::type_identity<T>) {
-    const auto converted = op.alpha.as_factor<T>();
-    std::memcpy(&alpha, &converted, sizeof converted);
-  });
+  Bytes16 alpha = factor_bytes(op.alpha, op.x.dtype);
   std::array<void*, 4> arguments{&alpha, &x, &y, &layout};
   return on.launch(TROUPE_TRY(on.kernels())->axpy(op.x.dtype), layout.count, arguments);
 }
 
+Result<void> run_op(const op::Scal& op, const LaneTools& on) {
+  return visit_four("scal", op.x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    const CUdeviceptr x = on.at(op.x);
+    if (x == 0) return {};
+    if (const std::optional<std::int64_t> apart = distance(op.x)) {
+      const CublasFactor alpha(op.alpha, op.x.dtype);
+      const cudaDataType_t type = data_type(op.x.dtype);
+      return checked(cublas().cublasScalEx_64(TROUPE_TRY(on.handle<Cublas>())->handle(), op::element_count(op.x),
+                                              alpha.data(), type, pointer(x), type, *apart, type),
+                     "cublasScalEx");
+    }
+    return scale_elements(on, op.alpha, op.x.dtype, x, x, false, false, layout_of(op.x, &op.x));
+  });
+}
+
+Result<void> run_op(const op::Rot& op, const LaneTools& on) {
+  TROUPE_TRY(check_same(op.x, op.y));
+  return visit_four("rot", op.x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    Bytes16 cosine = factor_bytes(op.cosine, op.x.dtype);
+    Bytes16 sine = factor_bytes(op.sine, op.x.dtype);
+    bool swaps = op.swaps;
+    CUdeviceptr x = on.at(op.x);
+    CUdeviceptr y = on.at(op.y);
+    Layout layout = layout_of(op.x, &op.y);
+    std::array<void*, 6> arguments{&cosine, &sine, &swaps, &x, &y, &layout};
+    return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("rotate", op.x.dtype))), layout.count, arguments);
+  });
+}
+
+Result<void> run_op(const op::Dot& op, const LaneTools& on) {
+  TROUPE_TRY(check_same(op.x, op.y));
+  TROUPE_TRY(check_one(op.out, op.x.dtype));
+  return visit_four("dot", op.x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    const Vector x = TROUPE_TRY(vector_of(op.x, on));
+    const Vector y = TROUPE_TRY(vector_of(op.y, on));
+    const cudaDataType_t type = data_type(op.x.dtype);
+    Cublas* const blas = TROUPE_TRY(on.handle<Cublas>());
+    const Cublas::ResultsOnGpu on_gpu(*blas);
+    auto* const function = op.conjugates ? cublas().cublasDotcEx_64 : cublas().cublasDotEx_64;
+    return checked(function(blas->handle(), x.count, pointer(x.data), type, x.apart, pointer(y.data), type, y.apart,
+                            pointer(on.at(op.out)), type, type),
+                   "cublasDotEx");
+  });
+}
+
+Result<void> run_op(const op::Measure& op, const LaneTools& on) {
+  using What = op::Measure::What;
+  const bool is_index = op.what == What::iamax || op.what == What::iamin;
+  TROUPE_TRY(check_one(op.out, is_index ? DType::i64 : real_of(op.x.dtype)));
+  return visit_four("a measure", op.x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    const Vector x = TROUPE_TRY(vector_of(op.x, on));
+    const cudaDataType_t type = data_type(op.x.dtype);
+    const cudaDataType_t real = data_type(real_of(op.x.dtype));
+    Cublas* const blas = TROUPE_TRY(on.handle<Cublas>());
+    CUdeviceptr out = on.at(op.out);
+    const Cublas::ResultsOnGpu on_gpu(*blas);
+    if (op.what == What::nrm2)
+      return checked(
+          cublas().cublasNrm2Ex_64(blas->handle(), x.count, pointer(x.data), type, x.apart, pointer(out), real, real),
+          "cublasNrm2Ex");
+    if (op.what == What::asum)
+      return checked(
+          cublas().cublasAsumEx_64(blas->handle(), x.count, pointer(x.data), type, x.apart, pointer(out), real, real),
+          "cublasAsumEx");
+    if (x.count == 0) return fail(ErrorKind::invalid_argument, "there is no largest or smallest of no elements");
+    auto* const function = op.what == What::iamax ? cublas().cublasIamaxEx_64 : cublas().cublasIaminEx_64;
+    TROUPE_TRY(
+        checked(function(blas->handle(), x.count, pointer(x.data), type, x.apart, reinterpret_cast<std::int64_t*>(out)),
+                "cublasIamaxEx"));
+    std::array<void*, 1> arguments{&out};
+    return TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(kImage, "from_zero")), 1, 1, 1, 1, 1, 1, 0,
+                       on.stream(), arguments.data(), nullptr);
+  });
+}
+
+Result<void> run_op(const op::Geam& op, const LaneTools& on) {
+  TROUPE_TRY(check_same(op.a, op.c));
+  TROUPE_TRY(check_same(op.b, op.c));
+  if (op::element_count(op.c) == 0) return {};
+  return visit_four("geam", op.c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    if (op.c.shape.rank() == 2 && !op.conjugates_a && !op.conjugates_b) {
+      const std::optional<ByColumns> result = by_columns(on.matrix(op.c));
+      const auto turned = [&](const op::View& view) {
+        const Matrix m = on.matrix(view);
+        return result && result->transposes ? m.transposed() : m;
+      };
+      const Matrix c = turned(op.c);
+      const std::optional<ByColumns> left = by_columns(turned(op.a));
+      const std::optional<ByColumns> right = by_columns(turned(op.b));
+      if (result && left && right) {
+        using C = CudaType<T>;
+        const CublasFactor alpha(op.alpha, op.c.dtype);
+        const CublasFactor beta(op.beta, op.c.dtype);
+        const auto flag = [](bool transposes) { return transposes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+        return checked(
+            geam<T>(cublas())(TROUPE_TRY(on.handle<Cublas>())->handle(), flag(left->transposes),
+                              flag(right->transposes), c.rows, c.columns, static_cast<const C*>(alpha.data()),
+                              on.data<C>(op.a), left->leading, static_cast<const C*>(beta.data()), on.data<C>(op.b),
+                              right->leading, on.data<C>(op.c), result->leading),
+            "cublasSgeam");
+      }
+    }
+    TROUPE_TRY(scale_elements(on, op.alpha, op.c.dtype, on.at(op.a), on.at(op.c), op.conjugates_a, false,
+                              layout_of(op.a, &op.c)));
+    return scale_elements(on, op.beta, op.c.dtype, on.at(op.b), on.at(op.c), op.conjugates_b, true,
+                          layout_of(op.b, &op.c));
+  });
+}
+
+// ---- products ----
+
 Result<void> run_op(const op::Gemm& op, const LaneTools& on) {
-  const Matrix a = on.matrix(op.a);
-  const Matrix b = on.matrix(op.b);
-  const Matrix c = on.matrix(op.c);
-  if (c.rows == 0 || c.columns == 0) return {};
-  if (!Cublas::can_multiply(a, b, c)) return multiply_slowly(op, a, b, c, on);
-  Cublas* const cublas = TROUPE_TRY(on.handle<Cublas>());
-  return cublas->gemm(op.alpha, op.beta, a, b, c);
+  TROUPE_TRY(check_product(op.a, op.b, op.c));
+  if (op::element_count(op.c) == 0) return {};
+  Batch batch;
+  if (op.c.shape.rank() == 3) batch = {op.c.shape[0], op.a.strides[0], op.b.strides[0], op.c.strides[0]};
+  return multiply(on, op.alpha, op.beta, first_of_batch(op.a, on), first_of_batch(op.b, on), first_of_batch(op.c, on),
+                  {op.compute, op.conjugates_a, op.conjugates_b}, batch);
+}
+
+Result<void> run_op(const op::GemmGroup& op, const LaneTools& on) {
+  const std::size_t count = op.matrices.size() / 3;
+  if (op.matrices.size() % 3 != 0 || count > op::GemmGroup::kMaxProducts)
+    return fail(ErrorKind::invalid_argument, "a product has three matrices");
+  if (count == 0) return {};
+  const auto lies_alike = [&](std::size_t i) {
+    const op::View& first = op.matrices[i % 3].view;
+    const op::View& other = op.matrices[i].view;
+    return first.shape == other.shape && first.strides == other.strides;
+  };
+  bool all_alike = true;
+  for (std::size_t i = 0; i < op.matrices.size(); i += 3)
+    TROUPE_TRY(check_product(op.matrices[i].view, op.matrices[i + 1].view, op.matrices[i + 2].view));
+  for (std::size_t i = 0; i < op.matrices.size(); ++i) all_alike = all_alike && lies_alike(i);
+  const auto matrix = [&](std::size_t i) { return on.matrix(op.matrices[i].view); };
+  if (!all_alike || !Cublas::can_multiply(matrix(0), matrix(1), matrix(2))) {
+    for (std::size_t i = 0; i < op.matrices.size(); i += 3)
+      TROUPE_TRY(multiply(on, op.alpha, op.beta, matrix(i), matrix(i + 1), matrix(i + 2), {.compute = op.compute}));
+    return {};
+  }
+  if (op::element_count(op.matrices[2].view) == 0) return {};
+  PointerList list{};
+  list.count = static_cast<int>(op.matrices.size());
+  for (std::size_t i = 0; i < op.matrices.size(); ++i)
+    list.pointers[(i % 3) * count + i / 3] = pointer(on.at(op.matrices[i].view));  // all of a, then b, then c
+  const StreamScratch memory = TROUPE_TRY(on.scratch(sizeof list.pointers));
+  CUdeviceptr out = memory.address();
+  std::array<void*, 2> arguments{&list, &out};
+  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernel(kImage, "put_pointers")), 1, arguments));
+  const auto nth = [&](std::size_t i) { return out + i * count * sizeof(void*); };
+  return TROUPE_TRY(on.handle<Cublas>())
+      ->gemm_at(op.alpha, op.beta, matrix(0), matrix(1), matrix(2), op.compute, nth(0), nth(1), nth(2),
+                static_cast<std::int64_t>(count));
 }
 
 }  // namespace troupe::cuda

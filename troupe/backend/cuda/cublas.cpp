@@ -2,120 +2,76 @@
 
 #include "troupe/backend/cuda/cublas.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
-#include <optional>
-#include <string>
 
 #include "troupe/backend/cuda/cuda_memory.hpp"
-#include "troupe/backend/cuda/library.hpp"
 
 namespace troupe::cuda {
 namespace {
 
-#define TROUPE_CUBLAS_FUNCTIONS(each) each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasGemmEx_64)
-
-/// The functions we call, by their names in the header, which makes macros of some for their newest version.
-struct Table {
-#define TROUPE_CUBLAS_FUNCTION(function) decltype(&::function) function = nullptr;
-  TROUPE_CUBLAS_FUNCTIONS(TROUPE_CUBLAS_FUNCTION)
-#undef TROUPE_CUBLAS_FUNCTION
-};
-
-#define TROUPE_NAME_OF(function) TROUPE_NAME_OF_EXPANDED(function)
-#define TROUPE_NAME_OF_EXPANDED(function) #function
-
-Result<Table> open_table() {
-  const Library library = TROUPE_TRY(Library::open({"libcublas.so.13", "libcublas.so.12"}));
-  Table table;
-  std::string missing;
-#define TROUPE_CUBLAS_FUNCTION(function)                                                               \
-  table.function = reinterpret_cast<decltype(table.function)>(library.find(TROUPE_NAME_OF(function))); \
-  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(TROUPE_NAME_OF(function));
-  TROUPE_CUBLAS_FUNCTIONS(TROUPE_CUBLAS_FUNCTION)
-#undef TROUPE_CUBLAS_FUNCTION
-  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
-  return table;
-}
-
-/// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
-Result<const Table*> find_table() {
-  try {
-    static const Table kTable = value(open_table());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
-}
-
-/// For those who have a handle.
-const Table& table() { return **find_table(); }
-
-Result<void> checked(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) return {};
-  const ErrorKind kind = status == CUBLAS_STATUS_ALLOC_FAILED    ? ErrorKind::out_of_memory
-                         : status == CUBLAS_STATUS_NOT_SUPPORTED ? ErrorKind::unsupported
-                                                                 : ErrorKind::library_error;
-  return fail(Error(kind, std::string(call) + " answered " + std::to_string(status),
-                    ErrorOrigin{.library = "cublas", .native_code = status}));
-}
-
 struct GemmType {
-  cudaDataType_t data;
+  cudaDataType_t in;
+  cudaDataType_t out;
   cublasComputeType_t compute;
 };
-std::optional<GemmType> gemm_type(DType dtype) noexcept {
+std::optional<GemmType> gemm_type(DType dtype, op::Compute compute) noexcept {
+  const cudaDataType_t type = data_type(dtype);
   switch (dtype) {
-    case DType::f64: return GemmType{CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case DType::f32: return GemmType{CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    case DType::f16: return GemmType{CUDA_R_16F, CUBLAS_COMPUTE_32F};
-    case DType::bf16: return GemmType{CUDA_R_16BF, CUBLAS_COMPUTE_32F};
-    case DType::c64: return GemmType{CUDA_C_32F, CUBLAS_COMPUTE_32F};
-    case DType::c128: return GemmType{CUDA_C_64F, CUBLAS_COMPUTE_64F};
+    case DType::f64:
+    case DType::c128: return GemmType{type, type, CUBLAS_COMPUTE_64F};
+    case DType::f32:
+      return GemmType{type, type, compute == op::Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+    case DType::f16:
+    case DType::bf16:
+    case DType::c64: return GemmType{type, type, CUBLAS_COMPUTE_32F};
+    case DType::i8: return GemmType{type, CUDA_R_32I, CUBLAS_COMPUTE_32I};
     default: return std::nullopt;
   }
 }
 
-/// A factor as cuBLAS wants it: of the type it computes in.
-using Factor = std::array<std::byte, 16>;
-Factor factor(const op::Scalar& scalar, DType dtype) noexcept {
-  const auto bytes_of = [](auto value) {
-    Factor bytes{};
-    std::memcpy(bytes.data(), &value, sizeof value);
-    return bytes;
-  };
-  switch (dtype) {
-    case DType::f64: return bytes_of(scalar.as<double>());
-    case DType::c64: return bytes_of(scalar.as<std::complex<float>>());
-    case DType::c128: return bytes_of(scalar.as<std::complex<double>>());
-    default: return bytes_of(scalar.as<float>());
-  }
+/// cuBLAS multiplies i8 four by four.
+bool is_aligned_for(const Matrix& m) noexcept {
+  if (m.dtype != DType::i8) return true;
+  const std::optional<ByColumns> lie = by_columns(m);
+  return lie && lie->leading % 4 == 0 && m.data % 4 == 0;
 }
 
-/// How cuBLAS, which thinks in columns, is told of a matrix.
-struct ByColumns {
-  cublasOperation_t operation;
-  std::int64_t leading;
-};
-std::optional<ByColumns> by_columns(const Matrix& m) noexcept {
-  const auto fits = [](std::int64_t near, std::int64_t near_extent, std::int64_t far, std::int64_t far_extent) {
-    return (near == 1 || near_extent <= 1) && (far >= near_extent || far_extent <= 1) && far >= 0;
-  };
-  if (fits(m.row_stride, m.rows, m.column_stride, m.columns))
-    return ByColumns{CUBLAS_OP_N, std::max({m.column_stride, m.rows, std::int64_t{1}})};
-  if (fits(m.column_stride, m.columns, m.row_stride, m.rows))
-    return ByColumns{CUBLAS_OP_T, std::max({m.row_stride, m.columns, std::int64_t{1}})};
-  return std::nullopt;
+/// Of a matrix that is transposed or not: what cuBLAS calls it. None for conjugated only, which it has not.
+std::optional<cublasOperation_t> operation(bool transposes, bool conjugates) noexcept {
+  if (!transposes) return conjugates ? std::nullopt : std::optional(CUBLAS_OP_N);
+  return conjugates ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
-Matrix transposed(const Matrix& m) noexcept {
-  return {m.data, m.dtype, m.columns, m.rows, m.column_stride, m.row_stride};
+bool fits(std::int64_t near, std::int64_t near_extent, std::int64_t far, std::int64_t far_extent) noexcept {
+  return (near == 1 || near_extent <= 1) && (far >= near_extent || far_extent <= 1) && far >= 0;
 }
+
+void* pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(address); }
 
 }  // namespace
 
+CublasFactor::CublasFactor(const op::Scalar& scalar, DType dtype) noexcept {
+  const auto take = [this](auto value) { std::memcpy(bytes.data(), &value, sizeof value); };
+  switch (dtype) {
+    case DType::f64: take(scalar.as<double>()); break;
+    case DType::c64: take(scalar.as<std::complex<float>>()); break;
+    case DType::c128: take(scalar.as<std::complex<double>>()); break;
+    case DType::i8: take(scalar.as<std::int32_t>()); break;
+    default: take(scalar.as<float>()); break;
+  }
+}
+
+bool lies_by_columns(const Matrix& m) noexcept { return fits(m.row_stride, m.rows, m.column_stride, m.columns); }
+
+std::optional<ByColumns> by_columns(const Matrix& m) noexcept {
+  if (lies_by_columns(m)) return ByColumns{false, std::max({m.column_stride, m.rows, std::int64_t{1}})};
+  if (lies_by_columns(m.transposed())) return ByColumns{true, std::max({m.row_stride, m.columns, std::int64_t{1}})};
+  return std::nullopt;
+}
+
 Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
-  const Table& functions = *TROUPE_TRY(find_table());
+  const CublasTable& functions = *TROUPE_TRY(find_cublas());
   cublasHandle_t handle = nullptr;
   TROUPE_TRY(checked(functions.cublasCreate(&handle), "cublasCreate"));
   std::unique_ptr<Cublas> made(new Cublas(handle));
@@ -123,7 +79,7 @@ Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
   return made;
 }
 
-Cublas::~Cublas() { (void)table().cublasDestroy(handle_); }
+Cublas::~Cublas() { (void)cublas().cublasDestroy(handle_); }
 
 Result<void> Cublas::load_usual_kernels(const CudaContext& context) {
   constexpr std::array<std::int64_t, 2> kSizes{64, 1024};
@@ -147,25 +103,64 @@ Result<void> Cublas::load_usual_kernels(const CudaContext& context) {
   return loaded;
 }
 
-bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept {
-  return gemm_type(c.dtype) && by_columns(a) && by_columns(b) && by_columns(c);
+bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c, const ProductKind& kind) noexcept {
+  const std::optional<ByColumns> result = by_columns(c);
+  const std::optional<ByColumns> left = by_columns(a);
+  const std::optional<ByColumns> right = by_columns(b);
+  if (!gemm_type(a.dtype, kind.compute) || !result || !left || !right) return false;
+  if (!is_aligned_for(a) || !is_aligned_for(b)) return false;
+  // Of a result that lies by rows the transpose is computed, from the transposes of the others.
+  return operation(left->transposes != result->transposes, kind.conjugates_a) &&
+         operation(right->transposes != result->transposes, kind.conjugates_b);
 }
 
 Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
-                          const Matrix& c) {
+                          const Matrix& c, const ProductKind& kind, const Batch& batch) {
   const ByColumns result = *by_columns(c);
-  if (result.operation == CUBLAS_OP_T) return gemm(alpha, beta, transposed(b), transposed(a), transposed(c));
-  const GemmType type = *gemm_type(c.dtype);
+  if (result.transposes)
+    return gemm(alpha, beta, b.transposed(), a.transposed(), c.transposed(),
+                {kind.compute, kind.conjugates_b, kind.conjugates_a},
+                {batch.count, batch.stride_b, batch.stride_a, batch.stride_c});
+  const GemmType type = *gemm_type(a.dtype, kind.compute);
   const ByColumns left = *by_columns(a);
   const ByColumns right = *by_columns(b);
-  alignas(16) const Factor alpha_here = factor(alpha, c.dtype);
-  alignas(16) const Factor beta_here = factor(beta, c.dtype);
-  const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
-  return checked(table().cublasGemmEx_64(handle_, left.operation, right.operation, c.rows, c.columns, a.columns,
-                                         alpha_here.data(), pointer(a.data), type.data, left.leading, pointer(b.data),
-                                         type.data, right.leading, beta_here.data(), pointer(c.data), type.data,
-                                         result.leading, type.compute, CUBLAS_GEMM_DEFAULT),
-                 "cublasGemmEx");
+  const cublasOperation_t left_op = *operation(left.transposes, kind.conjugates_a);
+  const cublasOperation_t right_op = *operation(right.transposes, kind.conjugates_b);
+  const CublasFactor by_alpha(alpha, a.dtype);
+  const CublasFactor by_beta(beta, a.dtype);
+  if (batch.count == 1)
+    return checked(cublas().cublasGemmEx_64(handle_, left_op, right_op, c.rows, c.columns, a.columns, by_alpha.data(),
+                                            pointer(a.data), type.in, left.leading, pointer(b.data), type.in,
+                                            right.leading, by_beta.data(), pointer(c.data), type.out, result.leading,
+                                            type.compute, CUBLAS_GEMM_DEFAULT),
+                   "cublasGemmEx");
+  return checked(
+      cublas().cublasGemmStridedBatchedEx_64(
+          handle_, left_op, right_op, c.rows, c.columns, a.columns, by_alpha.data(), pointer(a.data), type.in,
+          left.leading, batch.stride_a, pointer(b.data), type.in, right.leading, batch.stride_b, by_beta.data(),
+          pointer(c.data), type.out, result.leading, batch.stride_c, batch.count, type.compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx");
+}
+
+Result<void> Cublas::gemm_at(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
+                             const Matrix& c, op::Compute compute, CUdeviceptr pointers_a, CUdeviceptr pointers_b,
+                             CUdeviceptr pointers_c, std::int64_t count) {
+  const ByColumns result = *by_columns(c);
+  if (result.transposes)
+    return gemm_at(alpha, beta, b.transposed(), a.transposed(), c.transposed(), compute, pointers_b, pointers_a,
+                   pointers_c, count);
+  const GemmType type = *gemm_type(a.dtype, compute);
+  const ByColumns left = *by_columns(a);
+  const ByColumns right = *by_columns(b);
+  const CublasFactor by_alpha(alpha, a.dtype);
+  const CublasFactor by_beta(beta, a.dtype);
+  const auto all = [](CUdeviceptr pointers) { return reinterpret_cast<void**>(pointers); };
+  return checked(
+      cublas().cublasGemmBatchedEx_64(
+          handle_, *operation(left.transposes, false), *operation(right.transposes, false), c.rows, c.columns,
+          a.columns, by_alpha.data(), all(pointers_a), type.in, left.leading, all(pointers_b), type.in, right.leading,
+          by_beta.data(), all(pointers_c), type.out, result.leading, count, type.compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmBatchedEx");
 }
 
 }  // namespace troupe::cuda

@@ -2,32 +2,10 @@
 // adding them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
 //
 // Conversions are those of `convert`, the very same code as on the host.
-#include "troupe/backend/cuda/kernel_arguments.hpp"
-#include "troupe/core/element.hpp"
+#include "troupe/backend/cuda/device_math.cuh"
 
 namespace troupe::cuda {
 namespace {
-
-__device__ inline long long first_index() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
-__device__ inline long long index_step() { return gridDim.x * static_cast<long long>(blockDim.x); }
-
-/// Where element `index`, in row-major order, lies in each of two arrays, in elements.
-struct Offsets {
-  long long a;
-  long long b;
-};
-__device__ inline Offsets offsets(const Layout& layout, long long index) {
-  if (layout.rank == 0) return {index, index};  // both lie side by side
-  Offsets at{0, 0};
-  for (int i = layout.rank - 1; i >= 0; --i) {
-    const long long rest = index / layout.shape[i];
-    const long long place = index - rest * layout.shape[i];
-    at.a += place * layout.strides_a[i];
-    at.b += place * layout.strides_b[i];
-    index = rest;
-  }
-  return at;
-}
 
 template <class T>
 __device__ void fill(void* out, const Layout& layout, const T& value) {
@@ -51,16 +29,6 @@ __device__ void cast(const void* in, void* out, int to, const Layout& layout) {
       static_cast<To*>(out)[at.b] = convert<To>(static_cast<const From*>(in)[at.a]);
     }
   });
-}
-
-/// a + b c, without the detour for infinities that the product of complex numbers takes.
-template <class T>
-__device__ T plus_product(T a, T b, T c) {
-  if constexpr (kIsComplex<T>)
-    return T(a.real() + (b.real() * c.real() - b.imag() * c.imag()),
-             a.imag() + (b.real() * c.imag() + b.imag() * c.real()));
-  else
-    return a + b * c;
 }
 
 template <class T>

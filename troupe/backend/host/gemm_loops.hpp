@@ -7,24 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "troupe/backend/host/matrix.hpp"
 #include "troupe/core/result.hpp"
 
 namespace troupe::host {
-
-/// A matrix in memory: element [i, j] is `i * row_step + j * column_step` bytes from `data`.
-struct Matrix {
-  std::byte* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t row_step = 0;
-  std::int64_t column_step = 0;
-
-  std::byte* at(std::int64_t i, std::int64_t j) const noexcept { return data + i * row_step + j * column_step; }
-  /// `row_count` by `column_count` elements from [i, j] on.
-  Matrix block(std::int64_t i, std::int64_t j, std::int64_t row_count, std::int64_t column_count) const noexcept {
-    return {at(i, j), row_count, column_count, row_step, column_step};
-  }
-};
 
 /// c = alpha a b + beta c for float, double and their complex types, with sums in that type. A beta of zero does not
 /// read c. Needs matrices that fit together and nothing empty. `out_of_memory` when there is none for the panels, which

@@ -23,15 +23,46 @@ Result<void> resolve(void* library, const char* symbol, Function*& function) {
   return {};
 }
 
+/// `letter` stands for the type, `letters` for one whose result is real.
+template <class T>
+Result<void> resolve_all(void* library, const std::string& letter, const std::string& letters, Cblas<T>& blas) {
+  const auto find = [&](const std::string& function, auto*& address) {
+    return resolve(library, ("cblas_" + function).c_str(), address);
+  };
+  TROUPE_TRY(find(letter + "gemm", blas.gemm));
+  TROUPE_TRY(find(letter + "gemv", blas.gemv));
+  TROUPE_TRY(find(letter + "symm", blas.symm));
+  TROUPE_TRY(find(letter + "syrk", blas.syrk));
+  TROUPE_TRY(find(letter + "syr2k", blas.syr2k));
+  TROUPE_TRY(find(letter + "trmm", blas.trmm));
+  TROUPE_TRY(find(letter + "trsm", blas.trsm));
+  TROUPE_TRY(find(letters + "nrm2", blas.nrm2));
+  TROUPE_TRY(find(letters + "asum", blas.asum));
+  TROUPE_TRY(find("i" + letter + "amax", blas.iamax));
+  TROUPE_TRY(find("i" + letter + "amin", blas.iamin));
+  TROUPE_TRY(find(letter + "scal", blas.scal));
+  TROUPE_TRY(find(letter + "swap", blas.swap));
+  if constexpr (kIsComplex<T>) {
+    TROUPE_TRY(find(letter + "hemm", blas.hemm));
+    TROUPE_TRY(find(letter + "herk", blas.herk));
+    TROUPE_TRY(find(letter + "her2k", blas.her2k));
+    TROUPE_TRY(find(letter + "dotu_sub", blas.dotu_sub));
+    TROUPE_TRY(find(letter + "dotc_sub", blas.dotc_sub));
+  } else {
+    TROUPE_TRY(find(letter + "dot", blas.dot));
+  }
+  return {};
+}
+
 Result<OpenBlas> load(const char* file) {
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // open for good, whether it is used or not
   if (library == nullptr) return last_dl_error();
   OpenBlas blas;
   char* (*get_config)() = nullptr;
-  TROUPE_TRY(resolve(library, "cblas_sgemm", blas.sgemm));
-  TROUPE_TRY(resolve(library, "cblas_dgemm", blas.dgemm));
-  TROUPE_TRY(resolve(library, "cblas_cgemm", blas.cgemm));
-  TROUPE_TRY(resolve(library, "cblas_zgemm", blas.zgemm));
+  TROUPE_TRY(resolve_all(library, "s", "s", blas.s));
+  TROUPE_TRY(resolve_all(library, "d", "d", blas.d));
+  TROUPE_TRY(resolve_all(library, "c", "sc", blas.c));
+  TROUPE_TRY(resolve_all(library, "z", "dz", blas.z));
   TROUPE_TRY(resolve(library, "openblas_set_num_threads", blas.set_num_threads));
   TROUPE_TRY(resolve(library, "openblas_get_num_threads", blas.get_num_threads));
   TROUPE_TRY(resolve(library, "openblas_get_config", get_config));

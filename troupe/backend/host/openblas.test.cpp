@@ -45,8 +45,8 @@ TEST(OpenBlas, multiplies) {
   const float a = 2.0f;
   const float b = 3.0f;
   float c = 0.0f;
-  blas->sgemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kTranspose, 1, 1, 1, 1.0f, &a, 1, &b, 1, 0.0f, &c,
-              1);
+  blas->s.gemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kTranspose, 1, 1, 1, 1.0f, &a, 1, &b, 1, 0.0f, &c,
+               1);
   EXPECT_EQ(c, 6.0f);
 }
 
