@@ -120,7 +120,7 @@ TYPED_TEST(BlasConformance, dot) {
         want += (conjugates ? conjugate(left) : left) * widen(y.values()[i]);
       }
       const T got = value(this->blas().dot(x.array(), y.array(), {.conjugate = conjugates}).get());
-      this->expect_close(std::vector<T>{got}, {want}, 4 + std::sqrt(static_cast<double>(x.values().size())),
+      this->expect_close(std::vector<T>{got}, {want}, 16 + 4 * std::sqrt(static_cast<double>(x.values().size())),
                          std::sqrt(1.0 + static_cast<double>(x.values().size())));
     });
 }
@@ -137,7 +137,7 @@ void expect_sum(Test& test, const std::vector<T>& x, Call call, Add add, Finish 
     else
       sum += add(W(element));
   }
-  test(std::vector<Real>{call()}, std::vector<W>{finish(sum)}, 4 + std::sqrt(static_cast<double>(x.size())));
+  test(std::vector<Real>{call()}, std::vector<W>{finish(sum)}, 16 + 4 * std::sqrt(static_cast<double>(x.size())));
 }
 
 TYPED_TEST(BlasConformance, nrm2) {
@@ -219,7 +219,7 @@ TYPED_TEST(BlasConformance, gemv) {
       value(this->blas()
                 .gemv(a.array(), x.array(), y.array(), {.alpha = 0.5, .beta = -1.0, .conjugate_a = conjugates})
                 .get());
-      this->expect_close(y.read(), want.elements(), 4 + 2 * std::sqrt(static_cast<double>(columns)));
+      this->expect_close(y.read(), want.elements(), 16 + 2 * static_cast<double>(columns));
     });
 }
 
@@ -255,7 +255,7 @@ TYPED_TEST(BlasConformance, symv) {
                     .symv(a.array(), x.array(), y.array(),
                           {.alpha = 2.0, .beta = 0.5, .triangle = triangle, .hermitian = hermitian})
                     .get());
-          this->expect_close(y.read(), want.elements(), 8 + 4 * std::sqrt(static_cast<double>(n)));
+          this->expect_close(y.read(), want.elements(), 16 + 2 * static_cast<double>(n));
         }
 }
 
@@ -275,7 +275,7 @@ TYPED_TEST(BlasConformance, trmv) {
                     .trmv(a.array(), x.array(), y.array(),
                           {.triangle = triangle, .unit_diagonal = unit, .conjugate = unit})
                     .get());
-          this->expect_close(y.read(), want.elements(), 8 + 4 * std::sqrt(static_cast<double>(n)));
+          this->expect_close(y.read(), want.elements(), 16 + 2 * static_cast<double>(n));
         }
 }
 
