@@ -1,11 +1,90 @@
-// Multiplication with an epilogue as data: d = epilogue(alpha a b + beta c), in one pass over the result.
-// Nothing about how it is done is in the op: which of a library's algorithms runs is a worker's own business.
+// Multiplication with an epilogue as data: d = scale_d activation(alpha a b + beta c + bias), rounded once, in one pass
+// over the result where a library can. Which of its algorithms runs is a worker's own business: nothing about it is in
+// the op.
 #pragma once
 
-#include "troupe/op/op.hpp"
+#include "troupe/op/blas.hpp"
 
 namespace troupe::op {
 
-using MatmulOps = OpList<>;
+enum class Activation : std::uint8_t {
+  none,
+  relu,
+  gelu,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kLast = gelu,
+};
+
+/// a is m by k, b is k by n; c, pre and d are m by n, bias is n long.
+struct Matmul {
+  static constexpr Kind kKind = kind(Family::matmul, 0);
+  static constexpr std::string_view kName = "matmul.multiply";
+  double alpha = 1;
+  double beta = 0;
+  double scale_d = 1;
+  Activation activation = Activation::none;
+  Compute compute = Compute::standard;
+  bool has_c = false;
+  bool has_bias = false;
+  bool keeps_pre = false;  // what the activation is given goes to `pre`, for the gradient
+  View a;
+  View b;
+  View c;
+  View bias;
+  View pre;
+  View d;
+  std::uint64_t work() const noexcept { return multiplications(a, d); }
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.beta);
+    v.field(self.scale_d);
+    v.field(self.activation);
+    v.field(self.compute);
+    v.field(self.has_c);
+    v.field(self.has_bias);
+    v.field(self.keeps_pre);
+    v.reads(self.a);
+    v.reads(self.b);
+    if (self.has_c) v.reads(self.c);
+    if (self.has_bias) v.reads(self.bias);
+    if (self.keeps_pre) v.writes(self.pre);
+    v.writes(self.d);
+  }
+  friend bool operator==(const Matmul&, const Matmul&) = default;
+};
+
+/// The way back: d = alpha a b times the activation's derivative at `pre`, element by element, and the sums of d's
+/// columns, the gradient of the bias.
+struct MatmulGradient {
+  static constexpr Kind kKind = kind(Family::matmul, 1);
+  static constexpr std::string_view kName = "matmul.gradient";
+  double alpha = 1;
+  Activation activation = Activation::none;
+  Compute compute = Compute::standard;
+  bool has_pre = false;
+  bool sums_columns = false;
+  View a;
+  View b;
+  View pre;
+  View d;
+  View sums;
+  std::uint64_t work() const noexcept { return multiplications(a, d); }
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.activation);
+    v.field(self.compute);
+    v.field(self.has_pre);
+    v.field(self.sums_columns);
+    v.reads(self.a);
+    v.reads(self.b);
+    if (self.has_pre) v.reads(self.pre);
+    v.writes(self.d);
+    if (self.sums_columns) v.writes(self.sums);
+  }
+  friend bool operator==(const MatmulGradient&, const MatmulGradient&) = default;
+};
+
+using MatmulOps = OpList<Matmul, MatmulGradient>;
 
 }  // namespace troupe::op

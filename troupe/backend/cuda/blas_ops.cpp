@@ -175,6 +175,15 @@ Result<void> copy(const LaneTools& on, const Matrix& in, const Matrix& out) {
   return on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(in.dtype)), layout.count, arguments);
 }
 
+Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
+  Layout layout = layout_of(in, out);
+  CUdeviceptr from = in.data;
+  CUdeviceptr to = out.data;
+  int type = static_cast<int>(out.dtype);
+  std::array<void*, 4> arguments{&from, &to, &type, &layout};
+  return on.launch(TROUPE_TRY(on.kernels())->cast(in.dtype), layout.count, arguments);
+}
+
 Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
                       const Matrix& b, const Matrix& c, const ProductKind& kind, const Batch& batch) {
   if (c.rows == 0 || c.columns == 0 || batch.count == 0) return {};

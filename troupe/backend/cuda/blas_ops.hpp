@@ -35,8 +35,9 @@ Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Sc
 /// out = alpha in, or out += alpha in, element by element, of the conjugates if wanted. f32 f64 c64 c128.
 Result<void> scale(const LaneTools& on, const op::Scalar& alpha, const Matrix& in, const Matrix& out,
                    bool conjugates = false, bool adds = false);
-/// out = in, element by element, for any layout and type.
+/// out = in, element by element, for any layout and type; `cast` converts.
 Result<void> copy(const LaneTools& on, const Matrix& in, const Matrix& out);
+Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out);
 
 /// `alpha` in the type that `dtype` is computed in, as our kernels take it.
 Bytes16 factor_bytes(const op::Scalar& alpha, DType dtype) noexcept;

@@ -15,7 +15,7 @@ struct GemmType {
   cudaDataType_t out;
   cublasComputeType_t compute;
 };
-std::optional<GemmType> gemm_type(DType dtype, op::Compute compute) noexcept {
+std::optional<GemmType> gemm_type(DType dtype, DType out, op::Compute compute) noexcept {
   const cudaDataType_t type = data_type(dtype);
   switch (dtype) {
     case DType::f64:
@@ -23,7 +23,7 @@ std::optional<GemmType> gemm_type(DType dtype, op::Compute compute) noexcept {
     case DType::f32:
       return GemmType{type, type, compute == op::Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
     case DType::f16:
-    case DType::bf16:
+    case DType::bf16: return GemmType{type, out == DType::f32 ? CUDA_R_32F : type, CUBLAS_COMPUTE_32F};
     case DType::c64: return GemmType{type, type, CUBLAS_COMPUTE_32F};
     case DType::i8: return GemmType{type, CUDA_R_32I, CUBLAS_COMPUTE_32I};
     default: return std::nullopt;
@@ -107,7 +107,7 @@ bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c, con
   const std::optional<ByColumns> result = by_columns(c);
   const std::optional<ByColumns> left = by_columns(a);
   const std::optional<ByColumns> right = by_columns(b);
-  if (!gemm_type(a.dtype, kind.compute) || !result || !left || !right) return false;
+  if (!gemm_type(a.dtype, c.dtype, kind.compute) || !result || !left || !right) return false;
   if (!is_aligned_for(a) || !is_aligned_for(b)) return false;
   // Of a result that lies by rows the transpose is computed, from the transposes of the others.
   return operation(left->transposes != result->transposes, kind.conjugates_a) &&
@@ -121,7 +121,7 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
     return gemm(alpha, beta, b.transposed(), a.transposed(), c.transposed(),
                 {kind.compute, kind.conjugates_b, kind.conjugates_a},
                 {batch.count, batch.stride_b, batch.stride_a, batch.stride_c});
-  const GemmType type = *gemm_type(a.dtype, kind.compute);
+  const GemmType type = *gemm_type(a.dtype, c.dtype, kind.compute);
   const ByColumns left = *by_columns(a);
   const ByColumns right = *by_columns(b);
   const cublasOperation_t left_op = *operation(left.transposes, kind.conjugates_a);
@@ -149,7 +149,7 @@ Result<void> Cublas::gemm_at(const op::Scalar& alpha, const op::Scalar& beta, co
   if (result.transposes)
     return gemm_at(alpha, beta, b.transposed(), a.transposed(), c.transposed(), compute, pointers_b, pointers_a,
                    pointers_c, count);
-  const GemmType type = *gemm_type(a.dtype, compute);
+  const GemmType type = *gemm_type(a.dtype, c.dtype, compute);
   const ByColumns left = *by_columns(a);
   const ByColumns right = *by_columns(b);
   const CublasFactor by_alpha(alpha, a.dtype);

@@ -1,0 +1,177 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/cublas_lt.hpp"
+
+#include <string>
+
+#include "troupe/backend/cuda/library.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+#define TROUPE_LT_FUNCTIONS(each)                                                                                      \
+  each(cublasLtCreate) each(cublasLtDestroy) each(cublasLtMatmul) each(cublasLtMatmulDescCreate)                       \
+      each(cublasLtMatmulDescDestroy) each(cublasLtMatmulDescSetAttribute) each(cublasLtMatrixLayoutCreate)            \
+          each(cublasLtMatrixLayoutDestroy) each(cublasLtMatmulPreferenceCreate) each(cublasLtMatmulPreferenceDestroy) \
+              each(cublasLtMatmulPreferenceSetAttribute) each(cublasLtMatmulAlgoGetHeuristic)
+
+struct Table {
+#define TROUPE_LT_FUNCTION(function) decltype(&::function) function = nullptr;
+  TROUPE_LT_FUNCTIONS(TROUPE_LT_FUNCTION)
+#undef TROUPE_LT_FUNCTION
+};
+
+Result<Table> open_table() {
+  const Library library = TROUPE_TRY(Library::open({"libcublasLt.so.13", "libcublasLt.so.12"}));
+  Table table;
+  std::string missing;
+#define TROUPE_LT_FUNCTION(function)                                                                  \
+  table.function = library.find_function<std::remove_pointer_t<decltype(table.function)>>(#function); \
+  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(#function);
+  TROUPE_LT_FUNCTIONS(TROUPE_LT_FUNCTION)
+#undef TROUPE_LT_FUNCTION
+  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
+  return table;
+}
+
+/// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
+Result<const Table*> find_table() {
+  try {
+    static const Table kTable = value(open_table());
+    return &kTable;
+  } catch (const Exception& exception) {
+    return fail(exception.error());
+  }
+}
+/// For those who have a handle.
+const Table& table() { return **find_table(); }
+
+Result<void> checked(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  const ErrorKind kind = status == CUBLAS_STATUS_ALLOC_FAILED    ? ErrorKind::out_of_memory
+                         : status == CUBLAS_STATUS_NOT_SUPPORTED ? ErrorKind::unsupported
+                                                                 : ErrorKind::library_error;
+  return fail(Error(kind, std::string(call) + " answered " + std::to_string(status),
+                    ErrorOrigin{.library = "cublasLt", .native_code = status}));
+}
+
+}  // namespace
+
+/// The descriptors of one problem, and the algorithm that was found for it.
+class CublasLt::Plan {
+ public:
+  Plan() = default;
+  ~Plan() {
+    if (desc_) (void)table().cublasLtMatmulDescDestroy(desc_);
+    for (cublasLtMatrixLayout_t layout : {a_, b_, c_, d_})
+      if (layout) (void)table().cublasLtMatrixLayoutDestroy(layout);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  Result<void> describe(const LtProblem& p) {
+    TROUPE_TRY(checked(table().cublasLtMatmulDescCreate(&desc_, p.compute, p.scale), "cublasLtMatmulDescCreate"));
+    TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_TRANSA, p.transposes_a ? CUBLAS_OP_T : CUBLAS_OP_N));
+    TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_TRANSB, p.transposes_b ? CUBLAS_OP_T : CUBLAS_OP_N));
+    TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.epilogue));
+    has_bias_ = (p.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 || (p.epilogue & 16) != 0;  // 16: its gradient
+    has_aux_ = (p.epilogue & 128) != 0;
+    scales_d_ = p.scales_d;
+    if (has_bias_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.bias_type));
+    if (has_aux_) {
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, p.aux_type));
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux_leading));
+    }
+    TROUPE_TRY(make(a_, p.a));
+    TROUPE_TRY(make(b_, p.b));
+    TROUPE_TRY(make(c_, p.c));
+    return make(d_, p.d);
+  }
+
+  /// False when there is none.
+  Result<bool> choose(cublasLtHandle_t handle, const LtProblem& p) {
+    cublasLtMatmulPreference_t preference = nullptr;
+    TROUPE_TRY(checked(table().cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto number) {
+      (void)table().cublasLtMatmulPreferenceSetAttribute(preference, attribute, &number, sizeof number);
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.a.alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.b.alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.c.alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.d.alignment);
+    int count = 0;
+    const cublasStatus_t status =
+        table().cublasLtMatmulAlgoGetHeuristic(handle, desc_, a_, b_, c_, d_, preference, 1, &chosen_, &count);
+    (void)table().cublasLtMatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
+    TROUPE_TRY(checked(status, "cublasLtMatmulAlgoGetHeuristic"));
+    return count > 0 && chosen_.state == CUBLAS_STATUS_SUCCESS;
+  }
+
+  std::uint64_t workspace_bytes() const noexcept { return chosen_.workspaceSize; }
+
+  Result<void> run(cublasLtHandle_t handle, CUstream stream, const LtCall& call) {
+    if (has_bias_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call.bias));
+    if (has_aux_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, call.aux));
+    if (scales_d_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, call.scale_d));
+    const auto at = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+    return checked(
+        table().cublasLtMatmul(handle, desc_, call.alpha, at(call.a), a_, at(call.b), b_, call.beta, at(call.c), c_,
+                               at(call.d), d_, &chosen_.algo, at(call.workspace), chosen_.workspaceSize, stream),
+        "cublasLtMatmul");
+  }
+
+ private:
+  template <class T>
+  Result<void> set(cublasLtMatmulDescAttributes_t attribute, const T& number) {
+    return checked(table().cublasLtMatmulDescSetAttribute(desc_, attribute, &number, sizeof number),
+                   "cublasLtMatmulDescSetAttribute");
+  }
+  static Result<void> make(cublasLtMatrixLayout_t& layout, const LtMatrix& m) {
+    return checked(table().cublasLtMatrixLayoutCreate(&layout, m.type, static_cast<std::uint64_t>(m.rows),
+                                                      static_cast<std::uint64_t>(m.columns), m.leading),
+                   "cublasLtMatrixLayoutCreate");
+  }
+
+  cublasLtMatmulDesc_t desc_ = nullptr;
+  cublasLtMatrixLayout_t a_ = nullptr;
+  cublasLtMatrixLayout_t b_ = nullptr;
+  cublasLtMatrixLayout_t c_ = nullptr;
+  cublasLtMatrixLayout_t d_ = nullptr;
+  cublasLtMatmulHeuristicResult_t chosen_{};
+  bool has_bias_ = false;
+  bool has_aux_ = false;
+  bool scales_d_ = false;
+};
+
+Result<std::unique_ptr<CublasLt>> CublasLt::create(CUstream stream) {
+  const Table& functions = *TROUPE_TRY(find_table());
+  cublasLtHandle_t handle = nullptr;
+  TROUPE_TRY(checked(functions.cublasLtCreate(&handle), "cublasLtCreate"));
+  return std::unique_ptr<CublasLt>(new CublasLt(handle, stream));
+}
+
+CublasLt::CublasLt(cublasLtHandle_t handle, CUstream stream) noexcept : handle_(handle), stream_(stream) {}
+
+CublasLt::~CublasLt() {
+  plans_.clear();
+  (void)table().cublasLtDestroy(handle_);
+}
+
+Result<CublasLt::Plan*> CublasLt::find(const LtProblem& problem) {
+  if (const auto known = plans_.find(problem); known != plans_.end()) return known->second.get();
+  auto plan = std::make_unique<Plan>();
+  TROUPE_TRY(plan->describe(problem));
+  if (!TROUPE_TRY(plan->choose(handle_, problem))) plan.reset();
+  if (plans_.size() == kMaxPlans) plans_.clear();  // rare, and they are made again in no time
+  return plans_.emplace(problem, std::move(plan)).first->second.get();
+}
+
+std::uint64_t CublasLt::workspace_bytes(const Plan& plan) noexcept { return plan.workspace_bytes(); }
+
+Result<void> CublasLt::run(Plan& plan, const LtCall& call) { return plan.run(handle_, stream_, call); }
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,32 @@
+// The activations of neural networks and their derivatives: the very same code on the host and in our kernels, so that
+// both round alike.
+#pragma once
+
+#include <cmath>
+
+namespace troupe {
+
+template <class T>
+constexpr T relu(T x) noexcept {
+  return x > T(0) ? x : T(0);
+}
+template <class T>
+constexpr T relu_slope(T x) noexcept {
+  return x > T(0) ? T(1) : T(0);
+}
+
+/// The one that libraries compute: by the hyperbolic tangent.
+template <class T>
+constexpr T gelu(T x) noexcept {
+  constexpr T kRoot = T(0.79788456080286535588);  // sqrt(2 / pi)
+  return T(0.5) * x * (T(1) + std::tanh(kRoot * (x + T(0.044715) * x * x * x)));
+}
+template <class T>
+constexpr T gelu_slope(T x) noexcept {
+  constexpr T kRoot = T(0.79788456080286535588);
+  const T tangent = std::tanh(kRoot * (x + T(0.044715) * x * x * x));
+  const T inner = kRoot * (T(1) + T(3 * 0.044715) * x * x);
+  return T(0.5) * (T(1) + tangent) + T(0.5) * x * (T(1) - tangent * tangent) * inner;
+}
+
+}  // namespace troupe

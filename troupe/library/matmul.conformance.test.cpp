@@ -1,0 +1,242 @@
+#include <cmath>
+
+#include "troupe/core/activation.hpp"
+#include "troupe/library/conformance.test.hpp"
+#include "troupe/library/dense.test.hpp"
+
+namespace troupe::conformance {
+namespace {
+
+struct Extents {
+  std::int64_t rows, columns, depth;
+};
+constexpr std::array<Extents, 8> kExtents{
+    {{0, 3, 2}, {3, 0, 2}, {4, 3, 0}, {1, 1, 1}, {5, 7, 3}, {31, 17, 23}, {64, 48, 32}, {32, 64, 130}}};
+constexpr std::array kActivations{Activation::none, Activation::relu, Activation::gelu};
+
+std::string text(const Extents& e, Lie lie, Activation activation = Activation::none) {
+  return std::to_string(e.rows) + " " + std::to_string(e.columns) + " " + std::to_string(e.depth) + " " + name(lie) +
+         " activation " + std::to_string(static_cast<int>(activation));
+}
+
+template <class W>
+W activated(Activation activation, W x) {
+  if (activation == Activation::relu) return relu(x);
+  return activation == Activation::gelu ? gelu(x) : x;
+}
+template <class W>
+W slope(Activation activation, W x) {
+  if (activation == Activation::relu) return relu_slope(x);
+  return activation == Activation::gelu ? gelu_slope(x) : W(1);
+}
+
+/// Roundings of sums in f32 (or f64), in units of those of the result's type.
+template <class T>
+double roundings(std::int64_t depth) {
+  const double unit = std::same_as<T, double> ? epsilon<double>() : epsilon<float>();
+  return 4 + (64 + 2 * static_cast<double>(depth)) * unit / epsilon<T>();
+}
+
+template <class C>
+class MatmulConformance : public Conformance<C> {
+ protected:
+  using Number = typename C::Element;
+  Matmul matmul() const { return this->device().matmul(); }
+};
+using Types = OnAllBackends<float, double, f16, bf16>;
+TYPED_TEST_SUITE(MatmulConformance, Types, CaseNames);
+
+TYPED_TEST(MatmulConformance, multiply) {
+  using T = typename TypeParam::Element;
+  this->covers("matmul", "multiply");
+  for (const Extents& e : kExtents)
+    for (const Lie lie : kLies) {
+      SCOPED_TRACE(text(e, lie));
+      const Sample<T> a = this->random({e.rows, e.depth}, lie);
+      const Sample<T> b = this->random({e.depth, e.columns}, next(lie));
+      Sample<T> d = this->poisoned({e.rows, e.columns}, next(lie, 2));
+      const Dense<T> want = Dense<T>(0.5) * (Dense<T>(a, e.rows, e.depth) * Dense<T>(b, e.depth, e.columns));
+      value(this->matmul().multiply(a.array(), b.array(), d.array(), {.alpha = 0.5}).get());
+      this->expect_close(d.read(), want.elements(), roundings<T>(e.depth));
+    }
+}
+
+TYPED_TEST(MatmulConformance, epilogue) {
+  using T = typename TypeParam::Element;
+  using W = Wide<T>;
+  this->covers("matmul", "bias, activation, addend");
+  for (const Extents& e : kExtents)
+    for (const Lie lie : kLies)
+      for (const Activation activation : kActivations)
+        for (const bool has_c : {false, true}) {
+          SCOPED_TRACE(text(e, lie, activation));
+          const Sample<T> a = this->random({e.rows, e.depth}, lie);
+          const Sample<T> b = this->random({e.depth, e.columns}, next(lie));
+          const Sample<T> c = this->random({e.rows, e.columns}, lie);
+          const Sample<T> bias = this->random({e.columns}, has_c ? lie : Lie::dense);
+          Sample<T> pre = this->poisoned({e.rows, e.columns}, lie);
+          Sample<T> d = this->poisoned({e.rows, e.columns}, has_c ? next(lie) : Lie::dense);
+          Dense<T> want = Dense<T>(a, e.rows, e.depth) * Dense<T>(b, e.depth, e.columns);
+          if (has_c) want = want + Dense<T>(-0.5) * Dense<T>(c, e.rows, e.columns);
+          for (std::int64_t i = 0; i < e.rows; ++i)
+            for (std::int64_t j = 0; j < e.columns; ++j)
+              want(i, j) += widen(bias.values()[static_cast<std::size_t>(j)]);
+          const std::vector<W> before = want.elements();
+          for (std::int64_t i = 0; i < e.rows; ++i)
+            for (std::int64_t j = 0; j < e.columns; ++j) want(i, j) = W(2) * activated(activation, want(i, j));
+          value(this->matmul()
+                    .multiply(a.array(), b.array(), d.array(),
+                              {.beta = has_c ? -0.5 : 0.0,
+                               .activation = activation,
+                               .scale_d = 2,
+                               .c = has_c ? &c.array() : nullptr,
+                               .bias = &bias.array(),
+                               .pre = &pre.array()})
+                    .get());
+          this->expect_close(d.read(), want.elements(), 4 * roundings<T>(e.depth));
+          this->expect_close(pre.read(), before, 2 * roundings<T>(e.depth));
+        }
+}
+
+TYPED_TEST(MatmulConformance, gradient) {
+  using T = typename TypeParam::Element;
+  this->covers("matmul", "gradient");
+  for (const Extents& e : kExtents)
+    for (const Lie lie : kLies)
+      for (const Activation activation : kActivations) {
+        SCOPED_TRACE(text(e, lie, activation));
+        const Sample<T> a = this->random({e.rows, e.depth}, lie);
+        const Sample<T> b = this->random({e.depth, e.columns}, next(lie));
+        const Sample<T> pre = this->random({e.rows, e.columns}, next(lie));
+        Sample<T> d = this->poisoned({e.rows, e.columns}, next(lie));
+        Sample<T> sums = this->poisoned({e.columns});
+        Dense<T> want = Dense<T>(a, e.rows, e.depth) * Dense<T>(b, e.depth, e.columns);
+        Dense<T> want_sums(1, e.columns);
+        const Dense<T> at(pre, e.rows, e.columns);
+        for (std::int64_t i = 0; i < e.rows; ++i)
+          for (std::int64_t j = 0; j < e.columns; ++j) {
+            want(i, j) *= slope(activation, at(i, j));
+            want_sums(0, j) += want(i, j);
+          }
+        value(this->matmul()
+                  .gradient(a.array(), b.array(), d.array(),
+                            {.activation = activation, .pre = &pre.array(), .bias_gradient = &sums.array()})
+                  .get());
+        this->expect_close(d.read(), want.elements(), 4 * roundings<T>(e.depth));
+        this->expect_close(sums.read(), want_sums.elements(), 4 * roundings<T>(e.depth),
+                           2 * std::sqrt(static_cast<double>(e.rows * e.depth + 1)));
+      }
+}
+
+// ---- other types ----
+
+/// `In` and `In2` into `Out`, with scales and an epilogue.
+template <class In, class In2, class Out, class Test>
+void expect_mixed(Test& test, const Matmul& matmul) {
+  for (const Extents& e : kExtents)
+    for (const Lie lie : {Lie::dense, Lie::transposed, Lie::padded, Lie::sliced}) {
+      SCOPED_TRACE(text(e, lie) + " " + std::string(troupe::name(dtype_of<In>)) + " " +
+                   std::string(troupe::name(dtype_of<In2>)));
+      const Sample<In> a = test.template sample<In>({e.rows, e.depth}, lie);
+      const Sample<In2> b = test.template sample<In2>({e.depth, e.columns}, Lie::transposed);
+      const Sample<bf16> bias = test.template sample<bf16>({e.columns}, Lie::dense);
+      Sample<Out> d = test.template nothing<Out>({e.rows, e.columns}, lie == Lie::sliced ? lie : Lie::dense);
+      std::vector<double> want(static_cast<std::size_t>(e.rows * e.columns));
+      for (std::int64_t i = 0; i < e.rows; ++i)
+        for (std::int64_t j = 0; j < e.columns; ++j) {
+          double sum = 0;
+          for (std::int64_t k = 0; k < e.depth; ++k)
+            sum += widen(a.values()[static_cast<std::size_t>(i * e.depth + k)]) *
+                   widen(b.values()[static_cast<std::size_t>(k * e.columns + j)]);
+          const double number = 0.25 * sum + widen(bias.values()[static_cast<std::size_t>(j)]);
+          want[static_cast<std::size_t>(i * e.columns + j)] = gelu(number);
+        }
+      value(matmul
+                .multiply(a.array(), b.array(), d.array(),
+                          {.activation = Activation::gelu, .scale_a = 0.5, .scale_b = 0.5, .bias = &bias.array()})
+                .get());
+      test.compare(d.read(), want, 2 * roundings<Out>(e.depth));
+    }
+}
+
+/// The type of a case is that of the factors.
+template <class C>
+class MatmulConformanceMixed : public MatmulConformance<C> {
+ public:
+  template <class U>
+  Sample<U> sample(const Shape& shape, Lie lie) {
+    return this->template random_of<U>(shape, lie);
+  }
+  template <class U>
+  Sample<U> nothing(const Shape& shape, Lie lie) {
+    return this->template poisoned_of<U>(shape, lie);
+  }
+  template <class U>
+  void compare(const std::vector<U>& got, const std::vector<double>& want, double within) {
+    this->expect_close(got, want, within);
+  }
+};
+template <class C>
+class MatmulConformanceOf8BitFloats : public MatmulConformanceMixed<C> {};
+using Floats8 = OnAllBackends<f8e4m3, f8e5m2>;
+TYPED_TEST_SUITE(MatmulConformanceOf8BitFloats, Floats8, CaseNames);
+template <class C>
+class MatmulConformanceIntoF32 : public MatmulConformanceMixed<C> {};
+using Floats16 = OnAllBackends<f16, bf16>;
+TYPED_TEST_SUITE(MatmulConformanceIntoF32, Floats16, CaseNames);
+
+TYPED_TEST(MatmulConformanceOf8BitFloats, into_larger_types) {
+  using T = typename TypeParam::Element;
+  this->covers("matmul", "8-bit floats into f32 f16 bf16, scaled");
+  expect_mixed<T, f8e4m3, float>(*this, this->matmul());
+  expect_mixed<T, f8e4m3, f16>(*this, this->matmul());
+  expect_mixed<T, f8e4m3, bf16>(*this, this->matmul());
+}
+TYPED_TEST(MatmulConformanceOf8BitFloats, into_8_bits) {
+  using T = typename TypeParam::Element;
+  this->covers("matmul", "8-bit floats into f8e4m3, scaled");
+  expect_mixed<T, f8e4m3, f8e4m3>(*this, this->matmul());
+}
+TYPED_TEST(MatmulConformanceIntoF32, into_f32) {
+  using T = typename TypeParam::Element;
+  this->covers("matmul", "into f32");
+  expect_mixed<T, T, float>(*this, this->matmul());
+}
+
+template <class C>
+class MatmulConformanceOfIntegers : public MatmulConformance<C> {};
+TYPED_TEST_SUITE(MatmulConformanceOfIntegers, OnAllBackends<std::int8_t>, CaseNames);
+
+TYPED_TEST(MatmulConformanceOfIntegers, multiply) {
+  this->covers("matmul", "multiply");
+  for (const Extents& e : kExtents)
+    for (const Lie lie : kLies) {
+      const Sample<std::int8_t> a = this->random({e.rows, e.depth}, lie);
+      const Sample<std::int8_t> b = this->random({e.depth, e.columns}, next(lie));
+      Sample<std::int32_t> d = this->template poisoned_of<std::int32_t>({e.rows, e.columns}, next(lie, 2));
+      const Dense<std::int8_t> want =
+          Dense<std::int8_t>(a, e.rows, e.depth) * Dense<std::int8_t>(b, e.depth, e.columns);
+      value(this->matmul().multiply(a.array(), b.array(), d.array()).get());
+      this->expect_close(d.read(), want.elements(), 0);
+    }
+}
+
+template <class C>
+class MatmulConformanceOfTf32 : public MatmulConformance<C> {};
+TYPED_TEST_SUITE(MatmulConformanceOfTf32, OnAllBackends<float>, CaseNames);
+
+TYPED_TEST(MatmulConformanceOfTf32, multiply) {
+  this->covers("matmul", "multiply, tf32");
+  for (const Extents& e : kExtents) {
+    const Sample<float> a = this->random({e.rows, e.depth});
+    const Sample<float> b = this->random({e.depth, e.columns});
+    Sample<float> d = this->poisoned({e.rows, e.columns});
+    const Dense<float> want = Dense<float>(a, e.rows, e.depth) * Dense<float>(b, e.depth, e.columns);
+    value(this->matmul().multiply(a.array(), b.array(), d.array(), {.compute = Compute::tf32}).get());
+    constexpr double kOfF32 = 0x1p13;  // the factors have 10 bits of mantissa instead of 23
+    this->expect_close(d.read(), want.elements(), kOfF32 * roundings<float>(e.depth));
+  }
+}
+
+}  // namespace
+}  // namespace troupe::conformance
