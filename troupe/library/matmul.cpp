@@ -99,6 +99,7 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
                 .has_c = options.c && options.beta != 0,
                 .has_bias = options.bias != nullptr,
                 .keeps_pre = options.pre != nullptr,
+                .tunes = options.autotune,
                 .a = a.view(),
                 .b = b.view(),
                 .c = {},

@@ -25,6 +25,9 @@ struct MatmulOptions {
   double scale_a = 1;
   double scale_b = 1;
   double scale_d = 1;
+  /// The first time a shape is seen its algorithms are measured, which takes some milliseconds, and the fastest is
+  /// used from then on; it is kept in the file that $TROUPE_MATMUL_TUNING names. Otherwise the library's own guess is.
+  bool autotune = false;
   const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16
   const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
   const AnyArray* pre = nullptr;   // gets what the activation is given, for `gradient`; f32 f64 f16 bf16

@@ -26,6 +26,7 @@ struct Matmul {
   bool has_c = false;
   bool has_bias = false;
   bool keeps_pre = false;  // what the activation is given goes to `pre`, for the gradient
+  bool tunes = false;      // algorithms are measured once for the shape, and the fastest is kept
   View a;
   View b;
   View c;
@@ -43,6 +44,7 @@ struct Matmul {
     v.field(self.has_c);
     v.field(self.has_bias);
     v.field(self.keeps_pre);
+    v.field(self.tunes);
     v.reads(self.a);
     v.reads(self.b);
     if (self.has_c) v.reads(self.c);

@@ -2,7 +2,11 @@
 
 #include "troupe/backend/cuda/cublas_lt.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "troupe/backend/cuda/library.hpp"
 
@@ -13,7 +17,8 @@ namespace {
   each(cublasLtCreate) each(cublasLtDestroy) each(cublasLtMatmul) each(cublasLtMatmulDescCreate)                       \
       each(cublasLtMatmulDescDestroy) each(cublasLtMatmulDescSetAttribute) each(cublasLtMatrixLayoutCreate)            \
           each(cublasLtMatrixLayoutDestroy) each(cublasLtMatmulPreferenceCreate) each(cublasLtMatmulPreferenceDestroy) \
-              each(cublasLtMatmulPreferenceSetAttribute) each(cublasLtMatmulAlgoGetHeuristic)
+              each(cublasLtMatmulPreferenceSetAttribute) each(cublasLtMatmulAlgoGetHeuristic)                          \
+                  each(cublasLtMatmulAlgoCheck) each(cublasLtGetVersion)
 
 struct Table {
 #define TROUPE_LT_FUNCTION(function) decltype(&::function) function = nullptr;
@@ -55,6 +60,82 @@ Result<void> checked(cublasStatus_t status, const char* call) {
                     ErrorOrigin{.library = "cublasLt", .native_code = status}));
 }
 
+/// The problem as a line of the tuning's file.
+std::string text_of(const LtProblem& p) {
+  std::string text;
+  const auto add = [&](auto number) { text += (text.empty() ? "" : " ") + std::to_string(number); };
+  for (const LtMatrix& m : {p.a, p.b, p.c, p.d}) {
+    add(static_cast<int>(m.type));
+    add(m.rows);
+    add(m.columns);
+    add(m.leading);
+    add(m.alignment);
+  }
+  add(static_cast<int>(p.transposes_a));
+  add(static_cast<int>(p.transposes_b));
+  add(static_cast<int>(p.compute));
+  add(static_cast<int>(p.scale));
+  add(static_cast<int>(p.epilogue));
+  add(static_cast<int>(p.bias_type));
+  add(static_cast<int>(p.aux_type));
+  add(p.aux_leading);
+  add(static_cast<int>(p.scales_d));
+  return text;
+}
+
+static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(AlgorithmBytes));
+
+std::string tuning_file() {
+  const char* const path = std::getenv("TROUPE_MATMUL_TUNING");  // NOLINT(concurrency-mt-unsafe): workers set nothing
+  return path ? path : "";
+}
+
+/// "cuBLASLt 130100 on NVIDIA H200".
+std::string tuning_origin() {
+  std::array<char, 256> name{};
+  CUdevice device = 0;
+  const Result<const Driver*> driver = Driver::load();
+  if (driver && TROUPE_CUDA(**driver, cuCtxGetDevice, &device))
+    (void)TROUPE_CUDA(**driver, cuDeviceGetName, name.data(), static_cast<int>(name.size()) - 1, device);
+  return "cuBLASLt " + std::to_string(table().cublasLtGetVersion()) + " on " + name.data();
+}
+
+/// Two events around work on a stream.
+class Stopwatch {
+ public:
+  static Result<Stopwatch> make(const Driver& driver) {
+    Stopwatch made(driver);
+    TROUPE_TRY(TROUPE_CUDA(driver, cuEventCreate, &made.begin_, CU_EVENT_DEFAULT));
+    TROUPE_TRY(TROUPE_CUDA(driver, cuEventCreate, &made.end_, CU_EVENT_DEFAULT));
+    return made;
+  }
+  ~Stopwatch() {
+    if (begin_) (void)TROUPE_CUDA(*driver_, cuEventDestroy, begin_);
+    if (end_) (void)TROUPE_CUDA(*driver_, cuEventDestroy, end_);
+  }
+  Stopwatch(Stopwatch&& other) noexcept
+      : driver_(other.driver_),
+        begin_(std::exchange(other.begin_, nullptr)),
+        end_(std::exchange(other.end_, nullptr)) {}
+  Stopwatch& operator=(Stopwatch&&) = delete;
+
+  Result<void> start(CUstream stream) const { return TROUPE_CUDA(*driver_, cuEventRecord, begin_, stream); }
+  /// Waits, and gives milliseconds.
+  Result<float> stop(CUstream stream) const {
+    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventRecord, end_, stream));
+    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventSynchronize, end_));
+    float milliseconds = 0;
+    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventElapsedTime, &milliseconds, begin_, end_));
+    return milliseconds;
+  }
+
+ private:
+  explicit Stopwatch(const Driver& driver) noexcept : driver_(&driver) {}
+  const Driver* driver_;
+  CUevent begin_ = nullptr;
+  CUevent end_ = nullptr;
+};
+
 }  // namespace
 
 /// The descriptors of one problem, and the algorithm that was found for it.
@@ -88,8 +169,9 @@ class CublasLt::Plan {
     return make(d_, p.d);
   }
 
-  /// False when there is none.
-  Result<bool> choose(cublasLtHandle_t handle, const LtProblem& p) {
+  /// The library's guesses, best first.
+  Result<std::vector<cublasLtMatmulHeuristicResult_t>> guesses(cublasLtHandle_t handle, const LtProblem& p,
+                                                               int most) const {
     cublasLtMatmulPreference_t preference = nullptr;
     TROUPE_TRY(checked(table().cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto number) {
@@ -100,14 +182,45 @@ class CublasLt::Plan {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.b.alignment);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.c.alignment);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.d.alignment);
+    std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most));
     int count = 0;
     const cublasStatus_t status =
-        table().cublasLtMatmulAlgoGetHeuristic(handle, desc_, a_, b_, c_, d_, preference, 1, &chosen_, &count);
+        table().cublasLtMatmulAlgoGetHeuristic(handle, desc_, a_, b_, c_, d_, preference, most, found.data(), &count);
     (void)table().cublasLtMatmulPreferenceDestroy(preference);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return false;
-    TROUPE_TRY(checked(status, "cublasLtMatmulAlgoGetHeuristic"));
-    return count > 0 && chosen_.state == CUBLAS_STATUS_SUCCESS;
+    found.resize(static_cast<std::size_t>(std::max(count, 0)));
+    std::erase_if(found, [](const auto& guess) { return guess.state != CUBLAS_STATUS_SUCCESS; });
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
+      found.clear();
+    else
+      TROUPE_TRY(checked(status, "cublasLtMatmulAlgoGetHeuristic"));
+    return found;
   }
+
+  /// One that was measured before, if the library still takes it; else its best guess. False when there is none.
+  Result<bool> choose(cublasLtHandle_t handle, const LtProblem& p, const std::optional<AlgorithmBytes>& measured) {
+    if (measured) {
+      cublasLtMatmulAlgo_t algorithm{};
+      std::memcpy(&algorithm, measured->data(), sizeof algorithm);
+      cublasLtMatmulHeuristicResult_t answer{};
+      const cublasStatus_t status = table().cublasLtMatmulAlgoCheck(handle, desc_, a_, b_, c_, d_, &algorithm, &answer);
+      if (status == CUBLAS_STATUS_SUCCESS && answer.workspaceSize <= kWorkspaceBytes) {
+        answer.algo = algorithm;
+        chosen_ = answer;
+        return is_tuned = true;
+      }
+    }
+    const auto found = TROUPE_TRY(guesses(handle, p, 1));
+    if (found.empty()) return false;
+    chosen_ = found.front();
+    return true;
+  }
+  void choose(const cublasLtMatmulHeuristicResult_t& guess) noexcept { chosen_ = guess; }
+  AlgorithmBytes algorithm() const noexcept {
+    AlgorithmBytes bytes{};
+    std::memcpy(bytes.data(), &chosen_.algo, sizeof chosen_.algo);
+    return bytes;
+  }
+  bool is_tuned = false;
 
   std::uint64_t workspace_bytes() const noexcept { return chosen_.workspaceSize; }
 
@@ -152,7 +265,8 @@ Result<std::unique_ptr<CublasLt>> CublasLt::create(CUstream stream) {
   return std::unique_ptr<CublasLt>(new CublasLt(handle, stream));
 }
 
-CublasLt::CublasLt(cublasLtHandle_t handle, CUstream stream) noexcept : handle_(handle), stream_(stream) {}
+CublasLt::CublasLt(cublasLtHandle_t handle, CUstream stream)
+    : handle_(handle), stream_(stream), tuning_(tuning_file(), tuning_origin()) {}
 
 CublasLt::~CublasLt() {
   plans_.clear();
@@ -163,14 +277,37 @@ Result<CublasLt::Plan*> CublasLt::find(const LtProblem& problem) {
   if (const auto known = plans_.find(problem); known != plans_.end()) return known->second.get();
   auto plan = std::make_unique<Plan>();
   TROUPE_TRY(plan->describe(problem));
-  if (!TROUPE_TRY(plan->choose(handle_, problem))) plan.reset();
+  if (!TROUPE_TRY(plan->choose(handle_, problem, tuning_.find(text_of(problem))))) plan.reset();
   if (plans_.size() == kMaxPlans) plans_.clear();  // rare, and they are made again in no time
   return plans_.emplace(problem, std::move(plan)).first->second.get();
 }
 
 std::uint64_t CublasLt::workspace_bytes(const Plan& plan) noexcept { return plan.workspace_bytes(); }
 
+bool CublasLt::is_tuned(const Plan& plan) noexcept { return plan.is_tuned; }
+
 Result<void> CublasLt::run(Plan& plan, const LtCall& call) { return plan.run(handle_, stream_, call); }
+
+Result<void> CublasLt::tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call) {
+  const Stopwatch watch = TROUPE_TRY(Stopwatch::make(context.driver()));
+  const auto candidates = TROUPE_TRY(plan.guesses(handle_, problem, kCandidates));
+  std::optional<std::size_t> fastest;
+  float least = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    plan.choose(candidates[i]);
+    if (!plan.run(handle_, stream_, call)) continue;  // once before it counts; one that does not run is out
+    TROUPE_TRY(watch.start(stream_));
+    for (int run = 0; run < kRunsEach; ++run) TROUPE_TRY(plan.run(handle_, stream_, call));
+    const float milliseconds = TROUPE_TRY(watch.stop(stream_));
+    if (fastest && milliseconds >= least) continue;
+    fastest = i;
+    least = milliseconds;
+  }
+  if (!fastest) return fail(ErrorKind::library_error, "none of the algorithms of cuBLASLt ran");
+  plan.choose(candidates[*fastest]);
+  plan.is_tuned = true;
+  return tuning_.add(text_of(problem), plan.algorithm());
+}
 
 }  // namespace troupe::cuda
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "troupe/backend/cuda/cuda_context.hpp"
+#include "troupe/backend/cuda/matmul_tuning.hpp"
 #include "troupe/core/dtype.hpp"
 #include "troupe/core/result.hpp"
 
@@ -73,13 +75,21 @@ class CublasLt {
   /// Null when cuBLASLt has no algorithm for it. It stays valid until the next call.
   Result<Plan*> find(const LtProblem& problem);
   static std::uint64_t workspace_bytes(const Plan& plan) noexcept;
+  static bool is_tuned(const Plan& plan) noexcept;
   Result<void> run(Plan& plan, const LtCall& call);
+  /// Runs the call with several algorithms, waits for each, and keeps the fastest for this problem, also for workers to
+  /// come. Needs a workspace of `kWorkspaceBytes`. The only thing here that waits for the GPU.
+  Result<void> tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call);
 
  private:
-  CublasLt(cublasLtHandle_t handle, CUstream stream) noexcept;
+  CublasLt(cublasLtHandle_t handle, CUstream stream);
+
+  static constexpr int kCandidates = 8;
+  static constexpr int kRunsEach = 3;
 
   cublasLtHandle_t handle_;
   CUstream stream_;
+  MatmulTuning tuning_;
   std::map<LtProblem, std::unique_ptr<Plan>> plans_;  // null: there is no algorithm
 };
 

@@ -29,9 +29,10 @@ namespace troupe::cuda {
                                           each(cuCtxSynchronize) each(cuCtxGetStreamPriorityRange)                     \
                                               each(cuFuncGetParamInfo) each(cuFuncSetAttribute) each(cuEventCreate)    \
                                                   each(cuEventDestroy) each(cuEventRecord) each(cuEventQuery)          \
-                                                      each(cuEventSynchronize) each(cuLaunchHostFunc) each(cuMemAlloc) \
-                                                          each(cuMemAllocManaged) each(cuMemFree)                      \
-                                                              each(cuMemAllocAsync) each(cuMemFreeAsync)
+                                                      each(cuEventSynchronize) each(cuEventElapsedTime)                \
+                                                          each(cuCtxGetDevice) each(cuLaunchHostFunc) each(cuMemAlloc) \
+                                                              each(cuMemAllocManaged) each(cuMemFree)                  \
+                                                                  each(cuMemAllocAsync) each(cuMemFreeAsync)
 
 struct DriverTable {
 #define TROUPE_DRIVER_FUNCTION(function) decltype(&::function) function = nullptr;

@@ -182,10 +182,16 @@ struct LtFactors {
 };
 
 /// False when cuBLASLt has nothing for it.
-Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall call) {
+Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall call, bool tunes) {
   CublasLt* const lt = TROUPE_TRY(on.handle<CublasLt>());
   CublasLt::Plan* const plan = TROUPE_TRY(lt->find(problem));
   if (!plan) return false;
+  if (tunes && !CublasLt::is_tuned(*plan)) {
+    const StreamScratch workspace = TROUPE_TRY(on.scratch(CublasLt::kWorkspaceBytes));
+    call.workspace = workspace.address();
+    TROUPE_TRY(lt->tune(on.context(), problem, *plan, call));
+    return true;  // it has run more than once
+  }
   const std::uint64_t bytes = CublasLt::workspace_bytes(*plan);
   std::optional<StreamScratch> workspace;
   if (bytes > 0) workspace.emplace(TROUPE_TRY(on.scratch(bytes)));
@@ -256,7 +262,7 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   const LtFactors factors(op.alpha, op.has_c ? op.beta : 0.0, op.a.dtype == DType::f64);
   call.alpha = factors.alpha();
   call.beta = factors.beta();
-  return run_fused(on, p, call);
+  return run_fused(on, p, call, op.tunes);
 }
 
 /// Only that of gelu: of relu cuBLASLt would want its mask of bits.
@@ -280,7 +286,7 @@ Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
   const LtFactors factors(op.alpha, 0.0, op.a.dtype == DType::f64);
   call.alpha = factors.alpha();
   call.beta = factors.beta();
-  return run_fused(on, p, call);
+  return run_fused(on, p, call, false);
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+// What was measured to be the fastest algorithm for a product, kept in a file so that the next worker need not measure
+// again: $TROUPE_MATMUL_TUNING. Text, one line for each problem: what it is, and the algorithm's own bytes in
+// hexadecimal. They mean something only to the version of cuBLASLt and the GPU that they came from, which the first
+// line names: a file of another one is begun anew. Several workers may share a file; what one adds the others see when
+// they next start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "troupe/core/result.hpp"
+
+namespace troupe::cuda {
+
+/// An algorithm of cuBLASLt as it stores it.
+using AlgorithmBytes = std::array<std::uint64_t, 8>;
+
+class MatmulTuning {
+ public:
+  static constexpr std::size_t kMaxEntries = 4096;
+
+  /// Reads the file; an empty path is a tuning that nobody keeps. `origin` is the library's version and the GPU.
+  MatmulTuning(std::string path, std::string origin);
+
+  std::optional<AlgorithmBytes> find(const std::string& problem) const;
+  /// Remembers, and appends to the file. A file that cannot be written is an error, and what was measured still counts.
+  Result<void> add(const std::string& problem, const AlgorithmBytes& algorithm);
+  std::size_t size() const noexcept { return known_.size(); }
+
+ private:
+  bool read();
+
+  const std::string path_;
+  const std::string first_line_;
+  bool is_ours_ = false;  // the file begins with our first line
+  std::map<std::string, AlgorithmBytes> known_;
+};
+
+}  // namespace troupe::cuda
