@@ -15,6 +15,8 @@ import time
 
 GPU_TESTS = "*Gpu*:*EveryCompletion*"
 SANITIZED_TESTS = "Gpu.*:GpuJit.*"
+CONFORMANCE_TESTS = "*Conformance*/Gpu_*"
+SANITIZED_CONFORMANCE_TESTS = "*Conformance*/Gpu_f32.*:*Conformance*/Gpu_c64.*"
 CHAOS_FAULTS = 120
 PART_LIMIT_S = 150
 
@@ -51,12 +53,22 @@ def test_parts(build):
     yield Part("cpu tests", [sys.executable, "tools/run_ctest.py", str(build), "--parallel", str(os.cpu_count()),
                              "-E", "Gpu|EveryCompletion"], tells=["tests passed"])
     yield Part("gpu tests", [test, f"--gtest_filter={GPU_TESTS}"], tells=["[  PASSED  ]", "[  FAILED  ]"])
+    library_test = str(build / "troupe_library_test")
+    records = build / "gpu" / "capabilities.txt"
+    records.unlink(missing_ok=True)
+    yield Part("conformance", [library_test, f"--gtest_filter={CONFORMANCE_TESTS}"],
+               environment={"TROUPE_CAPABILITIES": str(records)}, tells=["[  PASSED  ]", "[  FAILED  ]"])
+    for name, program, tests in (("memcheck", test, SANITIZED_TESTS),
+                                 ("memcheck of ops", library_test, SANITIZED_CONFORMANCE_TESTS)):
+        yield memcheck(name, program, tests)
+
+
+def memcheck(name, program, tests):
     sanitizer = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
-    yield Part("memcheck", [str(sanitizer), "--tool", "memcheck", "--report-api-errors", "no",
-                            "--error-exitcode", "9", test,
-                            f"--gtest_filter={SANITIZED_TESTS}"],
-               environment={"TROUPE_TEST_ISOLATION": "thread"}, tells=["ERROR SUMMARY", "[  PASSED  ]"],
-               skipped=None if sanitizer else "compute-sanitizer is not installed")
+    return Part(name, [str(sanitizer), "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "9",
+                       program, f"--gtest_filter={tests}"],
+                environment={"TROUPE_TEST_ISOLATION": "thread"}, tells=["ERROR SUMMARY", "[  PASSED  ]"],
+                skipped=None if sanitizer else "compute-sanitizer is not installed")
 
 
 def all_parts(build):
@@ -74,9 +86,9 @@ def has_gpu(build):
 
 
 def print_table(parts):
-    print(f"\n{'part':<12}{'result':<10}{'seconds':>8}  what it said")
+    print(f"\n{'part':<17}{'result':<10}{'seconds':>8}  what it said")
     for part in parts:
-        print(f"{part.name:<12}{part.result:<10}{part.seconds:>8.1f}  {part.line}")
+        print(f"{part.name:<17}{part.result:<10}{part.seconds:>8.1f}  {part.line}")
 
 
 def main(build, wanted):

@@ -20,10 +20,11 @@ namespace troupe::cuda {
   each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasSetPointerMode) each(cublasGemmEx_64)    \
       each(cublasGemmStridedBatchedEx_64) each(cublasGemmBatchedEx_64) each(cublasDotEx_64) each(cublasDotcEx_64)  \
           each(cublasNrm2Ex_64) each(cublasAsumEx_64) each(cublasIamaxEx_64) each(cublasIaminEx_64)                \
-              each(cublasScalEx_64) TROUPE_CUBLAS_TYPED(each, symm) TROUPE_CUBLAS_TYPED(each, syrk)                \
-                  TROUPE_CUBLAS_TYPED(each, syr2k) TROUPE_CUBLAS_TYPED(each, trmm) TROUPE_CUBLAS_TYPED(each, trsm) \
-                      TROUPE_CUBLAS_TYPED(each, geam) TROUPE_CUBLAS_COMPLEX(each, hemm)                            \
-                          TROUPE_CUBLAS_COMPLEX(each, herk) TROUPE_CUBLAS_COMPLEX(each, her2k)
+              each(cublasScalEx_64) TROUPE_CUBLAS_TYPED(each, gemm) TROUPE_CUBLAS_TYPED(each, symm)                \
+                  TROUPE_CUBLAS_TYPED(each, syrk) TROUPE_CUBLAS_TYPED(each, syr2k) TROUPE_CUBLAS_TYPED(each, trmm) \
+                      TROUPE_CUBLAS_TYPED(each, trsm) TROUPE_CUBLAS_TYPED(each, geam)                              \
+                          TROUPE_CUBLAS_COMPLEX(each, hemm) TROUPE_CUBLAS_COMPLEX(each, herk)                      \
+                              TROUPE_CUBLAS_COMPLEX(each, her2k)
 
 struct CublasTable {
 #define TROUPE_CUBLAS_FUNCTION(function) decltype(&::function) function = nullptr;
@@ -60,6 +61,7 @@ Result<void> checked(cublasStatus_t status, const char* call);
     else                                                \
       return table.cublasZ##name##_64;                  \
   }
+TROUPE_CUBLAS_TYPED_FUNCTION(gemm)
 TROUPE_CUBLAS_TYPED_FUNCTION(symm)
 TROUPE_CUBLAS_TYPED_FUNCTION(syrk)
 TROUPE_CUBLAS_TYPED_FUNCTION(syr2k)
