@@ -5,4 +5,12 @@
 #include "troupe/backend/cuda/op_tools.hpp"
 #include "troupe/op/solver.hpp"
 
-namespace troupe::cuda {}  // namespace troupe::cuda
+namespace troupe::cuda {
+
+template <class Op>
+  requires(op::family_number(Op::kKind) == static_cast<std::uint8_t>(op::Family::solver))
+Result<void> run_op(const Op&, const LaneTools&) {
+  return fail(ErrorKind::unsupported, "not yet");
+}
+
+}  // namespace troupe::cuda

@@ -26,7 +26,8 @@ struct OpenBlas {
   Gemm<const void*, void, void>* zgemm = nullptr;
   void (*set_num_threads)(int) = nullptr;
   int (*get_num_threads)() = nullptr;
-  std::string config;  // version, target and threading, in OpenBLAS's own words
+  void* library = nullptr;  // for its other functions (lapack.hpp)
+  std::string config;       // version, target and threading, in OpenBLAS's own words
 };
 
 /// The library of this process, or null when there is none. Opened on the first call, from any thread, and never
