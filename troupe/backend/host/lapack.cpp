@@ -39,7 +39,7 @@ Result<Lapack<T>> find_lapack() {
   find(found.ormqr, kIsComplex<T> ? "unmqr" : "ormqr");
   find(found.trtrs, "trtrs");
   find(found.gesdd, "gesdd");
-  find(found.gesvj, "gesvj");
+  find(found.gejsv, "gejsv");
   find(found.syevd, kIsComplex<T> ? "heevd" : "syevd");
   find(found.sygvd, kIsComplex<T> ? "hegvd" : "sygvd");
   if (missing.empty()) return found;

@@ -50,11 +50,13 @@ struct Lapack {
          void (*)(Letter job, Int m, Int n, T* a, Int lda, R* s, T* u, Int ldu, T* vt, Int ldvt, T* work, Int lwork,
                   R* rwork, int* iwork, int* info, Length)>
       gesdd;
-  ByType<void (*)(Letter form, Letter u, Letter v, Int m, Int n, T* a, Int lda, R* s, Int rows_of_v, T* v_out, Int ldv,
-                  T* work, Int lwork, int* info, Length, Length, Length),
-         void (*)(Letter form, Letter u, Letter v, Int m, Int n, T* a, Int lda, R* s, Int rows_of_v, T* v_out, Int ldv,
-                  T* work, Int lwork, R* rwork, Int lrwork, int* info, Length, Length, Length)>
-      gesvj;
+  ByType<void (*)(Letter accuracy, Letter job_u, Letter job_v, Letter range, Letter transpose, Letter perturb, Int m,
+                  Int n, T* a, Int lda, R* s, T* u, Int ldu, T* v, Int ldv, T* work, Int lwork, int* iwork, int* info,
+                  Length, Length, Length, Length, Length, Length),
+         void (*)(Letter accuracy, Letter job_u, Letter job_v, Letter range, Letter transpose, Letter perturb, Int m,
+                  Int n, T* a, Int lda, R* s, T* u, Int ldu, T* v, Int ldv, T* work, Int lwork, R* rwork, Int lrwork,
+                  int* iwork, int* info, Length, Length, Length, Length, Length, Length)>
+      gejsv;
   ByType<void (*)(Letter job, Letter triangle, Int n, T* a, Int lda, R* w, T* work, Int lwork, int* iwork, Int liwork,
                   int* info, Length, Length),
          void (*)(Letter job, Letter triangle, Int n, T* a, Int lda, R* w, T* work, Int lwork, R* rwork, Int lrwork,

@@ -91,30 +91,37 @@ class LapackCalls {
     });
   }
 
-  /// By one-sided Jacobi rotations, for at least as many rows as columns. a becomes u, of which only the first `rank`
-  /// columns are good; v has no elements when the vectors are not wanted.
-  Result<int> jacobi(const Packed<T>& a, std::span<R> s, const Packed<T>& v, int& rank) const {
-    const char* const u_job = v.elements().empty() ? "N" : "U";
-    const char* const v_job = v.elements().empty() ? "N" : "V";
-    const int lwork = std::max(6, a.rows() + a.columns());
-    const int rows_of_v = 0;
+  /// By one-sided Jacobi rotations, for at least as many rows as columns and one column at least. u and v have no
+  /// elements when the vectors are not wanted. a is destroyed.
+  Result<int> jacobi(const Packed<T>& a, std::span<R> s, const Packed<T>& u, const Packed<T>& v) const {
+    const char* const u_job = u.elements().empty() ? "N" : u.columns() == a.rows() ? "F" : "U";
+    const char* const v_job = u.elements().empty() ? "N" : "V";
+    const int m = a.rows();
+    const int n = a.columns();
+    constexpr int kBlock = 64;  // the most that LAPACK takes at a time
+    const std::int64_t wanted =
+        std::int64_t{2} * n * n + std::int64_t{6 + kBlock} * n + std::int64_t{2 + kBlock} * m + 7;
+    if (wanted > std::numeric_limits<int>::max()) return too_much_work();
+    const int lwork = static_cast<int>(wanted);
+    const int lrwork = 2 * (m + n) + 7;
     std::vector<T> work(static_cast<std::size_t>(lwork));
-    std::vector<R> rwork(kIsComplex<T> ? static_cast<std::size_t>(lwork) : 0);
-    int info = 0;
-    if constexpr (kIsComplex<T>)
-      info = call_with_letters<3>(f_.gesvj, "G", u_job, v_job, rows(a), columns(a), a.data(), leading(a), s.data(),
-                                  &rows_of_v, v.data(), leading(v), work.data(), &lwork, rwork.data(), &lwork);
-    else
-      info = call_with_letters<3>(f_.gesvj, "G", u_job, v_job, rows(a), columns(a), a.data(), leading(a), s.data(),
-                                  &rows_of_v, v.data(), leading(v), work.data(), &lwork);
-    const auto report = [&](std::size_t i) {
-      if constexpr (kIsComplex<T>)
-        return rwork[i];
-      else
-        return work[i];
+    std::vector<R> rwork(kIsComplex<T> ? static_cast<std::size_t>(lrwork) : 0);
+    std::vector<int> iwork(static_cast<std::size_t>(m + 3 * n + 4));
+    const auto run = [&](auto&&... workspace) {
+      return call_with_letters<6>(f_.gejsv, "C", u_job, v_job, "N", "N", "N", &m, &n, a.data(), leading(a), s.data(),
+                                  u.data(), leading(u), v.data(), leading(v), work.data(), &lwork, workspace...,
+                                  iwork.data());
     };
-    for (R& value : s) value *= report(0);  // scaled, when they would not have fitted
-    rank = static_cast<int>(report(1));
+    int info = 0;
+    R scale = 1;  // of the values, when they would not have fitted
+    if constexpr (kIsComplex<T>) {
+      info = run(rwork.data(), &lrwork);
+      scale = rwork[0] / rwork[1];
+    } else {
+      info = run();
+      scale = work[0] / work[1];
+    }
+    for (R& value : s) value *= scale;
     return info;
   }
 
@@ -169,11 +176,16 @@ class LapackCalls {
       function(arguments..., &info, kLength);
     else if constexpr (letters == 2)
       function(arguments..., &info, kLength, kLength);
-    else
+    else if constexpr (letters == 3)
       function(arguments..., &info, kLength, kLength, kLength);
+    else
+      function(arguments..., &info, kLength, kLength, kLength, kLength, kLength, kLength);
     return info;
   }
 
+  static Unexpected too_much_work() {
+    return fail(ErrorKind::unsupported, "LAPACK cannot count the work space for so large a matrix");
+  }
   /// Asks `f` for the work space that it would like, and calls it with as much.
   template <class F>
   static Result<int> with_work(F&& f) {
@@ -182,8 +194,7 @@ class LapackCalls {
     if (const int info = f(&best, &kQuery); info != 0) return info;
     // The number comes as a T, and may have been rounded down.
     const double wanted = static_cast<double>(std::real(best)) * (1 + std::numeric_limits<R>::epsilon()) + 1;
-    if (wanted > std::numeric_limits<int>::max())
-      return fail(ErrorKind::unsupported, "LAPACK cannot count the work space for so large a matrix");
+    if (wanted > std::numeric_limits<int>::max()) return too_much_work();
     const int lwork = static_cast<int>(wanted);
     const Scratch work = TROUPE_TRY(make_scratch(lwork * static_cast<std::int64_t>(sizeof(T))));
     return f(reinterpret_cast<T*>(work.get()), &lwork);

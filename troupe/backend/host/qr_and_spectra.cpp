@@ -60,32 +60,13 @@ Result<std::int32_t> least_squares(const LapackCalls<T>& lapack, const HostView&
   return 0;
 }
 
-/// Some orthonormal columns, and others that make them a basis.
-template <class T>
-Result<void> complete_basis(const LapackCalls<T>& lapack, const Packed<T>& good, int count, const Packed<T>& basis) {
-  basis.fill(T(0));
-  copy_columns(good, basis, count);
-  std::vector<T> tau(static_cast<std::size_t>(count));
-  const auto reflectors = TROUPE_TRY(Packed<T>::make(good.rows(), count));
-  copy_columns(good, reflectors, count);
-  TROUPE_TRY(lapack.qr(reflectors, tau));
-  copy_columns(reflectors, basis, count);
-  TROUPE_TRY(lapack.form_q(basis, tau));
-  copy_columns(good, basis, count);  // the same but for a factor of absolute value 1
-  return {};
-}
-
 /// Needs at least as many rows as columns: of a wide matrix, the transpose is decomposed.
 template <class T>
 Result<std::int32_t> jacobi_svd(const LapackCalls<T>& lapack, const Packed<T>& a, std::span<Real<T>> s,
                                 const Packed<T>& u, const Packed<T>& vt) {
-  const bool wants_vectors = !vt.elements().empty();
-  const int n = wants_vectors ? a.columns() : 0;
+  const int n = vt.columns();
   const auto v = TROUPE_TRY(Packed<T>::make(n, n));
-  int rank = 0;
-  const int info = TROUPE_TRY(lapack.jacobi(a, s, v, rank));
-  if (info != 0 || !wants_vectors) return info;
-  TROUPE_TRY(complete_basis(lapack, a, rank, u));
+  const int info = TROUPE_TRY(lapack.jacobi(a, s, u, v));
   for (int row = 0; row < n; ++row)
     for (int column = 0; column < n; ++column) vt.at(row, column) = conjugate(v.at(column, row));
   return info;
