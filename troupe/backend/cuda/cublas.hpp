@@ -34,6 +34,8 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
+  /// For the functions that are called elsewhere.
+  cublasHandle_t handle() const noexcept { return handle_; }
   /// Whether cuBLAS has a gemm for the type, and these matrices lie as it wants them: one of the strides is 1.
   static bool can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept;
   /// c = alpha a b + beta c. Needs `can_multiply`.

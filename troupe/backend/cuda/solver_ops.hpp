@@ -1,4 +1,4 @@
-// What the GPU does for the ops of op/solver.hpp.
+// What the GPU does for the ops of op/solver.hpp, by cuSOLVER and cuBLAS. `unsupported` when one is not there.
 // Each function puts its op on the lane's stream and returns; the views lie in mapped memory.
 #pragma once
 
@@ -7,10 +7,16 @@
 
 namespace troupe::cuda {
 
-template <class Op>
-  requires(op::family_number(Op::kKind) == static_cast<std::uint8_t>(op::Family::solver))
-Result<void> run_op(const Op&, const LaneTools&) {
-  return fail(ErrorKind::unsupported, "not yet");
-}
+Result<void> run_op(const op::Solve& op, const LaneTools& on);
+Result<void> run_op(const op::Inverse& op, const LaneTools& on);
+Result<void> run_op(const op::Determinant& op, const LaneTools& on);
+Result<void> run_op(const op::Lu& op, const LaneTools& on);
+Result<void> run_op(const op::LuSolve& op, const LaneTools& on);
+Result<void> run_op(const op::Cholesky& op, const LaneTools& on);
+Result<void> run_op(const op::CholeskySolve& op, const LaneTools& on);
+Result<void> run_op(const op::Qr& op, const LaneTools& on);
+Result<void> run_op(const op::LeastSquares& op, const LaneTools& on);
+Result<void> run_op(const op::Svd& op, const LaneTools& on);
+Result<void> run_op(const op::Eigh& op, const LaneTools& on);
 
 }  // namespace troupe::cuda
