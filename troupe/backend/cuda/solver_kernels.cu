@@ -62,7 +62,8 @@ __device__ void identity(T* out, long long rows, long long columns, long long ba
 /// Zeros outside of one triangle, the diagonal left alone. A matrix that failed becomes NaN: whoever reads it before it
 /// is tainted must notice.
 template <class T>
-__device__ void keep_triangle(T* out, long long rows, long long columns, long long batch, int lower, const int* failed) {
+__device__ void keep_triangle(T* out, long long rows, long long columns, long long batch, int lower,
+                              const int* failed) {
   for (long long i = first_index(); i < rows * columns * batch; i += index_step()) {
     const long long row = i % rows;
     const long long column = i / rows % columns;
