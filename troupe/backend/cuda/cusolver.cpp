@@ -69,6 +69,7 @@ class Finder {
   TROUPE_FIND(sygvd, cusolverDn##X##eigen)                                  \
   TROUPE_FIND(getrf_batched, cublas##X##getrfBatched)                       \
   TROUPE_FIND(getrs_batched, cublas##X##getrsBatched)                       \
+  TROUPE_FIND(geqrf_batched, cublas##X##geqrfBatched)                       \
   TROUPE_FIND(trsm, cublas##X##trsm_v2_64)
 
 void find_all(Finder& finder, CusolverFor<float>& table) { TROUPE_FIND_ALL(S, orgqr, ormqr, sygvd) }

@@ -16,12 +16,12 @@
 
 namespace troupe::cuda {
 
-#define TROUPE_CUSOLVER_FUNCTIONS(each)                                                                      \
-  each(cusolverDnCreate) each(cusolverDnDestroy) each(cusolverDnSetStream) each(cusolverDnCreateParams)      \
-      each(cusolverDnDestroyParams) each(cusolverDnCreateGesvdjInfo) each(cusolverDnDestroyGesvdjInfo)       \
-          each(cusolverDnXgetrf_bufferSize) each(cusolverDnXgetrf) each(cusolverDnXgetrs)                    \
-              each(cusolverDnXpotrf_bufferSize) each(cusolverDnXpotrf) each(cusolverDnXpotrs)                \
-                  each(cusolverDnXgeqrf_bufferSize) each(cusolverDnXgeqrf) each(cusolverDnXgesvd_bufferSize) \
+#define TROUPE_CUSOLVER_FUNCTIONS(each)                                                                              \
+  each(cusolverDnCreate) each(cusolverDnDestroy) each(cusolverDnSetStream) each(cusolverDnCreateParams)              \
+      each(cusolverDnDestroyParams) each(cusolverDnCreateGesvdjInfo) each(cusolverDnDestroyGesvdjInfo)               \
+          each(cusolverDnXgesvdjSetTolerance) each(cusolverDnXgetrf_bufferSize) each(cusolverDnXgetrf)               \
+              each(cusolverDnXgetrs) each(cusolverDnXpotrf_bufferSize) each(cusolverDnXpotrf) each(cusolverDnXpotrs) \
+                  each(cusolverDnXgeqrf_bufferSize) each(cusolverDnXgeqrf) each(cusolverDnXgesvd_bufferSize)         \
                       each(cusolverDnXgesvd) each(cusolverDnXsyevd_bufferSize) each(cusolverDnXsyevd)
 
 /// The functions for any type, by their names in the header.
@@ -100,6 +100,8 @@ struct CusolverFor {
   cublasStatus_t (*getrf_batched)(cublasHandle_t, int n, N* const a[], int lda, int* pivots, int* info, int batch);
   cublasStatus_t (*getrs_batched)(cublasHandle_t, cublasOperation_t, int n, int sides, const N* const a[], int lda,
                                   const int* pivots, N* const b[], int ldb, int* info, int batch);
+  cublasStatus_t (*geqrf_batched)(cublasHandle_t, int m, int n, N* const a[], int lda, N* const tau[], int* info,
+                                  int batch);
   cublasStatus_t (*trsm)(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
                          std::int64_t m, std::int64_t n, const N* alpha, const N* a, std::int64_t lda, N* b,
                          std::int64_t ldb);

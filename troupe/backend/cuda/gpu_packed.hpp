@@ -78,10 +78,11 @@ class GpuPacked {
     return launch_solver_kernel(*on_, kernel("keep_triangle"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
                                 static_cast<int>(lower), failed);
   }
-  /// Notes in `verdict` which matrix has a NaN or an infinity in it.
-  Result<void> check_finite(bool lower_only, int* verdict) const {
+  /// Notes in `verdict` which matrix has a NaN or an infinity in it. Of Hermitian ones the lower triangle is looked at,
+  /// and the upper one made from it.
+  Result<void> check_finite(bool hermitian, int* verdict) const {
     return launch_solver_kernel(*on_, kernel("check_finite"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
-                                static_cast<int>(lower_only), verdict);
+                                static_cast<int>(hermitian), verdict);
   }
   Result<void> conjugate() const {
     if constexpr (kIsComplex<T>)

@@ -3,6 +3,26 @@
 #include "troupe/backend/cuda/gpu_solver.hpp"
 
 namespace troupe::cuda {
+namespace {
+
+/// The first columns of each matrix become those of another with as many rows.
+template <class T>
+Result<void> copy_columns(const GpuPacked<T>& from, const GpuPacked<T>& to, int columns) {
+  const auto view = [&](const GpuPacked<T>& packed) {
+    return op::View{.address = 0,
+                    .dtype = dtype_of<T>,
+                    .shape = {from.batch(), columns, from.rows()},
+                    .strides = {packed.rows_ll() * packed.columns_ll(), packed.rows_ll(), 1LL}};
+  };
+  return copy_elements(view(from), reinterpret_cast<CUdeviceptr>(from.data()), view(to),
+                       reinterpret_cast<CUdeviceptr>(to.data()), from.on());
+}
+
+cusolverEigMode_t mode_of(bool wants_vectors) noexcept {
+  return wants_vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
+}
+
+}  // namespace
 
 template <class T>
 Result<GpuSolver<T>> GpuSolver<T>::make(const LaneTools& on) {
@@ -100,7 +120,18 @@ Result<void> GpuSolver<T>::cholesky_solve(const GpuPacked<T>& l, const GpuPacked
 // ---- QR ----
 
 template <class T>
+Result<void> GpuSolver<T>::qr_for_all(const GpuPacked<T>& a, const GpuPacked<T>& tau) const {
+  const StreamScratch all = TROUPE_TRY(a.addresses());
+  const StreamScratch all_tau = TROUPE_TRY(tau.addresses());
+  int refused = 0;  // of the host: which argument
+  return checked_cublas(typed_.geqrf_batched(blas_.handle(), a.rows(), a.columns(), all.data<Native<T>*>(), a.leading(),
+                                             all_tau.data<Native<T>*>(), &refused, a.batch()),
+                        "cublasgeqrfBatched");
+}
+
+template <class T>
 Result<void> GpuSolver<T>::qr(const GpuPacked<T>& a, const GpuPacked<T>& tau, int* spare) const {
+  if (has_qr_for_all(a.batch(), a.rows(), a.columns())) return qr_for_all(a, tau);
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
   TROUPE_TRY(checked(
@@ -117,7 +148,15 @@ Result<void> GpuSolver<T>::qr(const GpuPacked<T>& a, const GpuPacked<T>& tau, in
 }
 
 template <class T>
-Result<void> GpuSolver<T>::form_q(const GpuPacked<T>& q, const GpuPacked<T>& tau, int* spare) const {
+Result<void> GpuSolver<T>::form_q(const GpuPacked<T>& a, const GpuPacked<T>& tau, const GpuPacked<T>& q,
+                                  int* spare) const {
+  if (has_qr_for_all(a.batch(), a.rows(), a.columns())) {
+    constexpr long long kThreadsForEach = 32;
+    return launch_solver_kernel(on_, q.kernel("form_q"), kThreadsForEach * q.batch_ll() * q.columns_ll(),
+                                static_cast<const T*>(a.data()), static_cast<const T*>(tau.data()), a.rows_ll(),
+                                a.columns_ll(), tau.rows_ll(), q.data(), q.columns_ll(), q.batch_ll());
+  }
+  TROUPE_TRY(copy_columns(a, q, tau.rows()));
   int lwork = 0;
   TROUPE_TRY(checked(typed_.orgqr_size(solver_.handle(), q.rows(), q.columns(), tau.rows(), native(q.data()),
                                        q.leading(), native(tau.data()), &lwork),
@@ -162,14 +201,6 @@ Result<void> GpuSolver<T>::solve_upper(bool adjoint, const GpuPacked<T>& a, cons
 
 // ---- singular values and eigenvalues ----
 
-namespace {
-
-cusolverEigMode_t mode_of(bool wants_vectors) noexcept {
-  return wants_vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
-}
-
-}  // namespace
-
 template <class T>
 Result<void> GpuSolver<T>::svd(const GpuPacked<T>& a, const GpuPacked<R>& s, const GpuPacked<T>& u,
                                const GpuPacked<T>& vt, bool wants_vectors, int* info) const {
@@ -191,9 +222,17 @@ Result<void> GpuSolver<T>::svd(const GpuPacked<T>& a, const GpuPacked<R>& s, con
   return {};
 }
 
+/// As exactly as the type allows.
+template <class T>
+Result<void> GpuSolver<T>::set_tolerance() const {
+  return checked(any_.cusolverDnXgesvdjSetTolerance(solver_.jacobi(), std::numeric_limits<R>::epsilon()),
+                 "cusolverDnXgesvdjSetTolerance");
+}
+
 template <class T>
 Result<void> GpuSolver<T>::jacobi(const GpuPacked<T>& a, const GpuPacked<R>& s, const GpuPacked<T>& u,
                                   const GpuPacked<T>& v, bool wants_vectors, int* info) const {
+  TROUPE_TRY(set_tolerance());
   const int thin = u.columns() < a.rows() ? 1 : 0;
   const cusolverEigMode_t mode = mode_of(wants_vectors);
   int lwork = 0;
@@ -213,6 +252,7 @@ Result<void> GpuSolver<T>::jacobi(const GpuPacked<T>& a, const GpuPacked<R>& s, 
 template <class T>
 Result<void> GpuSolver<T>::jacobi_for_all(const GpuPacked<T>& a, const GpuPacked<R>& s, const GpuPacked<T>& u,
                                           const GpuPacked<T>& v, bool wants_vectors, int* info) const {
+  TROUPE_TRY(set_tolerance());
   const cusolverEigMode_t mode = mode_of(wants_vectors);
   int lwork = 0;
   TROUPE_TRY(checked(typed_.gesvdj_batched_size(solver_.handle(), mode, a.rows(), a.columns(), native(a.data()),

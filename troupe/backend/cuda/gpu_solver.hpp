@@ -45,10 +45,14 @@ class GpuSolver {
 
   // ---- QR ----
 
+  /// Whether a batch of such matrices goes to a function for all of them.
+  static bool has_qr_for_all(std::int64_t batch, std::int64_t rows, std::int64_t columns) noexcept {
+    return batch > 1 && std::max(rows, columns) <= kBatchedMost;
+  }
   /// a becomes r, above, and the reflectors that make up q.
   Result<void> qr(const GpuPacked<T>& a, const GpuPacked<T>& tau, int* spare) const;
-  /// Reflectors in the first columns of each q become q.
-  Result<void> form_q(const GpuPacked<T>& q, const GpuPacked<T>& tau, int* spare) const;
+  /// q from the reflectors in a, as many columns of it as there are in `q`.
+  Result<void> form_q(const GpuPacked<T>& a, const GpuPacked<T>& tau, const GpuPacked<T>& q, int* spare) const;
   /// c becomes q c, or q^H c.
   Result<void> apply_q(bool adjoint, const GpuPacked<T>& reflectors, const GpuPacked<T>& tau, const GpuPacked<T>& c,
                        int* spare) const;
@@ -93,6 +97,8 @@ class GpuSolver {
       : on_(on), solver_(solver), blas_(blas), any_(any), typed_(typed) {}
 
   Result<Workspace> workspace(std::size_t device_bytes, std::size_t host_bytes) const;
+  Result<void> qr_for_all(const GpuPacked<T>& a, const GpuPacked<T>& tau) const;
+  Result<void> set_tolerance() const;
   Result<void> eigh_for_all(const GpuPacked<T>& a, const GpuPacked<R>& w, cusolverEigMode_t mode, int* info) const;
   static Native<T>* native(T* pointer) noexcept { return reinterpret_cast<Native<T>*>(pointer); }
 

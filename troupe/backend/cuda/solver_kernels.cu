@@ -112,14 +112,66 @@ __device__ void check_rank(const T* r, long long rows, long long columns, long l
   }
 }
 
-/// What is not a number becomes 0, so that no iteration can go on for ever, and fails its matrix.
 template <class T>
-__device__ void check_finite(T* a, long long rows, long long columns, long long batch, int lower, int* verdict) {
+__device__ bool is_finite(const T& x) {
+  return isfinite(real_of(x)) && isfinite(imaginary_of(x));
+}
+
+/// What is not a number becomes 0, so that no iteration can go on for ever, and fails its matrix. Of a Hermitian matrix
+/// only the lower triangle counts, and the upper one is made from it.
+template <class T>
+__device__ void check_finite(T* a, long long rows, long long columns, long long batch, int hermitian, int* verdict) {
   for (long long i = first_index(); i < rows * columns * batch; i += index_step()) {
-    if (lower && i % rows < i / rows % columns) continue;
-    if (isfinite(real_of(a[i])) && isfinite(imaginary_of(a[i]))) continue;
-    verdict[i / (rows * columns)] = kNotFinite;
-    a[i] = number<T>(0, 0);
+    const long long row = i % rows;
+    const long long column = i / rows % columns;
+    T* const matrix = a + i / (rows * columns) * rows * columns;
+    T element = hermitian && row < column ? matrix[row * rows + column] : a[i];
+    if (!is_finite(element)) {
+      verdict[i / (rows * columns)] = kNotFinite;
+      element = number<T>(0, 0);
+    }
+    if (hermitian && row == column) element = number<T>(real_of(element), 0);
+    if (hermitian && row < column) element = number<T>(real_of(element), -imaginary_of(element));
+    a[i] = element;
+  }
+}
+
+/// Column j of q is H_1 (H_2 ( ... (H_k e_j))), with H_i = 1 - tau_i v_i v_i^H; v_i is in column i of the factors,
+/// below a 1 on the diagonal and zeros above it. A warp for each column.
+template <class T>
+__device__ void form_q(const T* factors, const T* tau, long long rows, long long columns_of_factors,
+                       long long reflectors, T* q, long long columns, long long batch) {
+  for (long long i = first_index(); i < batch * columns * kWarp; i += index_step()) {
+    const long long lane = i % kWarp;
+    const long long column = i / kWarp % columns;
+    const long long which = i / kWarp / columns;
+    T* const x = q + (which * columns + column) * rows;
+    for (long long row = lane; row < rows; row += kWarp) x[row] = number<T>(row == column ? 1 : 0, 0);
+    for (long long k = reflectors - 1; k >= 0; --k) {
+      const T* const v = factors + (which * columns_of_factors + k) * rows;
+      double real = 0;  // of v^H x
+      double imaginary = 0;
+      for (long long row = k + lane; row < rows; row += kWarp) {
+        // Each lane reads only what it wrote itself.
+        const double v_real = row == k ? 1 : real_of(v[row]);
+        const double v_imaginary = row == k ? 0 : imaginary_of(v[row]);
+        real += v_real * real_of(x[row]) + v_imaginary * imaginary_of(x[row]);
+        imaginary += v_real * imaginary_of(x[row]) - v_imaginary * real_of(x[row]);
+      }
+      for (int step = kWarp / 2; step > 0; step /= 2) {
+        real += __shfl_xor_sync(kWholeWarp, real, step);
+        imaginary += __shfl_xor_sync(kWholeWarp, imaginary, step);
+      }
+      const T factor = tau[which * reflectors + k];
+      const double by_real = real_of(factor) * real - imaginary_of(factor) * imaginary;
+      const double by_imaginary = real_of(factor) * imaginary + imaginary_of(factor) * real;
+      for (long long row = k + lane; row < rows; row += kWarp) {
+        const double v_real = row == k ? 1 : real_of(v[row]);
+        const double v_imaginary = row == k ? 0 : imaginary_of(v[row]);
+        x[row] = number<T>(real_of(x[row]) - (by_real * v_real - by_imaginary * v_imaginary),
+                           imaginary_of(x[row]) - (by_real * v_imaginary + by_imaginary * v_real));
+      }
+    }
   }
 }
 
@@ -178,13 +230,18 @@ using namespace troupe::cuda;  // for the names that the worker looks up
     check_rank<T>(r, rows, columns, batch, verdict);                                                                  \
   }                                                                                                                   \
   extern "C" __global__ void troupe_check_finite_##dtype(T* a, long long rows, long long columns, long long batch,    \
-                                                         int lower, int* verdict) {                                   \
-    check_finite<T>(a, rows, columns, batch, lower, verdict);                                                         \
+                                                         int hermitian, int* verdict) {                               \
+    check_finite<T>(a, rows, columns, batch, hermitian, verdict);                                                     \
   }                                                                                                                   \
   extern "C" __global__ void troupe_determinant_##dtype(const T* lu, long long n, long long batch,                    \
                                                         const long long* wide_pivots, const int* pivots,              \
                                                         const int* info, T* out) {                                    \
     determinant<T>(lu, n, batch, wide_pivots, pivots, info, out);                                                     \
+  }                                                                                                                   \
+  extern "C" __global__ void troupe_form_q_##dtype(const T* factors, const T* tau, long long rows,                    \
+                                                   long long columns_of_factors, long long reflectors, T* q,          \
+                                                   long long columns, long long batch) {                              \
+    form_q<T>(factors, tau, rows, columns_of_factors, reflectors, q, columns, batch);                                 \
   }
 TROUPE_SOLVER_KERNELS(f32, float)
 TROUPE_SOLVER_KERNELS(f64, double)

@@ -41,19 +41,6 @@ op::View transposed(const op::View& batch) {
   return turned;
 }
 
-/// The first columns of each matrix become those of another with as many rows.
-template <class T>
-Result<void> copy_columns(const GpuPacked<T>& from, const GpuPacked<T>& to, int columns) {
-  const auto view = [&](const GpuPacked<T>& packed) {
-    return op::View{.address = 0,
-                    .dtype = dtype_of<T>,
-                    .shape = {from.batch(), columns, from.rows()},
-                    .strides = {packed.rows_ll() * packed.columns_ll(), packed.rows_ll(), 1LL}};
-  };
-  return copy_elements(view(from), reinterpret_cast<CUdeviceptr>(from.data()), view(to),
-                       reinterpret_cast<CUdeviceptr>(to.data()), from.on());
-}
-
 }  // namespace
 
 Result<void> run_op(const op::Solve& op, const LaneTools& on) {
@@ -183,8 +170,7 @@ Result<void> run_op(const op::Qr& op, const LaneTools& on) {
       return q.give(op.q);
     }
     TROUPE_TRY(solver.qr(a, tau, spare.nobodys()));
-    TROUPE_TRY(copy_columns(a, q, reflectors));
-    TROUPE_TRY(solver.form_q(q, tau, spare.nobodys()));
+    TROUPE_TRY(solver.form_q(a, tau, q, spare.nobodys()));
     TROUPE_TRY(q.give(op.q));
     TROUPE_TRY(a.keep_triangle(false, nullptr));
     return a.give(op.r);
