@@ -81,8 +81,8 @@ __device__ void check_diagonal(const T* a, long long n, long long batch, int pos
     if (positive ? real_of(element) > 0 : real_of(element) != 0 || imaginary_of(element) != 0) continue;
     const int position = static_cast<int>(row) + 1;
     int* const word = verdict + i / n;
-    int before = *word;
-    while (before == 0 || before > position) {  // another kind of failure stays
+    int before = atomicCAS(word, 0, position);
+    while (before > position) {  // another kind of failure stays
       const int seen = atomicCAS(word, before, position);
       if (seen == before) break;
       before = seen;
@@ -125,14 +125,16 @@ __device__ void check_finite(T* a, long long rows, long long columns, long long 
     const long long row = i % rows;
     const long long column = i / rows % columns;
     T* const matrix = a + i / (rows * columns) * rows * columns;
-    T element = hermitian && row < column ? matrix[row * rows + column] : a[i];
-    if (!is_finite(element)) {
+    const bool is_made = hermitian && row < column;
+    T element = is_made ? matrix[row * rows + column] : a[i];
+    const bool is_bad = !is_finite(element);
+    if (is_bad) {
       verdict[i / (rows * columns)] = kNotFinite;
       element = number<T>(0, 0);
     }
+    if (is_made) element = number<T>(real_of(element), -imaginary_of(element));
     if (hermitian && row == column) element = number<T>(real_of(element), 0);
-    if (hermitian && row < column) element = number<T>(real_of(element), -imaginary_of(element));
-    a[i] = element;
+    if (is_bad || is_made || row == column) a[i] = element;
   }
 }
 
@@ -149,10 +151,11 @@ __device__ void form_q(const T* factors, const T* tau, long long rows, long long
     for (long long row = lane; row < rows; row += kWarp) x[row] = number<T>(row == column ? 1 : 0, 0);
     for (long long k = reflectors - 1; k >= 0; --k) {
       const T* const v = factors + (which * columns_of_factors + k) * rows;
+      // Of every 32 rows a lane has always the same one, and so reads only what it wrote itself.
+      const long long first = lane < k ? lane + (k - lane + kWarp - 1) / kWarp * kWarp : lane;
       double real = 0;  // of v^H x
       double imaginary = 0;
-      for (long long row = k + lane; row < rows; row += kWarp) {
-        // Each lane reads only what it wrote itself.
+      for (long long row = first; row < rows; row += kWarp) {
         const double v_real = row == k ? 1 : real_of(v[row]);
         const double v_imaginary = row == k ? 0 : imaginary_of(v[row]);
         real += v_real * real_of(x[row]) + v_imaginary * imaginary_of(x[row]);
@@ -165,7 +168,7 @@ __device__ void form_q(const T* factors, const T* tau, long long rows, long long
       const T factor = tau[which * reflectors + k];
       const double by_real = real_of(factor) * real - imaginary_of(factor) * imaginary;
       const double by_imaginary = real_of(factor) * imaginary + imaginary_of(factor) * real;
-      for (long long row = k + lane; row < rows; row += kWarp) {
+      for (long long row = first; row < rows; row += kWarp) {
         const double v_real = row == k ? 1 : real_of(v[row]);
         const double v_imaginary = row == k ? 0 : imaginary_of(v[row]);
         x[row] = number<T>(real_of(x[row]) - (by_real * v_real - by_imaginary * v_imaginary),
