@@ -57,6 +57,7 @@ Result<void> judge(std::string_view op, Words words, std::string (*explain)(std:
     case op::kNotFinite: what = "has a NaN or an infinity in it"; break;
     case op::kNotPivots: what = "comes with pivots that no factorization has made"; break;
     case op::kRankDeficient: what = "has columns or rows that depend on each other"; break;
+    case op::kNoConvergence: what = "is one for which the iteration does not converge"; break;
     default: what = explain(*first);
   }
   std::string message = std::string(op) + ": ";

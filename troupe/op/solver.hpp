@@ -12,6 +12,7 @@ namespace troupe::op {
 inline constexpr std::int32_t kNotFinite = -1;      // there is a NaN or an infinity in it
 inline constexpr std::int32_t kNotPivots = -2;      // the pivots are not those of a factorization
 inline constexpr std::int32_t kRankDeficient = -3;  // its columns, or rows, depend on each other
+inline constexpr std::int32_t kNoConvergence = -4;  // what came out is not a number
 
 /// What is known of the matrix of a linear system.
 enum class System : std::uint8_t { general, positive, kLast = positive };

@@ -78,11 +78,11 @@ class GpuPacked {
     return launch_solver_kernel(*on_, kernel("keep_triangle"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
                                 static_cast<int>(lower), failed);
   }
-  /// Notes in `verdict` which matrix has a NaN or an infinity in it. Of Hermitian ones the lower triangle is looked at,
-  /// and the upper one made from it.
-  Result<void> check_finite(bool hermitian, int* verdict) const {
+  /// Writes `word` to the verdict of each matrix that has a NaN or an infinity in it. Of Hermitian ones the lower
+  /// triangle is looked at, and the upper one made from it.
+  Result<void> check_finite(bool hermitian, std::int32_t word, int* verdict) const {
     return launch_solver_kernel(*on_, kernel("check_finite"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
-                                static_cast<int>(hermitian), verdict);
+                                static_cast<int>(hermitian), static_cast<int>(word), verdict);
   }
   Result<void> conjugate() const {
     if constexpr (kIsComplex<T>)

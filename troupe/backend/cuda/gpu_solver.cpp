@@ -285,18 +285,19 @@ Result<void> GpuSolver<T>::eigh(const GpuPacked<T>& a, const GpuPacked<R>& w, bo
   return {};
 }
 
+/// By the upper triangles: by the lower ones, the function has been seen to fail for c64.
 template <class T>
 Result<void> GpuSolver<T>::eigh_for_all(const GpuPacked<T>& a, const GpuPacked<R>& w, cusolverEigMode_t mode,
                                         int* info) const {
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
   TROUPE_TRY(checked(any_.cusolverDnXsyevBatched_bufferSize(
-                         solver_.handle(), solver_.params(), mode, CUBLAS_FILL_MODE_LOWER, a.rows(), kType, a.data(),
+                         solver_.handle(), solver_.params(), mode, CUBLAS_FILL_MODE_UPPER, a.rows(), kType, a.data(),
                          a.leading(), kRealType, w.data(), kType, &device_bytes, &host_bytes, a.batch()),
                      "cusolverDnXsyevBatched_bufferSize"));
   const Workspace work = TROUPE_TRY(workspace(device_bytes, host_bytes));
   return checked(
-      any_.cusolverDnXsyevBatched(solver_.handle(), solver_.params(), mode, CUBLAS_FILL_MODE_LOWER, a.rows(), kType,
+      any_.cusolverDnXsyevBatched(solver_.handle(), solver_.params(), mode, CUBLAS_FILL_MODE_UPPER, a.rows(), kType,
                                   a.data(), a.leading(), kRealType, w.data(), kType, work.device.data(),
                                   work.device_bytes, work.host, work.host_bytes, info, a.batch()),
       "cusolverDnXsyevBatched");

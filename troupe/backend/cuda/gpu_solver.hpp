@@ -74,7 +74,7 @@ class GpuSolver {
   }
   Result<void> jacobi_for_all(const GpuPacked<T>& a, const GpuPacked<R>& s, const GpuPacked<T>& u,
                               const GpuPacked<T>& v, bool wants_vectors, int* info) const;
-  /// a becomes the vectors.
+  /// a, of which both triangles are there, becomes the vectors.
   Result<void> eigh(const GpuPacked<T>& a, const GpuPacked<R>& w, bool wants_vectors, int* info) const;
   /// b is destroyed, too.
   Result<void> generalized_eigh(const GpuPacked<T>& a, const GpuPacked<T>& b, const GpuPacked<R>& w, bool wants_vectors,

@@ -8,7 +8,6 @@ namespace troupe::cuda {
 namespace {
 
 // As in op/solver.hpp.
-constexpr int kNotFinite = -1;
 constexpr int kNotPivots = -2;
 constexpr int kRankDeficient = -3;
 constexpr unsigned kWholeWarp = 0xffffffff;
@@ -117,10 +116,11 @@ __device__ bool is_finite(const T& x) {
   return isfinite(real_of(x)) && isfinite(imaginary_of(x));
 }
 
-/// What is not a number becomes 0, so that no iteration can go on for ever, and fails its matrix. Of a Hermitian matrix
-/// only the lower triangle counts, and the upper one is made from it.
+/// What is not a number becomes 0, so that no iteration can go on for ever, and fails its matrix with `word`. Of a
+/// Hermitian matrix only the lower triangle counts, and the upper one is made from it.
 template <class T>
-__device__ void check_finite(T* a, long long rows, long long columns, long long batch, int hermitian, int* verdict) {
+__device__ void check_finite(T* a, long long rows, long long columns, long long batch, int hermitian, int word,
+                             int* verdict) {
   for (long long i = first_index(); i < rows * columns * batch; i += index_step()) {
     const long long row = i % rows;
     const long long column = i / rows % columns;
@@ -129,7 +129,7 @@ __device__ void check_finite(T* a, long long rows, long long columns, long long 
     T element = is_made ? matrix[row * rows + column] : a[i];
     const bool is_bad = !is_finite(element);
     if (is_bad) {
-      verdict[i / (rows * columns)] = kNotFinite;
+      atomicCAS(verdict + i / (rows * columns), 0, word);
       element = number<T>(0, 0);
     }
     if (is_made) element = number<T>(real_of(element), -imaginary_of(element));
@@ -233,8 +233,8 @@ using namespace troupe::cuda;  // for the names that the worker looks up
     check_rank<T>(r, rows, columns, batch, verdict);                                                                  \
   }                                                                                                                   \
   extern "C" __global__ void troupe_check_finite_##dtype(T* a, long long rows, long long columns, long long batch,    \
-                                                         int hermitian, int* verdict) {                               \
-    check_finite<T>(a, rows, columns, batch, hermitian, verdict);                                                     \
+                                                         int hermitian, int word, int* verdict) {                     \
+    check_finite<T>(a, rows, columns, batch, hermitian, word, verdict);                                               \
   }                                                                                                                   \
   extern "C" __global__ void troupe_determinant_##dtype(const T* lu, long long n, long long batch,                    \
                                                         const long long* wide_pivots, const int* pivots,              \

@@ -268,11 +268,12 @@ Result<void> run_op(const op::Svd& any, const LaneTools& on) {
       return verdict.give(op.verdict);
     }
     const auto s = TROUPE_TRY(GpuPacked<NativeReal<T>>::make(on, a.batch(), a.columns(), 1));
-    TROUPE_TRY(a.check_finite(false, verdict.ours()));
+    TROUPE_TRY(a.check_finite(false, op::kNotFinite, verdict.ours()));
     if (op.algorithm == op::SvdAlgorithm::jacobi || solver.has_jacobi_for_all(a.batch(), a.rows(), a.columns()))
       TROUPE_TRY(svd_by_jacobi<T>(solver, op, a, s, verdict.theirs()));
     else
       TROUPE_TRY(svd_by_bidiagonal<T>(solver, op, a, s, verdict.theirs()));
+    TROUPE_TRY(s.check_finite(false, op::kNoConvergence, verdict.theirs()));
     TROUPE_TRY(s.give_vectors(op.s));
     return verdict.give(op.verdict);
   });
@@ -285,14 +286,15 @@ Result<void> run_op(const op::Eigh& op, const LaneTools& on) {
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     if (a.count() == 0) return verdict.give(op.verdict);
     const auto w = TROUPE_TRY(GpuPacked<NativeReal<T>>::make(on, a.batch(), a.rows(), 1));
-    TROUPE_TRY(a.check_finite(true, verdict.ours()));
+    TROUPE_TRY(a.check_finite(true, op::kNotFinite, verdict.ours()));
     if (op.is_generalized) {
       const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
-      TROUPE_TRY(b.check_finite(true, verdict.ours()));
+      TROUPE_TRY(b.check_finite(true, op::kNotFinite, verdict.ours()));
       TROUPE_TRY(solver.generalized_eigh(a, b, w, op.wants_vectors(), verdict.theirs()));
     } else {
       TROUPE_TRY(solver.eigh(a, w, op.wants_vectors(), verdict.theirs()));
     }
+    TROUPE_TRY(w.check_finite(false, op::kNoConvergence, verdict.theirs()));
     TROUPE_TRY(w.give_vectors(op.w));
     if (op.wants_vectors()) TROUPE_TRY(a.give(op.v));
     return verdict.give(op.verdict);
