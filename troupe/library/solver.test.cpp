@@ -107,6 +107,23 @@ TEST_F(SolverInput, may_repeat_one_matrix_in_a_batch) {
   expect_equal(x.read(), {1, 1, 2, 2, 3, 3});
 }
 
+TEST_F(SolverInput, is_run_again_when_the_worker_dies_under_it) {
+  if (device().worker_pid() == 0) GTEST_SKIP() << "the worker is a thread";
+  constexpr std::int64_t kSize = 400;
+  Sample<float> a = hermitian(-1, kSize, false, Lie::dense);
+  Sample<float> w = poisoned({kSize});
+  Sample<float> v = poisoned({kSize, kSize});
+  value(solver().eigh(a.array(), w.array(), v.array()).submit());
+  EXPECT_TRUE(device().kill_worker());
+  value(device().ready(v.array()).get());
+  double trace = 0;
+  double sum = 0;
+  for (std::int64_t i = 0; i < kSize; ++i) trace += a.values()[static_cast<std::size_t>(i * (kSize + 1))];
+  for (const float eigenvalue : w.read()) sum += eigenvalue;
+  EXPECT_NEAR(sum, trace, 0.05);
+  expect_orthonormal_columns(matrix_of(v.read(), kSize, kSize), 8 * kSize);
+}
+
 // ---- matrices that do not allow it ----
 
 template <class C>
