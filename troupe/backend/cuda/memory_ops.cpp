@@ -65,28 +65,32 @@ Result<void> run_op(const op::Fill& op, const LaneTools& on) {
   return on.launch(TROUPE_TRY(on.kernels())->fill(size), layout.count, arguments);
 }
 
-Result<void> run_op(const op::Copy& op, const LaneTools& on) {
-  Layout layout = layout_of(op.in, &op.out);
+Result<void> copy_elements(const op::View& in, CUdeviceptr in_at, const op::View& out, CUdeviceptr out_at,
+                           const LaneTools& on) {
+  Layout layout = layout_of(in, &out);
   if (layout.count == 0) return {};
-  CUdeviceptr in = on.at(op.in);
-  CUdeviceptr out = on.at(op.out);
   const Driver& driver = on.driver();
-  const std::int64_t size = size_bytes(op.in.dtype);
+  const std::int64_t size = size_bytes(in.dtype);
   if (layout.rank == 0)
-    return TROUPE_CUDA(driver, cuMemcpyAsync, out, in, static_cast<std::size_t>(layout.count * size), on.stream());
-  if (const auto rows = as_rows(op.in, op.out)) {
+    return TROUPE_CUDA(driver, cuMemcpyAsync, out_at, in_at, static_cast<std::size_t>(layout.count * size),
+                       on.stream());
+  if (const auto rows = as_rows(in, out)) {
     CUDA_MEMCPY2D copy{};
     copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-    copy.srcDevice = in;
-    copy.dstDevice = out;
+    copy.srcDevice = in_at;
+    copy.dstDevice = out_at;
     copy.srcPitch = static_cast<std::size_t>(rows->in_step);
     copy.dstPitch = static_cast<std::size_t>(rows->out_step);
     copy.WidthInBytes = static_cast<std::size_t>(rows->bytes);
     copy.Height = static_cast<std::size_t>(rows->count);
     return TROUPE_CUDA(driver, cuMemcpy2DAsync, &copy, on.stream());
   }
-  std::array<void*, 3> arguments{&in, &out, &layout};
+  std::array<void*, 3> arguments{&in_at, &out_at, &layout};
   return on.launch(TROUPE_TRY(on.kernels())->copy(size), layout.count, arguments);
+}
+
+Result<void> run_op(const op::Copy& op, const LaneTools& on) {
+  return copy_elements(op.in, on.at(op.in), op.out, on.at(op.out), on);
 }
 
 Result<void> run_op(const op::Cast& op, const LaneTools& on) {

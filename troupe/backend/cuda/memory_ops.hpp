@@ -11,6 +11,11 @@ namespace troupe::cuda {
 /// What a kernel of ours is told of one array (`b` null) or of two that have one shape.
 Layout layout_of(const op::View& a, const op::View* b);
 
+/// Elements from one place to another, which need not be in the vault: the views say only how they lie there. Needs one
+/// shape and type.
+Result<void> copy_elements(const op::View& in, CUdeviceptr in_at, const op::View& out, CUdeviceptr out_at,
+                           const LaneTools& on);
+
 inline Result<void> run_op(const op::Nop&, const LaneTools&) { return {}; }
 inline Result<void> run_op(const op::Ready&, const LaneTools&) { return {}; }
 Result<void> run_op(const op::Fill& op, const LaneTools& on);

@@ -16,6 +16,7 @@
 #include "troupe/backend/cuda/cublas.hpp"
 #include "troupe/backend/cuda/cublas_lt.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
+#include "troupe/backend/cuda/cusolver.hpp"
 #include "troupe/backend/cuda/kernel_arguments.hpp"
 #include "troupe/backend/cuda/own_kernels.hpp"
 #include "troupe/wire/channel.hpp"
@@ -24,7 +25,7 @@ namespace troupe::cuda {
 
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
 /// new one is a line here.
-using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<CublasLt>>;
+using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<CublasLt>, std::unique_ptr<Cusolver>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {

@@ -58,6 +58,7 @@ Result<OpenBlas> load(const char* file) {
   void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // open for good, whether it is used or not
   if (library == nullptr) return last_dl_error();
   OpenBlas blas;
+  blas.library = library;
   char* (*get_config)() = nullptr;
   TROUPE_TRY(resolve_all(library, "s", "s", blas.s));
   TROUPE_TRY(resolve_all(library, "d", "d", blas.d));

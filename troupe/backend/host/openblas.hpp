@@ -74,7 +74,8 @@ struct OpenBlas {
   Cblas<std::complex<double>> z{};
   void (*set_num_threads)(int) = nullptr;
   int (*get_num_threads)() = nullptr;
-  std::string config;  // version, target and threading, in OpenBLAS's own words
+  void* library = nullptr;  // for its other functions (lapack.hpp)
+  std::string config;       // version, target and threading, in OpenBLAS's own words
 
   template <class T>
   const Cblas<T>& of() const noexcept {

@@ -1,0 +1,306 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/solver_ops.hpp"
+
+#include "troupe/backend/cuda/gpu_solver.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+/// Checks the op once more, and calls `f(solver)` with the one of its type; not for a batch without matrices.
+template <class Op, class F>
+Result<void> with_solver(const Op& op, const op::View& batch, const LaneTools& on, F&& f) {
+  TROUPE_TRY(op::check(op));
+  if (batch.shape[0] == 0) return {};
+  const auto call = [&]<class T>(std::type_identity<T>) -> Result<void> {
+    return f(TROUPE_TRY(GpuSolver<T>::make(on)));
+  };
+  switch (batch.dtype) {
+    case DType::f32: return call(std::type_identity<float>{});
+    case DType::f64: return call(std::type_identity<double>{});
+    case DType::c64: return call(std::type_identity<std::complex<float>>{});
+    case DType::c128: return call(std::type_identity<std::complex<double>>{});
+    default: return fail(ErrorKind::unsupported, "cuSOLVER has no " + std::string(name(batch.dtype)));
+  }
+}
+
+template <class T>
+T element_of(const GpuSolver<T>&);
+
+template <class T>
+Result<void> check_diagonal(const GpuPacked<T>& a, bool positive, int* verdict) {
+  return launch_solver_kernel(a.on(), a.kernel("check_diagonal"), a.batch_ll() * a.rows_ll(),
+                              static_cast<const T*>(a.data()), a.rows_ll(), a.batch_ll(), static_cast<int>(positive),
+                              verdict);
+}
+
+op::View transposed(const op::View& batch) {
+  op::View turned = batch;
+  std::swap(turned.shape[1], turned.shape[2]);
+  std::swap(turned.strides[1], turned.strides[2]);
+  return turned;
+}
+
+}  // namespace
+
+Result<void> run_op(const op::Solve& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
+    if (a.count() > 0 && op.system == op::System::positive) {
+      TROUPE_TRY(solver.cholesky(a, verdict.theirs()));
+      TROUPE_TRY(solver.cholesky_solve(a, b, verdict.nobodys()));
+    } else if (a.count() > 0) {
+      const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
+      TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+      TROUPE_TRY(solver.lu_solve(a, pivots, b, verdict.nobodys()));
+    }
+    TROUPE_TRY(b.give(op.x));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::Inverse& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    if (a.count() == 0) return verdict.give(op.verdict);
+    const auto out = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), a.rows()));
+    TROUPE_TRY(out.make_identity());
+    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
+    TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+    TROUPE_TRY(solver.lu_solve(a, pivots, out, verdict.nobodys()));
+    TROUPE_TRY(out.give(op.out));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::Determinant& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    const auto out = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), 1, 1));
+    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
+    if (a.count() > 0) TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+    constexpr long long kThreadsForEach = 32;
+    TROUPE_TRY(launch_solver_kernel(
+        on, a.kernel("determinant"), kThreadsForEach * a.batch_ll(), static_cast<const T*>(a.data()), a.rows_ll(),
+        a.batch_ll(), static_cast<const long long*>(pivots.wide()), static_cast<const int*>(pivots.narrow()),
+        static_cast<const int*>(verdict.theirs()), out.data()));
+    return out.give_vectors(op.out);
+  });
+}
+
+Result<void> run_op(const op::Lu& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    if (a.count() == 0) return verdict.give(op.verdict);
+    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
+    TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, a.batch(), a.rows(), 1));
+    TROUPE_TRY(launch_solver_kernel(on, "give_pivots", from_zero.count(), static_cast<const long long*>(pivots.wide()),
+                                    static_cast<const int*>(pivots.narrow()), static_cast<long long>(from_zero.count()),
+                                    from_zero.data()));
+    TROUPE_TRY(from_zero.give_vectors(op.pivots));
+    TROUPE_TRY(a.give(op.lu));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::LuSolve& op, const LaneTools& on) {
+  return with_solver(op, op.lu, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.lu.shape[0]));
+    const auto lu = TROUPE_TRY(GpuPacked<T>::from(on, op.lu));
+    if (lu.count() == 0) return verdict.give(op.verdict);
+    const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
+    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), lu.rows(), 1));
+    TROUPE_TRY(from_zero.take_vectors(op.pivots));
+    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
+    TROUPE_TRY(launch_solver_kernel(on, "take_pivots", from_zero.count(), static_cast<const int*>(from_zero.data()),
+                                    lu.rows_ll(), lu.batch_ll(), pivots.wide(), pivots.narrow(), verdict.ours()));
+    TROUPE_TRY(check_diagonal(lu, false, verdict.ours()));
+    TROUPE_TRY(solver.lu_solve(lu, pivots, b, verdict.nobodys()));
+    TROUPE_TRY(b.give(op.x));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    if (a.count() > 0) TROUPE_TRY(solver.cholesky(a, verdict.theirs()));
+    TROUPE_TRY(a.keep_triangle(true, verdict.theirs()));
+    TROUPE_TRY(a.give(op.l));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::CholeskySolve& op, const LaneTools& on) {
+  return with_solver(op, op.l, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.l.shape[0]));
+    const auto l = TROUPE_TRY(GpuPacked<T>::from(on, op.l));
+    const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
+    TROUPE_TRY(check_diagonal(l, true, verdict.ours()));
+    TROUPE_TRY(solver.cholesky_solve(l, b, verdict.nobodys()));
+    TROUPE_TRY(b.give(op.x));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::Qr& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict spare = TROUPE_TRY(GpuVerdict::make(on, 0));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    const auto q = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), op.q.shape[1], op.q.shape[2]));
+    const int reflectors = std::min(a.rows(), a.columns());
+    const auto tau = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), reflectors, 1));
+    if (reflectors == 0) {
+      TROUPE_TRY(q.make_identity());
+      return q.give(op.q);
+    }
+    TROUPE_TRY(solver.qr(a, tau, spare.nobodys()));
+    TROUPE_TRY(solver.form_q(a, tau, q, spare.nobodys()));
+    TROUPE_TRY(q.give(op.q));
+    TROUPE_TRY(a.keep_triangle(false, nullptr));
+    return a.give(op.r);
+  });
+}
+
+Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const bool is_wide = op.a.shape[1] < op.a.shape[2];  // then a^H = q r gives a = r^H q^H
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, is_wide ? transposed(op.a) : op.a));
+    const auto sides = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), op.b.shape[2]));
+    const auto tau = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.columns(), 1));
+    TROUPE_TRY(sides.clear());
+    TROUPE_TRY(sides.take(op.b));
+    if (a.count() > 0) {
+      if (is_wide) TROUPE_TRY(a.conjugate());
+      TROUPE_TRY(solver.qr(a, tau, verdict.nobodys()));
+      constexpr long long kThreadsForEach = 32;
+      TROUPE_TRY(launch_solver_kernel(on, a.kernel("check_rank"), kThreadsForEach * a.batch_ll(),
+                                      static_cast<const T*>(a.data()), a.rows_ll(), a.columns_ll(), a.batch_ll(),
+                                      verdict.ours()));
+    }
+    if (a.count() > 0 && sides.count() > 0) {
+      if (!is_wide) TROUPE_TRY(solver.apply_q(true, a, tau, sides, verdict.nobodys()));
+      TROUPE_TRY(solver.solve_upper(is_wide, a, sides));
+      if (is_wide) TROUPE_TRY(solver.apply_q(false, a, tau, sides, verdict.nobodys()));
+    }
+    TROUPE_TRY(sides.give(op.x));
+    return verdict.give(op.verdict);
+  });
+}
+
+namespace {
+
+/// cuSOLVER wants it tall: a^T = (vt^T) s (u^T), without a conjugate anywhere.
+op::Svd made_tall(const op::Svd& op) {
+  if (op.a.shape[1] >= op.a.shape[2]) return op;
+  op::Svd tall = op;
+  tall.a = transposed(op.a);
+  if (op.wants_vectors()) {
+    tall.u = transposed(op.vt);
+    tall.vt = transposed(op.u);
+  }
+  return tall;
+}
+
+/// v is what comes out of Jacobi's method, and vt is its adjoint.
+template <class T>
+Result<void> svd_by_jacobi(const GpuSolver<T>& solver, const op::Svd& op, const GpuPacked<T>& a,
+                           const GpuPacked<NativeReal<T>>& s, int* info) {
+  const LaneTools& on = a.on();
+  const bool for_all = solver.has_jacobi_for_all(a.batch(), a.rows(), a.columns());
+  const bool is_thin = !for_all && (!op.wants_vectors() || op.u.shape[2] < a.rows());
+  const auto u = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), is_thin ? a.columns() : a.rows()));
+  const auto v = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.columns(), a.columns()));
+  if (for_all)
+    TROUPE_TRY(solver.jacobi_for_all(a, s, u, v, op.wants_vectors(), info));
+  else
+    TROUPE_TRY(solver.jacobi(a, s, u, v, op.wants_vectors(), info));
+  if (!op.wants_vectors()) return {};
+  TROUPE_TRY(u.give(op.u));
+  TROUPE_TRY(v.conjugate());
+  return v.give(transposed(op.vt));
+}
+
+template <class T>
+Result<void> svd_by_bidiagonal(const GpuSolver<T>& solver, const op::Svd& op, const GpuPacked<T>& a,
+                               const GpuPacked<NativeReal<T>>& s, int* info) {
+  const LaneTools& on = a.on();
+  const std::int64_t columns_of_u = op.wants_vectors() ? op.u.shape[2] : 0;
+  const auto u = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), columns_of_u));
+  const auto vt = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.columns(), a.columns()));
+  TROUPE_TRY(solver.svd(a, s, u, vt, op.wants_vectors(), info));
+  if (!op.wants_vectors()) return {};
+  TROUPE_TRY(u.give(op.u));
+  return vt.give(op.vt);
+}
+
+}  // namespace
+
+Result<void> run_op(const op::Svd& any, const LaneTools& on) {
+  return with_solver(any, any.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const op::Svd op = made_tall(any);
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    if (a.count() == 0) {
+      if (op.wants_vectors()) {
+        const auto u = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), op.u.shape[2]));
+        TROUPE_TRY(u.make_identity());
+        TROUPE_TRY(u.give(op.u));
+      }
+      return verdict.give(op.verdict);
+    }
+    const auto s = TROUPE_TRY(GpuPacked<NativeReal<T>>::make(on, a.batch(), a.columns(), 1));
+    TROUPE_TRY(a.check_finite(false, op::kNotFinite, verdict.ours()));
+    if (op.algorithm == op::SvdAlgorithm::jacobi || solver.has_jacobi_for_all(a.batch(), a.rows(), a.columns()))
+      TROUPE_TRY(svd_by_jacobi<T>(solver, op, a, s, verdict.theirs()));
+    else
+      TROUPE_TRY(svd_by_bidiagonal<T>(solver, op, a, s, verdict.theirs()));
+    TROUPE_TRY(s.check_finite(false, op::kNoConvergence, verdict.theirs()));
+    TROUPE_TRY(s.give_vectors(op.s));
+    return verdict.give(op.verdict);
+  });
+}
+
+Result<void> run_op(const op::Eigh& op, const LaneTools& on) {
+  return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
+    using T = decltype(element_of(solver));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
+    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
+    if (a.count() == 0) return verdict.give(op.verdict);
+    const auto w = TROUPE_TRY(GpuPacked<NativeReal<T>>::make(on, a.batch(), a.rows(), 1));
+    TROUPE_TRY(a.check_finite(true, op::kNotFinite, verdict.ours()));
+    if (op.is_generalized) {
+      const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
+      TROUPE_TRY(b.check_finite(true, op::kNotFinite, verdict.ours()));
+      TROUPE_TRY(solver.generalized_eigh(a, b, w, op.wants_vectors(), verdict.theirs()));
+    } else {
+      TROUPE_TRY(solver.eigh(a, w, op.wants_vectors(), verdict.theirs()));
+    }
+    TROUPE_TRY(w.check_finite(false, op::kNoConvergence, verdict.theirs()));
+    TROUPE_TRY(w.give_vectors(op.w));
+    if (op.wants_vectors()) TROUPE_TRY(a.give(op.v));
+    return verdict.give(op.verdict);
+  });
+}
+
+}  // namespace troupe::cuda
+
+#endif
