@@ -172,18 +172,16 @@ Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, Spa
                                             std::to_string(b.rows()) + " x " + std::to_string(b.columns()));
   a = CO_TRY(co_await convert_on(device, a, SparseFormat::csr, 1));
   b = CO_TRY(co_await convert_on(device, b, SparseFormat::csr, 1));
-  SparseMatrix made = a;
-  made.columns_ = b.columns();
-  CO_TRY(allocate_offsets(device, made, a.index_type()));
   HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
-  const op::SparseCountProduct count{
-      .a = a.view(), .b = b.view(), .offsets = made.offsets_.view(), .total = total.view()};
+  const op::SparseCountProduct count{.a = a.view(), .b = b.view(), .total = total.view()};
   CO_TRY(op::check(count));
-  const AnyArray* const counted[] = {&a.offsets_, &a.indices_, &a.values_,     &b.offsets_,
-                                     &b.indices_, &b.values_,  &made.offsets_, &total};
+  const AnyArray* const counted[] = {&a.offsets_, &a.indices_, &a.values_, &b.offsets_,
+                                     &b.indices_, &b.values_,  &total};
   const std::int64_t nonzeros = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
   CO_TRY(check_count("product", nonzeros, a.index_type()));
-  CO_TRY(allocate_elements(device, made, nonzeros));
+  SparseMatrix like = a;
+  like.columns_ = b.columns();
+  const SparseMatrix made = CO_TRY(allocate(device, like, nonzeros));
   const op::SparseFillProduct fill{.a = a.view(), .b = b.view(), .c = made.view()};
   CO_TRY(op::check(fill));
   const AnyArray* const filled[] = {&a.offsets_, &a.indices_,    &a.values_,     &b.offsets_,  &b.indices_,

@@ -269,38 +269,34 @@ struct SparseFillBlocks {
   friend bool operator==(const SparseFillBlocks&, const SparseFillBlocks&) = default;
 };
 
-/// How many elements the product of two CSR matrices has in each row, as offsets, and together.
+/// How many elements the product of two CSR matrices has.
 struct SparseCountProduct {
   static constexpr Kind kKind = kind(Family::sparse, 10);
   static constexpr std::string_view kName = "sparse.count_product";
   SparseView a;
   SparseView b;
-  View offsets;
   View total;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     SparseView::describe_read(self.a, v);
     SparseView::describe_read(self.b, v);
-    v.writes(self.offsets);
     v.writes(self.total);
   }
   friend bool operator==(const SparseCountProduct&, const SparseCountProduct&) = default;
 };
 
+/// The product, into arrays of as many elements as were counted.
 struct SparseFillProduct {
   static constexpr Kind kKind = kind(Family::sparse, 11);
   static constexpr std::string_view kName = "sparse.fill_product";
   SparseView a;
   SparseView b;
-  SparseView c;  // with its offsets
+  SparseView c;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     SparseView::describe_read(self.a, v);
     SparseView::describe_read(self.b, v);
-    SparseView::describe_layout(self.c, v);
-    v.reads(self.c.offsets);
-    v.writes(self.c.indices);
-    v.writes(self.c.values);
+    SparseView::describe_written(self.c, v);
   }
   friend bool operator==(const SparseFillProduct&, const SparseFillProduct&) = default;
 };

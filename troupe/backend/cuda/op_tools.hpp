@@ -15,6 +15,7 @@
 
 #include "troupe/backend/cuda/cublas.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
+#include "troupe/backend/cuda/cusparse.hpp"
 #include "troupe/backend/cuda/kernel_arguments.hpp"
 #include "troupe/backend/cuda/own_kernels.hpp"
 #include "troupe/wire/channel.hpp"
@@ -23,7 +24,7 @@ namespace troupe::cuda {
 
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
 /// new one is a line here.
-using LaneHandles = std::tuple<std::unique_ptr<Cublas>>;
+using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<Cusparse>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {

@@ -25,17 +25,13 @@ Result<void> run_op(const op::SparseCountProduct& op, const HostPlaces& here) {
     const Scratch memory = TROUPE_TRY(make_scratch(b.width * static_cast<std::int64_t>(sizeof(std::int64_t))));
     auto* const seen_in = reinterpret_cast<std::int64_t*>(memory.get());
     std::fill_n(seen_in, b.width, std::int64_t{-1});
-    I* const offsets = here.data<I>(op.offsets);
-    offsets[0] = 0;
-    for (std::int64_t row = 0; row < a.count; ++row) {
-      I count = 0;
+    std::int64_t total = 0;
+    for (std::int64_t row = 0; row < a.count; ++row)
       for_each_pair(a, b, row, [&](std::int64_t, std::int64_t j) {
-        count += seen_in[b.indices[j]] != row ? 1 : 0;
+        total += seen_in[b.indices[j]] != row ? 1 : 0;
         seen_in[b.indices[j]] = row;
       });
-      offsets[row + 1] = count;
-    }
-    sum_up(offsets, a.count, here.data<std::int64_t>(op.total));
+    *here.data<std::int64_t>(op.total) = total;
     return {};
   });
 }
@@ -48,7 +44,8 @@ Result<void> run_op(const op::SparseFillProduct& op, const HostPlaces& here) {
     const Scratch memory = TROUPE_TRY(make_scratch(b.width * static_cast<std::int64_t>(sizeof(std::int64_t))));
     auto* const place_of = reinterpret_cast<std::int64_t*>(memory.get());  // of a column, in this row or an earlier one
     std::fill_n(place_of, b.width, std::int64_t{-1});
-    const I* const offsets = here.data<I>(op.c.offsets);
+    I* const offsets = here.data<I>(op.c.offsets);
+    offsets[0] = 0;
     I* const indices = here.data<I>(op.c.indices);
     T* const values = here.data<T>(op.c.values);
     const T* const a_values = here.data<T>(op.a.values);
@@ -62,6 +59,7 @@ Result<void> run_op(const op::SparseFillProduct& op, const HostPlaces& here) {
         place = end;
         indices[end++] = b.indices[j];
       });
+      offsets[row + 1] = static_cast<I>(end);
       std::sort(indices + begin, indices + end);
       for (std::int64_t i = begin; i < end; ++i) {
         place_of[indices[i]] = i;
