@@ -194,6 +194,27 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
 }
 
+TEST_F(SparseInput, a_matrix_outlives_its_worker) {
+  System system({.log = log_nothing()});
+  const Device device = value(system.device("host"));
+  const std::vector<Triplet<float>> elements{{0, 1, 2}, {1, 0, 3}};
+  const SparseMatrix matrix =
+      value(device.sparse().from_triplets<float>(2, 2, std::span<const Triplet<float>>(elements)));
+  const Array<float> x = value(device.array<float>({2}));
+  const Array<float> y = value(device.array<float>({2}));
+  value(device.fill(x, 1.0F).get());
+  const std::int64_t generation = device.generation();
+  ASSERT_TRUE(device.kill_worker());
+  for (int round = 0; round < 100 || device.generation() == generation; ++round) {
+    value(device.fill(y, 0.0F).get());
+    value(device.sparse().multiply(matrix, x, y).get());
+    const HostArray<float> got = value(device.read(y).get());
+    EXPECT_EQ(got[0], 2.0F);
+    EXPECT_EQ(got[1], 3.0F);
+    EXPECT_EQ(value(device.sparse().product_now(matrix, matrix)).nonzeros(), 2);
+  }
+}
+
 Task<Result<float>> made_in_a_task(Device device, Array<std::int32_t> offsets, Array<std::int32_t> indices,
                                    Array<float> values, Array<float> x, Array<float> y) {
   const SparseMatrix a = CO_TRY(co_await device.sparse().csr(2, 2, offsets, indices, values));
