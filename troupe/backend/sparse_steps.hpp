@@ -277,4 +277,25 @@ constexpr std::complex<R> conjugated(const std::complex<R>& number) {
   return {number.real(), -number.imag()};
 }
 
+/// A row of a BSR matrix times a vector whose elements are `step` apart. Needs no copy and no unfolded matrix.
+template <bool conjugates, class I, class T>
+constexpr T block_row_product(const Lines<I>& bsr, const T* values, std::int64_t block, std::int64_t row, const T* x,
+                              std::int64_t step) {
+  T sum{};
+  const std::int64_t block_row = row / block;
+  for (std::int64_t place = bsr.offsets[block_row]; place < bsr.offsets[block_row + 1]; ++place) {
+    const T* const elements = values + (place * block + row % block) * block;
+    const T* const from = x + bsr.indices[place] * block * step;
+    for (std::int64_t c = 0; c < block; ++c)
+      sum = plus_product(sum, conjugates ? conjugated(elements[c]) : elements[c], from[c * step]);
+  }
+  return sum;
+}
+
+/// alpha sum + beta y; with a beta of zero, y does not matter, NaN or not.
+template <class T>
+constexpr T with_factors(const T& alpha, const T& sum, const T& beta, const T& y) {
+  return plus_product(beta == T{} ? T{} : plus_product(T{}, beta, y), alpha, sum);
+}
+
 }  // namespace troupe::backend::sparse

@@ -142,6 +142,22 @@ __device__ void to_dense(const Lines<I>& lines, const T* values, const StridedMa
       static_cast<T*>(out.data)[line * out.row_stride + lines.indices[i] * out.column_stride] = values[i];
 }
 
+/// A thread for each element of y, which has any strides, as x has.
+template <class T, class I, bool conjugates>
+__device__ void multiply_blocks(const Lines<I>& bsr, const T* values, long long block, const StridedMatrix& x,
+                                const StridedMatrix& y, long long columns, const Bytes16& alpha, const Bytes16& beta) {
+  const T by_alpha = *reinterpret_cast<const T*>(&alpha);
+  const T by_beta = *reinterpret_cast<const T*>(&beta);
+  for (long long i = first_index(); i < bsr.count * block * columns; i += index_step()) {
+    const long long row = i / columns;
+    const long long column = i - row * columns;
+    const T* const from = static_cast<const T*>(x.data) + column * x.column_stride;
+    T& out = static_cast<T*>(y.data)[row * y.row_stride + column * y.column_stride];
+    out = with_factors(by_alpha, block_row_product<conjugates>(bsr, values, block, row, from, x.row_stride), by_beta,
+                       out);
+  }
+}
+
 template <class T, class I>
 __device__ void sort_lines(const I* offsets, long long lines, I* indices, T* values) {
   for (long long line = first_index(); line < lines; line += index_step())
@@ -229,6 +245,16 @@ TROUPE_BY_INDEX(i64, std::int64_t)
   }                                                                                                                   \
   TROUPE_KERNEL troupe_to_dense_##dtype##_##index(Lines<I> lines, const T* values, StridedMatrix out) {               \
     to_dense(lines, values, out);                                                                                     \
+  }                                                                                                                   \
+  TROUPE_KERNEL troupe_multiply_blocks_##dtype##_##index(Lines<I> bsr, const T* values, long long block,              \
+                                                         StridedMatrix x, StridedMatrix y, long long columns,         \
+                                                         Bytes16 alpha, Bytes16 beta) {                               \
+    multiply_blocks<T, I, false>(bsr, values, block, x, y, columns, alpha, beta);                                     \
+  }                                                                                                                   \
+  TROUPE_KERNEL troupe_multiply_conjugated_blocks_##dtype##_##index(Lines<I> bsr, const T* values, long long block,   \
+                                                                    StridedMatrix x, StridedMatrix y,                 \
+                                                                    long long columns, Bytes16 alpha, Bytes16 beta) { \
+    multiply_blocks<T, I, true>(bsr, values, block, x, y, columns, alpha, beta);                                      \
   }                                                                                                                   \
   TROUPE_KERNEL troupe_sort_lines_##dtype##_##index(const I* offsets, long long lines, I* indices, T* values) {       \
     sort_lines(offsets, lines, indices, values);                                                                      \

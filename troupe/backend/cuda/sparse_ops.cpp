@@ -13,16 +13,38 @@
 namespace troupe::cuda {
 namespace {
 
+/// A factor as our kernels take it.
+Bytes16 factor_of(const op::Scalar& scalar, DType dtype) {
+  Bytes16 factor{};
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    const T converted = scalar.as<T>();
+    std::memcpy(&factor, &converted, sizeof converted);
+  });
+  return factor;
+}
+
 /// y = beta y; with a beta of zero what was there does not matter.
 Result<void> scale(const op::View& y, const op::Scalar& beta, SparseScratch& scratch) {
   if (beta.as<std::complex<double>>() == 0.0) return run_op(op::Fill{.out = y, .value = op::Scalar(0.0)}, scratch.on());
   const Layout layout = layout_of(y, nullptr);
-  Bytes16 factor{};
-  visit(y.dtype, [&]<class T>(std::type_identity<T>) {
-    const T converted = beta.as<T>();
-    std::memcpy(&factor, &converted, sizeof converted);
-  });
-  return scratch.launch("scale_" + std::string(name(y.dtype)), layout.count, scratch.on().at(y), layout, factor);
+  return scratch.launch("scale_" + std::string(name(y.dtype)), layout.count, scratch.on().at(y), layout,
+                        factor_of(beta, y.dtype));
+}
+
+/// BSR as it is, by a kernel of our own that takes any strides.
+Result<void> multiply_blocks(const op::SparseMultiply& op, SparseScratch& scratch) {
+  const LaneTools& on = scratch.on();
+  const DType dtype = op.matrix.values.dtype;
+  const bool is_vector = op.y.shape.rank() == 1;
+  const std::int64_t columns = is_vector ? 1 : op.y.shape[1];
+  const auto strided = [&](const op::View& view) {
+    return StridedMatrix{on.data(view), view.strides[0], is_vector ? 0 : view.strides[1]};
+  };
+  const std::string kernel = std::string(op::conjugates(op.turn) ? "multiply_conjugated_blocks_" : "multiply_blocks_") +
+                             std::string(name(dtype)) + "_" + std::string(name(op.matrix.indices.dtype));
+  return scratch.launch(kernel, op.y.shape[0] * columns, lines_of(op.matrix, on), on.at(op.matrix.values),
+                        static_cast<long long>(op.matrix.block), strided(op.x), strided(op.y),
+                        static_cast<long long>(columns), factor_of(op.alpha, dtype), factor_of(op.beta, dtype));
 }
 
 /// A matrix, and what cuSPARSE is to do to it. It transposes with and without conjugation; to conjugate alone is not
@@ -64,6 +86,7 @@ Result<void> run_op(const op::SparseMultiply& op, const LaneTools& on) {
   if (op::element_count(op.y) == 0) return {};
   SparseScratch scratch(on);
   if (op.matrix.stored() == 0 || op::element_count(op.x) == 0) return scale(op.y, op.beta, scratch);
+  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.turn)) return multiply_blocks(op, scratch);
   const Turned a = TROUPE_TRY(turned(op.matrix, op.turn, scratch));
   const GpuDense x = TROUPE_TRY(scratch.dense(op.x));
   const std::optional<GpuDense> y_there = scratch.in_place(op.y);

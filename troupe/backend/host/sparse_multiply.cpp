@@ -24,9 +24,21 @@ void multiply_lines(const sparse::Lines<I>& lines, const T* values, T alpha, con
       const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
       sum = sparse::plus_product(sum, value, *x.row(lines.indices[i]));
     }
-    T& out = *y.row(line);
-    out = sparse::plus_product(beta == T{} ? T{} : sparse::plus_product(T{}, beta, out), alpha, sum);
+    *y.row(line) = sparse::with_factors(alpha, sum, beta, *y.row(line));
   }
+}
+
+template <class T, class I, bool conjugates>
+void multiply_blocks(const op::SparseView& bsr, const HostPlaces& here, T alpha, const DenseView<T>& x, T beta,
+                     const DenseView<T>& y) {
+  const sparse::Lines<I> lines = lines_of<I>(bsr, here);
+  const T* const values = here.data<T>(bsr.values);
+  for (std::int64_t i = 0; i < y.rows; ++i)
+    for (std::int64_t j = 0; j < y.columns; ++j) {
+      const T sum =
+          sparse::block_row_product<conjugates>(lines, values, bsr.block, i, x.data + j * x.column_step, x.row_step);
+      y.at(i, j) = sparse::with_factors(alpha, sum, beta, y.at(i, j));
+    }
 }
 
 template <class T, class I, bool conjugates>
@@ -51,6 +63,8 @@ void multiply(const op::SparseMultiply& op, const HostPlaces& here) {
   const T alpha = op.alpha.as<T>();
   const T beta = op.beta.as<T>();
   if (y.rows == 0 || y.columns == 0) return;
+  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.turn))
+    return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
   const bool line_by_line =
       op::transposes(op.turn) ? op.matrix.format == op::SparseFormat::csc : op.matrix.format == op::SparseFormat::csr;
   if (line_by_line && y.columns == 1)
@@ -84,8 +98,7 @@ Result<void> run_op(const op::SparseSddmm& op, const HostPlaces& here) {
     for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
       T sum{};
       for (std::int64_t k = 0; k < a.columns; ++k) sum = sparse::plus_product(sum, a.at(row, k), b.at(k, column));
-      T& out = values[place];
-      out = sparse::plus_product(beta == T{} ? T{} : sparse::plus_product(T{}, beta, out), alpha, sum);
+      values[place] = sparse::with_factors(alpha, sum, beta, values[place]);
     });
     return {};
   });
