@@ -1,6 +1,7 @@
 // Between sparse matrices and elements in ordinary memory.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "troupe/device/device_state.hpp"
 #include "troupe/library/checks.hpp"
@@ -34,15 +35,19 @@ Result<Triplets<T>> sorted(std::int64_t rows, std::int64_t columns, std::span<co
                                                  ", " + std::to_string(element.column) + ") of a matrix of " +
                                                  std::to_string(rows) + " x " + std::to_string(columns));
   }
-  Triplets<T> made{rows, columns, {elements.begin(), elements.end()}};
-  std::ranges::stable_sort(made.elements, comes_before<T>);
-  std::size_t kept = 0;
-  for (const Triplet<T>& element : made.elements)
-    if (kept > 0 && !comes_before(made.elements[kept - 1], element))
-      made.elements[kept - 1].value += element.value;
+  std::vector<std::size_t> order(elements.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Those of one place stay in their order, so that their sum is the same every time.
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return comes_before(elements[a], elements[b]) || (!comes_before(elements[b], elements[a]) && a < b);
+  });
+  Triplets<T> made{rows, columns, {}};
+  made.elements.reserve(elements.size());
+  for (const std::size_t i : order)
+    if (!made.elements.empty() && !comes_before(made.elements.back(), elements[i]))
+      made.elements.back().value += elements[i].value;
     else
-      made.elements[kept++] = element;
-  made.elements.resize(kept);
+      made.elements.push_back(elements[i]);
   return made;
 }
 
