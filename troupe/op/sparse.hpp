@@ -72,7 +72,7 @@ constexpr bool is_unit(Triangle t) noexcept { return t >= Triangle::unit_lower; 
 /// Blocks have at most so many rows and columns.
 inline constexpr std::int64_t kMaxSparseBlock = 1024;
 
-/// A verdict is so many words: a `SparseFault`, one to spare, and three 64-bit numbers, the low half first.
+/// A verdict is so many words: what was found, the format, and three 64-bit numbers, the low half first.
 inline constexpr std::int64_t kSparseVerdictWords = 8;
 
 /// Copies a structure and checks the copy. `matrix` has no values.
