@@ -217,6 +217,7 @@ class Device {
 
  private:
   friend class Jit;
+  friend class Sparse;
   class Handle;
   explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
 

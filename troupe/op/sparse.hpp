@@ -1,11 +1,326 @@
 // Sparse matrices as data: their parts are arrays like any other, and a format says how to read them.
 // Structure is checked where it lies, by an op of its own, before anything computes with it.
+//
+// A result whose size is not known beforehand takes two ops: one that counts, and one that fills what the app has made
+// of that size in between.
 #pragma once
 
 #include "troupe/op/op.hpp"
 
 namespace troupe::op {
 
-using SparseOps = OpList<>;
+/// Compressed rows, compressed columns, elements with both their indices, compressed rows of small dense blocks.
+enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
+std::string_view name(SparseFormat format) noexcept;
+
+/// A sparse matrix in the vault. Lines are its rows (CSR, COO), its columns (CSC) or its rows of blocks (BSR). Line i
+/// has the indices from `offsets[i]` to before `offsets[i + 1]`, ascending, none twice. Of COO `offsets` holds the row
+/// of each element instead. `values` has an element for each index, or a row-major block: [indices, block, block].
+struct SparseView {
+  SparseFormat format = SparseFormat::csr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t block = 1;  // how many rows and columns a block has; 1 of all but BSR
+  View offsets;
+  View indices;
+  View values;
+
+  bool by_columns() const noexcept { return format == SparseFormat::csc; }
+  std::int64_t lines() const noexcept { return (by_columns() ? columns : rows) / block; }
+  /// Indices are below it.
+  std::int64_t width() const noexcept { return (by_columns() ? rows : columns) / block; }
+  std::int64_t stored() const noexcept { return indices.shape[0]; }
+
+  template <class Self, class V>
+  static void describe_layout(Self& self, V& v) {
+    v.field(self.format);
+    v.field(self.rows);
+    v.field(self.columns);
+    v.field(self.block);
+  }
+  template <class Self, class V>
+  static void describe_structure(Self& self, V& v) {
+    describe_layout(self, v);
+    v.reads(self.offsets);
+    v.reads(self.indices);
+  }
+  template <class Self, class V>
+  static void describe_read(Self& self, V& v) {
+    describe_structure(self, v);
+    v.reads(self.values);
+  }
+  template <class Self, class V>
+  static void describe_written(Self& self, V& v) {
+    describe_layout(self, v);
+    v.writes(self.offsets);
+    v.writes(self.indices);
+    v.writes(self.values);
+  }
+  friend bool operator==(const SparseView&, const SparseView&) = default;
+};
+
+/// What is done to a matrix before it is used.
+enum class Turn : std::uint8_t { none, transpose, conjugate, conjugate_transpose, kLast = conjugate_transpose };
+constexpr bool transposes(Turn turn) noexcept { return turn == Turn::transpose || turn == Turn::conjugate_transpose; }
+constexpr bool conjugates(Turn turn) noexcept { return turn >= Turn::conjugate; }
+
+/// The part of a matrix that a triangular solve uses; `unit` ones have ones on the diagonal, whatever is stored.
+enum class Triangle : std::uint8_t { lower, upper, unit_lower, unit_upper, kLast = unit_upper };
+constexpr bool is_lower(Triangle t) noexcept { return t == Triangle::lower || t == Triangle::unit_lower; }
+constexpr bool is_unit(Triangle t) noexcept { return t >= Triangle::unit_lower; }
+
+/// Blocks have at most so many rows and columns.
+inline constexpr std::int64_t kMaxSparseBlock = 1024;
+
+/// A verdict is so many words: what was found, the format, and three 64-bit numbers, the low half first.
+inline constexpr std::int64_t kSparseVerdictWords = 8;
+
+/// Copies a structure and checks the copy. `matrix` has no values.
+struct SparseAdopt {
+  static constexpr Kind kKind = kind(Family::sparse, 0);
+  static constexpr std::string_view kName = "sparse.adopt";
+  View offsets;
+  View indices;
+  SparseView matrix;
+  View verdict;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.offsets);
+    v.reads(self.indices);
+    SparseView::describe_layout(self.matrix, v);
+    v.writes(self.matrix.offsets);
+    v.writes(self.matrix.indices);
+    v.writes(self.verdict);
+  }
+  friend bool operator==(const SparseAdopt&, const SparseAdopt&) = default;
+};
+
+/// y = alpha turn(matrix) x + beta y, for vectors or dense matrices of any strides.
+struct SparseMultiply {
+  static constexpr Kind kKind = kind(Family::sparse, 1);
+  static constexpr std::string_view kName = "sparse.multiply";
+  Scalar alpha;
+  Scalar beta;
+  Turn turn = Turn::none;
+  SparseView matrix;
+  View x;
+  View y;
+  bool reads_y() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.beta);
+    v.field(self.turn);
+    SparseView::describe_read(self.matrix, v);
+    v.reads(self.x);
+    if (self.reads_y())
+      v.updates(self.y);
+    else
+      v.writes(self.y);
+  }
+  friend bool operator==(const SparseMultiply&, const SparseMultiply&) = default;
+};
+
+/// turn(triangle of matrix) x = alpha b, for vectors or dense matrices of any strides. The verdict says which row has
+/// no diagonal element, or a zero.
+struct SparseSolve {
+  static constexpr Kind kKind = kind(Family::sparse, 2);
+  static constexpr std::string_view kName = "sparse.solve";
+  Scalar alpha;
+  Turn turn = Turn::none;
+  Triangle triangle = Triangle::lower;
+  SparseView matrix;
+  View b;
+  View x;
+  View verdict;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.turn);
+    v.field(self.triangle);
+    SparseView::describe_read(self.matrix, v);
+    v.reads(self.b);
+    v.writes(self.x);
+    v.writes(self.verdict);
+  }
+  friend bool operator==(const SparseSolve&, const SparseSolve&) = default;
+};
+
+/// values = alpha (a b) + beta values, where the matrix has elements: a sampled product of dense matrices.
+struct SparseSddmm {
+  static constexpr Kind kKind = kind(Family::sparse, 3);
+  static constexpr std::string_view kName = "sparse.sddmm";
+  Scalar alpha;
+  Scalar beta;
+  View a;
+  View b;
+  SparseView matrix;
+  bool reads_values() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.beta);
+    v.reads(self.a);
+    v.reads(self.b);
+    SparseView::describe_structure(self.matrix, v);
+    if (self.reads_values())
+      v.updates(self.matrix.values);
+    else
+      v.writes(self.matrix.values);
+  }
+  friend bool operator==(const SparseSddmm&, const SparseSddmm&) = default;
+};
+
+/// The same matrix in another format: CSR to COO, COO to CSR, CSR to CSC, CSC to CSR, and BSR to CSR, which gets every
+/// element of every block.
+struct SparseConvert {
+  static constexpr Kind kKind = kind(Family::sparse, 4);
+  static constexpr std::string_view kName = "sparse.convert";
+  SparseView from;
+  SparseView to;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    SparseView::describe_read(self.from, v);
+    SparseView::describe_written(self.to, v);
+  }
+  friend bool operator==(const SparseConvert&, const SparseConvert&) = default;
+};
+
+struct SparseToDense {
+  static constexpr Kind kKind = kind(Family::sparse, 5);
+  static constexpr std::string_view kName = "sparse.to_dense";
+  SparseView matrix;
+  View out;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    SparseView::describe_read(self.matrix, v);
+    v.writes(self.out);
+  }
+  friend bool operator==(const SparseToDense&, const SparseToDense&) = default;
+};
+
+/// The offsets of a dense matrix's nonzeros by rows, and in `total`, one i64, how many there are.
+struct SparseCountDense {
+  static constexpr Kind kKind = kind(Family::sparse, 6);
+  static constexpr std::string_view kName = "sparse.count_dense";
+  View dense;
+  View offsets;
+  View total;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.dense);
+    v.writes(self.offsets);
+    v.writes(self.total);
+  }
+  friend bool operator==(const SparseCountDense&, const SparseCountDense&) = default;
+};
+
+/// Indices and values of a dense matrix's nonzeros, to the offsets that were counted. The verdict says when it has
+/// others by now.
+struct SparseFillDense {
+  static constexpr Kind kKind = kind(Family::sparse, 7);
+  static constexpr std::string_view kName = "sparse.fill_dense";
+  View dense;
+  SparseView matrix;  // CSR
+  View verdict;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.reads(self.dense);
+    SparseView::describe_layout(self.matrix, v);
+    v.reads(self.matrix.offsets);
+    v.writes(self.matrix.indices);
+    v.writes(self.matrix.values);
+    v.writes(self.verdict);
+  }
+  friend bool operator==(const SparseFillDense&, const SparseFillDense&) = default;
+};
+
+/// How many blocks a CSR matrix has in each row of blocks, as offsets, and together.
+struct SparseCountBlocks {
+  static constexpr Kind kKind = kind(Family::sparse, 8);
+  static constexpr std::string_view kName = "sparse.count_blocks";
+  std::int64_t block = 1;
+  SparseView matrix;
+  View offsets;
+  View total;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.block);
+    SparseView::describe_structure(self.matrix, v);
+    v.writes(self.offsets);
+    v.writes(self.total);
+  }
+  friend bool operator==(const SparseCountBlocks&, const SparseCountBlocks&) = default;
+};
+
+struct SparseFillBlocks {
+  static constexpr Kind kKind = kind(Family::sparse, 9);
+  static constexpr std::string_view kName = "sparse.fill_blocks";
+  SparseView from;  // CSR
+  SparseView to;    // BSR, with its offsets
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    SparseView::describe_read(self.from, v);
+    SparseView::describe_layout(self.to, v);
+    v.reads(self.to.offsets);
+    v.writes(self.to.indices);
+    v.writes(self.to.values);
+  }
+  friend bool operator==(const SparseFillBlocks&, const SparseFillBlocks&) = default;
+};
+
+/// How many elements the product of two CSR matrices has.
+struct SparseCountProduct {
+  static constexpr Kind kKind = kind(Family::sparse, 10);
+  static constexpr std::string_view kName = "sparse.count_product";
+  SparseView a;
+  SparseView b;
+  View total;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    SparseView::describe_read(self.a, v);
+    SparseView::describe_read(self.b, v);
+    v.writes(self.total);
+  }
+  friend bool operator==(const SparseCountProduct&, const SparseCountProduct&) = default;
+};
+
+/// The product, into arrays of as many elements as were counted.
+struct SparseFillProduct {
+  static constexpr Kind kKind = kind(Family::sparse, 11);
+  static constexpr std::string_view kName = "sparse.fill_product";
+  SparseView a;
+  SparseView b;
+  SparseView c;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    SparseView::describe_read(self.a, v);
+    SparseView::describe_read(self.b, v);
+    SparseView::describe_written(self.c, v);
+  }
+  friend bool operator==(const SparseFillProduct&, const SparseFillProduct&) = default;
+};
+
+using SparseOps =
+    OpList<SparseAdopt, SparseMultiply, SparseSolve, SparseSddmm, SparseConvert, SparseToDense, SparseCountDense,
+           SparseFillDense, SparseCountBlocks, SparseFillBlocks, SparseCountProduct, SparseFillProduct>;
+
+// What must hold of the extents and types for an op to be run at all, or `invalid_argument`. Asked before an op is
+// made, and again where it is run. What is in the arrays is another matter: `SparseAdopt` looks at that.
+
+Result<void> check_structure(const SparseView& matrix);
+Result<void> check(const SparseView& matrix);
+Result<void> check(const SparseAdopt& op);
+Result<void> check(const SparseMultiply& op);
+Result<void> check(const SparseSolve& op);
+Result<void> check(const SparseSddmm& op);
+Result<void> check(const SparseConvert& op);
+Result<void> check(const SparseToDense& op);
+Result<void> check(const SparseCountDense& op);
+Result<void> check(const SparseFillDense& op);
+Result<void> check(const SparseCountBlocks& op);
+Result<void> check(const SparseFillBlocks& op);
+Result<void> check(const SparseCountProduct& op);
+Result<void> check(const SparseFillProduct& op);
 
 }  // namespace troupe::op

@@ -17,6 +17,7 @@
 #include "troupe/backend/cuda/cublas_lt.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/backend/cuda/cusolver.hpp"
+#include "troupe/backend/cuda/cusparse.hpp"
 #include "troupe/backend/cuda/kernel_arguments.hpp"
 #include "troupe/backend/cuda/own_kernels.hpp"
 #include "troupe/wire/channel.hpp"
@@ -25,7 +26,8 @@ namespace troupe::cuda {
 
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
 /// new one is a line here.
-using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<CublasLt>, std::unique_ptr<Cusolver>>;
+using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<CublasLt>, std::unique_ptr<Cusolver>,
+                               std::unique_ptr<Cusparse>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {

@@ -1,0 +1,190 @@
+#if TROUPE_CUDA_BACKEND
+
+// What computes: brought into the form that cuSPARSE takes, and done by it.
+#include "troupe/backend/cuda/sparse_ops.hpp"
+
+#include <cstring>
+
+#include "troupe/backend/cuda/blas_ops.hpp"
+#include "troupe/backend/cuda/memory_ops.hpp"
+#include "troupe/backend/cuda/sparse_findings.hpp"
+#include "troupe/backend/cuda/sparse_scratch.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+/// A factor as our kernels take it.
+Bytes16 factor_of(const op::Scalar& scalar, DType dtype) {
+  Bytes16 factor{};
+  visit(dtype, [&]<class T>(std::type_identity<T>) {
+    const T converted = scalar.as<T>();
+    std::memcpy(&factor, &converted, sizeof converted);
+  });
+  return factor;
+}
+
+/// y = beta y; with a beta of zero what was there does not matter.
+Result<void> scale(const op::View& y, const op::Scalar& beta, SparseScratch& scratch) {
+  if (beta.as<std::complex<double>>() == 0.0) return run_op(op::Fill{.out = y, .value = op::Scalar(0.0)}, scratch.on());
+  const Layout layout = layout_of(y, nullptr);
+  return scratch.launch("scale_" + std::string(name(y.dtype)), layout.count, scratch.on().at(y), layout,
+                        factor_of(beta, y.dtype));
+}
+
+/// BSR as it is, by a kernel of our own that takes any strides.
+Result<void> multiply_blocks(const op::SparseMultiply& op, SparseScratch& scratch) {
+  const LaneTools& on = scratch.on();
+  const DType dtype = op.matrix.values.dtype;
+  const bool is_vector = op.y.shape.rank() == 1;
+  const std::int64_t columns = is_vector ? 1 : op.y.shape[1];
+  const auto strided = [&](const op::View& view) {
+    return StridedMatrix{on.data(view), view.strides[0], is_vector ? 0 : view.strides[1]};
+  };
+  const std::string kernel = std::string(op::conjugates(op.turn) ? "multiply_conjugated_blocks_" : "multiply_blocks_") +
+                             std::string(name(dtype)) + "_" + std::string(name(op.matrix.indices.dtype));
+  return scratch.launch(kernel, op.y.shape[0] * columns, lines_of(op.matrix, on), on.at(op.matrix.values),
+                        static_cast<long long>(op.matrix.block), strided(op.x), strided(op.y),
+                        static_cast<long long>(columns), factor_of(op.alpha, dtype), factor_of(op.beta, dtype));
+}
+
+/// A matrix, and what cuSPARSE is to do to it. It transposes with and without conjugation; to conjugate alone is not
+/// among its operations, and takes a copy of the values.
+struct Turned {
+  GpuCsr csr;
+  op::Turn turn = op::Turn::none;
+};
+Result<Turned> turned(const op::SparseView& matrix, op::Turn turn, SparseScratch& scratch) {
+  Turned made{TROUPE_TRY(scratch.csr(matrix)), op::Turn::none};
+  if (op::transposes(turn) != matrix.by_columns())
+    made.turn = op::conjugates(turn) ? op::Turn::conjugate_transpose : op::Turn::transpose;
+  else if (op::conjugates(turn))
+    made.csr = TROUPE_TRY(scratch.conjugated(made.csr));
+  return made;
+}
+
+op::Triangle flipped(op::Triangle triangle) noexcept {
+  switch (triangle) {
+    case op::Triangle::lower: return op::Triangle::upper;
+    case op::Triangle::upper: return op::Triangle::lower;
+    case op::Triangle::unit_lower: return op::Triangle::unit_upper;
+    default: return op::Triangle::unit_lower;
+  }
+}
+
+/// Finds the first line without a diagonal element to divide by.
+Result<void> check_diagonals(const GpuCsr& csr, const op::View& verdict, SparseScratch& scratch) {
+  const std::string types = std::string(name(csr.dtype)) + "_" + std::string(name(csr.index_type));
+  const CUdeviceptr first = TROUPE_TRY(no_finding(scratch));
+  TROUPE_TRY(scratch.launch("check_diagonals_" + types, csr.rows, lines_of(csr), csr.values, first));
+  return scratch.launch("report_diagonal_" + types, 1, lines_of(csr), csr.values, first, scratch.on().at(verdict));
+}
+
+}  // namespace
+
+Result<void> run_op(const op::SparseMultiply& op, const LaneTools& on) {
+  TROUPE_TRY(op::check(op));
+  if (op::element_count(op.y) == 0) return {};
+  SparseScratch scratch(on);
+  if (op.matrix.stored() == 0 || op::element_count(op.x) == 0) return scale(op.y, op.beta, scratch);
+  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.turn)) return multiply_blocks(op, scratch);
+  const Turned a = TROUPE_TRY(turned(op.matrix, op.turn, scratch));
+  const GpuDense x = TROUPE_TRY(scratch.dense(op.x));
+  const std::optional<GpuDense> y_there = scratch.in_place(op.y);
+  const GpuDense y = y_there ? *y_there : TROUPE_TRY(scratch.copied(op.y, op.reads_y()));
+  Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
+  TROUPE_TRY(cusparse->multiply(on, op.alpha, a.csr, a.turn, x, op.beta, y));
+  return y_there ? Result<void>{} : scratch.copy_back(y, op.y);
+}
+
+Result<void> run_op(const op::SparseSolve& op, const LaneTools& on) {
+  TROUPE_TRY(op::check(op));
+  SparseScratch scratch(on);
+  const bool is_unit = op::is_unit(op.triangle);
+  Turned a = TROUPE_TRY(turned(op.matrix, op.turn, scratch));
+  if (is_unit)
+    TROUPE_TRY(report_nothing(op.verdict, scratch));
+  else
+    TROUPE_TRY(check_diagonals(a.csr, op.verdict, scratch));
+  if (op::element_count(op.x) == 0) return {};
+  if (op.matrix.stored() == 0) {  // the identity, or an error that the verdict has told
+    TROUPE_TRY(run_op(op::Fill{.out = op.x, .value = op::Scalar(0.0)}, on));
+    return run_op(op::Axpy{.alpha = op.alpha, .x = op.b, .y = op.x}, on);
+  }
+  std::optional<GpuDense> x_there = scratch.in_place(op.x);
+  GpuDense b = TROUPE_TRY(scratch.dense(op.b));
+  // Copies are by rows; cuSPARSE is given matrices that lie alike.
+  if (x_there && !b.is_vector && x_there->by_rows != b.by_rows) {
+    if (!x_there->by_rows) x_there.reset();
+    if (!b.by_rows) b = TROUPE_TRY(scratch.copied(op.b, true));
+  }
+  if (!x_there && !b.is_vector && !b.by_rows) b = TROUPE_TRY(scratch.copied(op.b, true));
+  const GpuDense x = x_there ? *x_there : TROUPE_TRY(scratch.copied(op.x, false));
+  Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
+  const op::Triangle triangle = op.matrix.by_columns() ? flipped(op.triangle) : op.triangle;
+  TROUPE_TRY(cusparse->solve(on, op.alpha, a.csr, a.turn, triangle, b, x));
+  return x_there ? Result<void>{} : scratch.copy_back(x, op.x);
+}
+
+Result<void> run_op(const op::SparseSddmm& op, const LaneTools& on) {
+  TROUPE_TRY(op::check(op));
+  if (op.matrix.stored() == 0) return {};
+  SparseScratch scratch(on);
+  if (op.a.shape[1] == 0) return scale(op.matrix.values, op.beta, scratch);
+  GpuCsr c = TROUPE_TRY(scratch.csr(op.matrix));
+  GpuDense a = TROUPE_TRY(scratch.dense(op.a));
+  GpuDense b = TROUPE_TRY(scratch.dense(op.b));
+  if (op.matrix.by_columns()) {  // the transpose of the product is that of the transposes, exchanged
+    const auto transposed = [](const GpuDense& m) {
+      return GpuDense{m.data, m.columns, m.rows, m.leading, !m.by_rows, m.is_vector};
+    };
+    const GpuDense left = transposed(b);
+    b = transposed(a);
+    a = left;
+  }
+  Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
+  TROUPE_TRY(cusparse->sddmm(on, op.alpha, a, b, op.beta, c));
+  if (c.values == on.at(op.matrix.values)) return {};
+  return TROUPE_CUDA(on.driver(), cuMemcpyAsync, on.at(op.matrix.values), c.values,
+                     static_cast<std::size_t>(c.stored * size_bytes(c.dtype)), on.stream());
+}
+
+Result<void> run_op(const op::SparseCountProduct& op, const LaneTools& on) {
+  TROUPE_TRY(op::check(op));
+  SparseScratch scratch(on);
+  std::int64_t stored = 0;
+  if (op.a.stored() > 0 && op.b.stored() > 0) {
+    const GpuCsr a = TROUPE_TRY(scratch.with_short_indices(TROUPE_TRY(scratch.csr(op.a))));
+    const GpuCsr b = TROUPE_TRY(scratch.with_short_indices(TROUPE_TRY(scratch.csr(op.b))));
+    Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
+    stored = TROUPE_TRY(cusparse->product(on, a, b, nullptr));
+  }
+  return run_op(op::Fill{.out = op.total, .value = op::Scalar(stored)}, on);
+}
+
+Result<void> run_op(const op::SparseFillProduct& op, const LaneTools& on) {
+  TROUPE_TRY(op::check(op));
+  if (op.c.stored() == 0) return run_op(op::Fill{.out = op.c.offsets, .value = op::Scalar(0.0)}, on);
+  SparseScratch scratch(on);
+  const GpuCsr a = TROUPE_TRY(scratch.with_short_indices(TROUPE_TRY(scratch.csr(op.a))));
+  const GpuCsr b = TROUPE_TRY(scratch.with_short_indices(TROUPE_TRY(scratch.csr(op.b))));
+  GpuCsr c{op.c.rows,           op.c.columns,       op.c.stored(),     on.at(op.c.offsets),
+           on.at(op.c.indices), on.at(op.c.values), op.c.values.dtype, op.c.indices.dtype};
+  const bool widens = c.index_type == DType::i64;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(std::int32_t));
+  if (widens) {
+    c.index_type = DType::i32;
+    c.offsets = TROUPE_TRY(scratch.memory((c.rows + 1) * kSize));
+    c.indices = TROUPE_TRY(scratch.memory(c.stored * kSize));
+  }
+  Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
+  TROUPE_TRY(cusparse->product(on, a, b, &c));
+  TROUPE_TRY(scratch.launch("sort_lines_" + std::string(name(c.dtype)) + "_i32", c.rows, c.offsets,
+                            static_cast<long long>(c.rows), c.indices, c.values));
+  if (!widens) return {};
+  TROUPE_TRY(scratch.cast_indices(c.offsets, DType::i32, on.at(op.c.offsets), DType::i64, c.rows + 1));
+  return scratch.cast_indices(c.indices, DType::i32, on.at(op.c.indices), DType::i64, c.stored);
+}
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,116 @@
+// A sparse matrix in this process's memory, with its types at compile time, and the walk over its elements.
+// What the host's sparse ops share.
+#pragma once
+
+#include <string>
+
+#include "troupe/backend/host/host_places.hpp"
+#include "troupe/backend/host/scratch.hpp"
+#include "troupe/backend/sparse_steps.hpp"
+#include "troupe/op/sparse.hpp"
+
+namespace troupe::host {
+
+namespace sparse = backend::sparse;
+
+/// Calls `f.template operator()<I>()` with the type of the indices. Needs a structure that was checked.
+template <class F>
+Result<void> with_index(DType index_type, F&& f) {
+  return index_type == DType::i32 ? f.template operator()<std::int32_t>() : f.template operator()<std::int64_t>();
+}
+/// The same with the type of the values, too: `f.template operator()<T, I>()`.
+template <class F>
+Result<void> with_types(DType dtype, DType index_type, F&& f) {
+  return with_index(index_type, [&]<class I>() -> Result<void> {
+    switch (dtype) {
+      case DType::f32: return f.template operator()<float, I>();
+      case DType::f64: return f.template operator()<double, I>();
+      case DType::c64: return f.template operator()<std::complex<float>, I>();
+      case DType::c128: return f.template operator()<std::complex<double>, I>();
+      default: return fail(ErrorKind::unsupported, "sparse matrices are of f32 f64 c64 c128");
+    }
+  });
+}
+template <class F>
+Result<void> with_types(const op::SparseView& matrix, F&& f) {
+  return with_types(matrix.values.dtype, matrix.indices.dtype, f);
+}
+
+template <class I>
+sparse::Lines<I> lines_of(const op::SparseView& matrix, const HostPlaces& here) noexcept {
+  return {here.data<I>(matrix.offsets), here.data<I>(matrix.indices), matrix.lines(), matrix.width(), matrix.stored()};
+}
+
+/// The lines of a matrix that is not BSR; COO gets offsets, in memory that this keeps.
+template <class I>
+struct CompressedLines {
+  sparse::Lines<I> lines;
+  Scratch memory;
+
+  static Result<CompressedLines> make(const op::SparseView& matrix, const HostPlaces& here) {
+    CompressedLines made{lines_of<I>(matrix, here), nullptr};
+    if (matrix.format != op::SparseFormat::coo) return made;
+    made.memory = TROUPE_TRY(make_scratch((matrix.rows + 1) * static_cast<std::int64_t>(sizeof(I))));
+    I* const offsets = reinterpret_cast<I*>(made.memory.get());
+    for (std::int64_t row = 0; row <= matrix.rows; ++row)
+      sparse::compress_row(here.data<I>(matrix.offsets), matrix.stored(), row, offsets);
+    made.lines.offsets = offsets;
+    return made;
+  }
+};
+
+/// Calls `f(row, column, place)` for each element, in the order of the structure.
+template <class I, class F>
+void for_each_element(const op::SparseView& matrix, const HostPlaces& here, F&& f) {
+  const I* const offsets = here.data<I>(matrix.offsets);
+  const I* const indices = here.data<I>(matrix.indices);
+  if (matrix.format == op::SparseFormat::coo) {
+    for (std::int64_t i = 0; i < matrix.stored(); ++i) f(std::int64_t{offsets[i]}, std::int64_t{indices[i]}, i);
+    return;
+  }
+  for (std::int64_t line = 0; line < matrix.lines(); ++line)
+    for (std::int64_t i = offsets[line]; i < offsets[line + 1]; ++i) {
+      const std::int64_t index = indices[i];
+      if (matrix.format == op::SparseFormat::csr) {
+        f(line, index, i);
+      } else if (matrix.format == op::SparseFormat::csc) {
+        f(index, line, i);
+      } else {
+        const std::int64_t block = matrix.block;
+        for (std::int64_t r = 0; r < block; ++r)
+          for (std::int64_t c = 0; c < block; ++c) f(line * block + r, index * block + c, (i * block + r) * block + c);
+      }
+    }
+}
+
+/// A vector (of one column) or matrix of any strides.
+template <class T>
+struct DenseView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 1;
+  std::int64_t row_step = 0;
+  std::int64_t column_step = 0;
+
+  DenseView(const op::View& view, const HostPlaces& here) noexcept
+      : data(here.data<T>(view)), rows(view.shape[0]), row_step(view.strides[0]) {
+    if (view.shape.rank() == 1) return;
+    columns = view.shape[1];
+    column_step = view.strides[1];
+  }
+  T* row(std::int64_t i) const noexcept { return data + i * row_step; }
+  T& at(std::int64_t i, std::int64_t j) const noexcept { return data[i * row_step + j * column_step]; }
+};
+
+/// Turns counts behind a leading zero into offsets, and says how many there are together.
+template <class I>
+void sum_up(I* offsets, std::int64_t lines, std::int64_t* total) {
+  std::int64_t sum = 0;
+  for (std::int64_t line = 0; line <= lines; ++line) {
+    sum += offsets[line];
+    offsets[line] = static_cast<I>(sum);
+  }
+  *total = sum;
+}
+
+}  // namespace troupe::host

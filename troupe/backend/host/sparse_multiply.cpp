@@ -1,0 +1,107 @@
+// Products of sparse and dense matrices.
+#include "troupe/backend/host/sparse_host.hpp"
+#include "troupe/backend/host/sparse_ops.hpp"
+
+namespace troupe::host {
+namespace {
+
+/// y = beta y. With a beta of zero what was there does not matter.
+template <class T>
+void scale(T beta, const DenseView<T>& y) {
+  if (beta == T{1}) return;
+  for (std::int64_t i = 0; i < y.rows; ++i)
+    for (std::int64_t j = 0; j < y.columns; ++j)
+      y.at(i, j) = beta == T{} ? T{} : sparse::plus_product(T{}, beta, y.at(i, j));
+}
+
+/// One element of a vector from each line: sums stay in a register.
+template <class T, class I, bool conjugates>
+void multiply_lines(const sparse::Lines<I>& lines, const T* values, T alpha, const DenseView<T>& x, T beta,
+                    const DenseView<T>& y) {
+  for (std::int64_t line = 0; line < lines.count; ++line) {
+    T sum{};
+    for (std::int64_t i = lines.offsets[line]; i < lines.offsets[line + 1]; ++i) {
+      const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
+      sum = sparse::plus_product(sum, value, *x.row(lines.indices[i]));
+    }
+    *y.row(line) = sparse::with_factors(alpha, sum, beta, *y.row(line));
+  }
+}
+
+template <class T, class I, bool conjugates>
+void multiply_blocks(const op::SparseView& bsr, const HostPlaces& here, T alpha, const DenseView<T>& x, T beta,
+                     const DenseView<T>& y) {
+  const sparse::Lines<I> lines = lines_of<I>(bsr, here);
+  const T* const values = here.data<T>(bsr.values);
+  for (std::int64_t i = 0; i < y.rows; ++i)
+    for (std::int64_t j = 0; j < y.columns; ++j) {
+      const T sum =
+          sparse::block_row_product<conjugates>(lines, values, bsr.block, i, x.data + j * x.column_step, x.row_step);
+      y.at(i, j) = sparse::with_factors(alpha, sum, beta, y.at(i, j));
+    }
+}
+
+template <class T, class I, bool conjugates>
+void multiply_elements(const op::SparseMultiply& op, const HostPlaces& here, T alpha, const DenseView<T>& x,
+                       const DenseView<T>& y) {
+  const T* const values = here.data<T>(op.matrix.values);
+  const bool transposes = op::transposes(op.turn);
+  for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
+    const T value = conjugates ? sparse::conjugated(values[place]) : values[place];
+    const T factor = sparse::plus_product(T{}, alpha, value);
+    const T* from = x.row(transposes ? row : column);
+    T* to = y.row(transposes ? column : row);
+    for (std::int64_t j = 0; j < y.columns; ++j, from += x.column_step, to += y.column_step)
+      *to = sparse::plus_product(*to, factor, *from);
+  });
+}
+
+template <class T, class I, bool conjugates>
+void multiply(const op::SparseMultiply& op, const HostPlaces& here) {
+  const DenseView<T> x(op.x, here);
+  const DenseView<T> y(op.y, here);
+  const T alpha = op.alpha.as<T>();
+  const T beta = op.beta.as<T>();
+  if (y.rows == 0 || y.columns == 0) return;
+  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.turn))
+    return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
+  const bool line_by_line =
+      op::transposes(op.turn) ? op.matrix.format == op::SparseFormat::csc : op.matrix.format == op::SparseFormat::csr;
+  if (line_by_line && y.columns == 1)
+    return multiply_lines<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), alpha, x,
+                                            beta, y);
+  scale(beta, y);
+  multiply_elements<T, I, conjugates>(op, here, alpha, x, y);
+}
+
+}  // namespace
+
+Result<void> run_op(const op::SparseMultiply& op, const HostPlaces& here) {
+  TROUPE_TRY(op::check(op));
+  return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
+    if (op::conjugates(op.turn))
+      multiply<T, I, true>(op, here);
+    else
+      multiply<T, I, false>(op, here);
+    return {};
+  });
+}
+
+Result<void> run_op(const op::SparseSddmm& op, const HostPlaces& here) {
+  TROUPE_TRY(op::check(op));
+  return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
+    const DenseView<T> a(op.a, here);
+    const DenseView<T> b(op.b, here);
+    const T alpha = op.alpha.as<T>();
+    const T beta = op.beta.as<T>();
+    T* const values = here.data<T>(op.matrix.values);
+    for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
+      T sum{};
+      for (std::int64_t k = 0; k < a.columns; ++k) sum = sparse::plus_product(sum, a.at(row, k), b.at(k, column));
+      values[place] = sparse::with_factors(alpha, sum, beta, values[place]);
+    });
+    return {};
+  });
+}
+
+}  // namespace troupe::host

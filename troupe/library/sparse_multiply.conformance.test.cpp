@@ -1,0 +1,142 @@
+#include "troupe/library/sparse_fixture.test.hpp"
+
+namespace troupe::conformance {
+namespace {
+
+template <class C>
+class SparseMultiplyConformance : public SparseConformance<C> {
+ protected:
+  using typename Conformance<C>::Number;
+
+  /// One product with every option that matters, against sums in higher precision.
+  void try_product(const Plain<Number>& plain, const SparseMatrix& matrix, std::int64_t columns, Lie lie,
+                   SparseMultiplyOptions options, Wide<Number> alpha, Wide<Number> beta) {
+    const std::int64_t in = options.transpose ? plain.rows() : plain.columns();
+    const std::int64_t out = options.transpose ? plain.columns() : plain.rows();
+    const Shape x_shape = columns == 0 ? Shape{in} : Shape{in, columns};
+    const Shape y_shape = columns == 0 ? Shape{out} : Shape{out, columns};
+    const std::int64_t width = std::max<std::int64_t>(columns, 1);
+    Sample<Number> x = this->random(x_shape, lie);
+    Sample<Number> y = beta == Wide<Number>{} ? this->poisoned(y_shape, next(lie)) : this->random(y_shape, next(lie));
+    std::vector<Wide<Number>> want(static_cast<std::size_t>(out * width));
+    if (beta != Wide<Number>{})
+      for (std::size_t i = 0; i < want.size(); ++i) want[i] = beta * widen(y.values()[i]);
+    plain.for_each(options.transpose, options.conjugate,
+                   [&](std::int64_t row, std::int64_t column, Wide<Number> element) {
+                     for (std::int64_t j = 0; j < width; ++j)
+                       want[static_cast<std::size_t>(row * width + j)] +=
+                           alpha * element * widen(x.values()[static_cast<std::size_t>(column * width + j)]);
+                   });
+    value(this->device().sparse().multiply(matrix, x.array(), y.array(), options).get());
+    this->expect_close(y.read(), want, 60);
+  }
+  void try_all_options(const Plain<Number>& plain, const SparseMatrix& matrix, std::int64_t columns, Lie lie) {
+    for (const bool transpose : {false, true})
+      for (const bool conjugates : {false, true}) {
+        if (conjugates && !kIsComplex<Number>) continue;
+        SparseMultiplyOptions options{.transpose = transpose, .conjugate = conjugates};
+        try_product(plain, matrix, columns, lie, options, this->factor(1, 0), this->factor(0, 0));
+        options.alpha = this->as_factor(-0.5, 0.25);
+        options.beta = this->as_factor(2, -1);
+        try_product(plain, matrix, columns, lie, options, this->factor(-0.5, 0.25), this->factor(2, -1));
+      }
+  }
+};
+TYPED_TEST_SUITE(SparseMultiplyConformance, FourTypesOnAllBackends, CaseNames);
+
+TYPED_TEST(SparseMultiplyConformance, spmv) {
+  this->covers("sparse", "spmv");
+  int round = 0;
+  for (const auto& [rows, columns] : kSmallExtents) {
+    const auto plain = this->random_matrix(rows, columns);
+    this->for_each_kind(rows, columns, [&](SparseFormat format, DType index_type) {
+      const SparseMatrix matrix = this->on_device(plain, format, index_type);
+      this->try_all_options(plain, matrix, 0, kLies[static_cast<std::size_t>(round++) % kLies.size()]);
+    });
+  }
+}
+
+TYPED_TEST(SparseMultiplyConformance, spmv_of_many_rows) {
+  this->covers("sparse", "spmv");
+  const auto plain = this->random_matrix(10'002, 9'999, 7);
+  this->for_each_kind(10'002, 9'999, [&](SparseFormat format, DType index_type) {
+    const SparseMatrix matrix = this->on_device(plain, format, index_type);
+    this->try_product(plain, matrix, 0, Lie::dense, {}, this->factor(1, 0), this->factor(0, 0));
+    this->try_product(plain, matrix, 0, Lie::sliced, {.transpose = true}, this->factor(1, 0), this->factor(0, 0));
+  });
+}
+
+TYPED_TEST(SparseMultiplyConformance, spmv_without_elements) {
+  this->covers("sparse", "spmv");
+  const Plain<typename TypeParam::Element> nothing{{6, 9, {}}};
+  this->for_each_kind(6, 9, [&](SparseFormat format, DType index_type) {
+    const SparseMatrix matrix = this->on_device(nothing, format, index_type);
+    EXPECT_EQ(matrix.nonzeros(), 0);
+    this->try_all_options(nothing, matrix, 0, Lie::sliced);
+    this->try_all_options(nothing, matrix, 2, Lie::padded);
+  });
+}
+
+TYPED_TEST(SparseMultiplyConformance, spmm) {
+  this->covers("sparse", "spmm");
+  int round = 0;
+  for (const auto& [rows, columns] : kSmallExtents)
+    for (const std::int64_t width : {1, 4, 7}) {
+      const auto plain = this->random_matrix(rows, columns);
+      this->for_each_kind(rows, columns, [&](SparseFormat format, DType index_type) {
+        const SparseMatrix matrix = this->on_device(plain, format, index_type);
+        this->try_all_options(plain, matrix, width, kLies[static_cast<std::size_t>(round++) % kLies.size()]);
+      });
+    }
+}
+
+TYPED_TEST(SparseMultiplyConformance, spmm_of_many_rows) {
+  this->covers("sparse", "spmm");
+  const auto plain = this->random_matrix(10'002, 3'000, 5);
+  for (const SparseFormat format : kFormats) {
+    const SparseMatrix matrix = this->on_device(plain, format, DType::i32);
+    this->try_product(plain, matrix, 8, Lie::dense, {}, this->factor(1, 0), this->factor(0, 0));
+    this->try_product(plain, matrix, 8, Lie::transposed, {.transpose = true}, this->factor(1, 0), this->factor(0, 0));
+  }
+}
+
+TYPED_TEST(SparseMultiplyConformance, sddmm) {
+  using T = typename TypeParam::Element;
+  this->covers("sparse", "sddmm");
+  int round = 0;
+  for (const auto& [rows, columns] : kSmallExtents)
+    for (const std::int64_t depth : {0, 1, 13}) {
+      const auto plain = this->random_matrix(rows, columns);
+      this->for_each_kind(rows, columns, [&](SparseFormat format, DType index_type) {
+        if (format == SparseFormat::bsr) return;
+        const Lie lie = kLies[static_cast<std::size_t>(round++) % kLies.size()];
+        Sample<T> a = this->random({rows, depth}, lie);
+        Sample<T> b = this->random({depth, columns}, next(lie));
+        for (const bool adds : {false, true}) {
+          const SparseMatrix matrix = this->on_device(plain, format, index_type);
+          const Wide<T> alpha = this->factor(0.5, 2);
+          const Wide<T> beta = adds ? this->factor(-1, 1) : this->factor(0, 0);
+          value(this->device()
+                    .sparse()
+                    .sddmm(a.array(), b.array(), matrix,
+                           {.alpha = this->as_factor(0.5, 2), .beta = adds ? this->as_factor(-1, 1) : Factor(0.0)})
+                    .get());
+          const Triplets<T> after = value(this->device().sparse().template triplets_now<T>(matrix));
+          std::vector<T> got;
+          std::vector<Wide<T>> want;
+          for (const Triplet<T>& element : plain.triplets.elements) {
+            Wide<T> sum{};
+            for (std::int64_t k = 0; k < depth; ++k)
+              sum += widen(a.values()[static_cast<std::size_t>(element.row * depth + k)]) *
+                     widen(b.values()[static_cast<std::size_t>(k * columns + element.column)]);
+            want.push_back(alpha * sum + beta * widen(element.value));
+          }
+          for (const Triplet<T>& element : after.elements) got.push_back(element.value);
+          this->expect_close(got, want, 60);
+        }
+      });
+    }
+}
+
+}  // namespace
+}  // namespace troupe::conformance

@@ -1,0 +1,142 @@
+#include "troupe/library/sparse_fixture.test.hpp"
+
+namespace troupe::conformance {
+namespace {
+
+template <class C>
+class SparseSolveConformance : public SparseConformance<C> {
+ protected:
+  using typename Conformance<C>::Number;
+
+  /// Elements in both triangles, and a diagonal that is never small: solutions stay small.
+  Plain<Number> solvable(std::int64_t n) {
+    Plain<Number> plain = this->random_matrix(n, n, 3);
+    std::erase_if(plain.triplets.elements,
+                  [](const Triplet<Number>& element) { return element.row == element.column; });
+    for (Triplet<Number>& element : plain.triplets.elements) element.value *= Number(0.25F);
+    for (std::int64_t i = 0; i < n; ++i) {
+      Number diagonal = random_element<Number>(this->random_numbers());
+      diagonal += std::abs(diagonal) < 0.5 || std::abs(diagonal + Number(2)) > 1.0 ? Number(2) : Number(-2);
+      plain.triplets.elements.push_back({i, i, diagonal});
+    }
+    return plain;
+  }
+  /// What the solver is to invert: (row, column, value), turned.
+  template <class F>
+  void for_each_used(const Plain<Number>& plain, const SparseSolveOptions& options, F&& f) {
+    for (const Triplet<Number>& element : plain.triplets.elements) {
+      const bool is_diagonal = element.row == element.column;
+      const bool is_used = options.upper ? element.column > element.row : element.column < element.row;
+      if (!is_used && (!is_diagonal || options.unit_diagonal)) continue;
+      const Wide<Number> number = options.conjugate ? conjugate(widen(element.value)) : widen(element.value);
+      f(options.transpose ? element.column : element.row, options.transpose ? element.row : element.column, number);
+    }
+    if (!options.unit_diagonal) return;
+    for (std::int64_t i = 0; i < plain.rows(); ++i) f(i, i, Wide<Number>(1));
+  }
+  void try_solve(const Plain<Number>& plain, const SparseMatrix& matrix, std::int64_t columns, Lie lie,
+                 SparseSolveOptions options) {
+    const std::int64_t n = plain.rows();
+    const std::int64_t width = std::max<std::int64_t>(columns, 1);
+    const Shape shape = columns == 0 ? Shape{n} : Shape{n, columns};
+    Sample<Number> b = this->random(shape, lie);
+    Sample<Number> x = this->poisoned(shape, next(lie));
+    options.alpha = this->as_factor(0.5, -1);
+    const Wide<Number> alpha = this->factor(0.5, -1);
+    value(this->device().sparse().solve(matrix, b.array(), x.array(), options).get());
+    const std::vector<Number> got = x.read();
+    // What comes back when the solution is multiplied is the right-hand side.
+    std::vector<Wide<Number>> back(got.size());
+    for_each_used(plain, options, [&](std::int64_t row, std::int64_t column, Wide<Number> element) {
+      for (std::int64_t j = 0; j < width; ++j)
+        back[static_cast<std::size_t>(row * width + j)] +=
+            element * widen(got[static_cast<std::size_t>(column * width + j)]);
+    });
+    std::vector<Number> rounded;
+    std::vector<Wide<Number>> want;
+    double largest = 1;
+    for (const Number& element : got) largest = std::max(largest, static_cast<double>(std::abs(element)));
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      rounded.push_back(Number(back[i]));
+      want.push_back(alpha * widen(b.values()[i]));
+    }
+    this->expect_close(rounded, want, 60, 4 * largest);
+  }
+  void try_all_options(const Plain<Number>& plain, const SparseMatrix& matrix, std::int64_t columns, Lie lie) {
+    for (const bool upper : {false, true})
+      for (const bool unit : {false, true})
+        for (const bool transpose : {false, true})
+          for (const bool conjugates : {false, true}) {
+            if (conjugates && !kIsComplex<Number>) continue;
+            SCOPED_TRACE(std::string(upper ? "upper " : "lower ") + (unit ? "unit " : "") +
+                         (transpose ? "transposed " : "") + (conjugates ? "conjugated" : ""));
+            try_solve(plain, matrix, columns, lie,
+                      {.upper = upper, .unit_diagonal = unit, .transpose = transpose, .conjugate = conjugates});
+          }
+  }
+};
+TYPED_TEST_SUITE(SparseSolveConformance, FourTypesOnAllBackends, CaseNames);
+
+TYPED_TEST(SparseSolveConformance, spsv) {
+  this->covers("sparse", "spsv");
+  int round = 0;
+  for (const std::int64_t n : {0, 1, 2, 7, 31}) {
+    const auto plain = this->solvable(n);
+    this->for_each_kind(n, n, [&](SparseFormat format, DType index_type) {
+      if (format == SparseFormat::bsr) return;
+      this->try_all_options(plain, this->on_device(plain, format, index_type), 0,
+                            kLies[static_cast<std::size_t>(round++) % kLies.size()]);
+    });
+  }
+}
+
+TYPED_TEST(SparseSolveConformance, spsv_of_many_rows) {
+  this->covers("sparse", "spsv");
+  const auto plain = this->solvable(10'007);
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo}) {
+    const SparseMatrix matrix = this->on_device(plain, format, DType::i32);
+    this->try_solve(plain, matrix, 0, Lie::dense, {});
+    this->try_solve(plain, matrix, 0, Lie::reversed, {.upper = true, .transpose = true});
+  }
+}
+
+TYPED_TEST(SparseSolveConformance, spsm) {
+  this->covers("sparse", "spsm");
+  int round = 0;
+  for (const std::int64_t n : {0, 1, 7, 31})
+    for (const std::int64_t columns : {1, 5}) {
+      const auto plain = this->solvable(n);
+      this->for_each_kind(n, n, [&](SparseFormat format, DType index_type) {
+        if (format == SparseFormat::bsr) return;
+        this->try_all_options(plain, this->on_device(plain, format, index_type), columns,
+                              kLies[static_cast<std::size_t>(round++) % kLies.size()]);
+      });
+    }
+}
+
+TYPED_TEST(SparseSolveConformance, solve_says_which_diagonal_element_is_missing_or_zero) {
+  using T = typename TypeParam::Element;
+  this->covers("sparse", "spsv");
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo})
+    for (const DType index_type : kIndexTypes)
+      for (const bool stores_zero : {false, true}) {
+        auto plain = this->solvable(11);
+        std::erase_if(plain.triplets.elements, [&](Triplet<T>& element) {
+          if (element.row != element.column || element.row < 6) return false;
+          if (element.row == 6 && stores_zero) element.value = T{};
+          return element.row == 6 && !stores_zero;
+        });
+        const SparseMatrix matrix = this->on_device(plain, format, index_type);
+        Sample<T> b = this->random({11});
+        Sample<T> x = this->poisoned({11});
+        const Result<void> result = this->device().sparse().solve(matrix, b.array(), x.array()).get();
+        ASSERT_FALSE(result);
+        EXPECT_EQ(result.error().kind(), ErrorKind::numerical_error);
+        EXPECT_NE(result.error().message().find("row 6"), std::string::npos) << result.error().message();
+        value(this->device().sparse().solve(matrix, b.array(), x.array(), {.unit_diagonal = true}).get());
+        this->count_case();
+      }
+}
+
+}  // namespace
+}  // namespace troupe::conformance
