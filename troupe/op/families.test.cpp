@@ -105,6 +105,11 @@ class RandomOps {
   void field(T& out) {
     out = static_cast<T>(number(0, std::numeric_limits<std::int32_t>::max()));
   }
+  template <class T>
+    requires std::is_enum_v<T>
+  void field(T& out) {
+    out = static_cast<T>(number(0, static_cast<std::int64_t>(T::kLast)));
+  }
   void reads(View& out) { out = view(); }
   void writes(View& out) { out = view(); }
   void updates(View& out) { out = view(); }
