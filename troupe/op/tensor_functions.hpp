@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "troupe/core/element.hpp"
 #include "troupe/op/tensor_kinds.hpp"

@@ -13,7 +13,8 @@
 namespace troupe::cuda {
 namespace {
 
-#define TROUPE_CUBLAS_FUNCTIONS(each) each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasGemmEx_64)
+#define TROUPE_CUBLAS_FUNCTIONS(each) \
+  each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasGemmEx_64) each(cublasGemmStridedBatchedEx_64)
 
 /// The functions we call, by their names in the header, which makes macros of some for their newest version.
 struct Table {
@@ -166,6 +167,27 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
                                          type.data, right.leading, beta_here.data(), pointer(c.data), type.data,
                                          result.leading, type.compute, CUBLAS_GEMM_DEFAULT),
                  "cublasGemmEx");
+}
+
+Result<void> Cublas::gemm_batched(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
+                                  const Matrix& c, const Batch& batch) {
+  if (batch.count == 1) return gemm(alpha, beta, a, b, c);
+  const ByColumns result = *by_columns(c);
+  if (result.operation == CUBLAS_OP_T)
+    return gemm_batched(alpha, beta, transposed(b), transposed(a), transposed(c),
+                        {batch.count, batch.b, batch.a, batch.c});
+  const GemmType type = *gemm_type(c.dtype);
+  const ByColumns left = *by_columns(a);
+  const ByColumns right = *by_columns(b);
+  alignas(16) const Factor alpha_here = factor(alpha, c.dtype);
+  alignas(16) const Factor beta_here = factor(beta, c.dtype);
+  const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+  return checked(
+      table().cublasGemmStridedBatchedEx_64(
+          handle_, left.operation, right.operation, c.rows, c.columns, a.columns, alpha_here.data(), pointer(a.data),
+          type.data, left.leading, batch.a, pointer(b.data), type.data, right.leading, batch.b, beta_here.data(),
+          pointer(c.data), type.data, result.leading, batch.c, batch.count, type.compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx");
 }
 
 }  // namespace troupe::cuda

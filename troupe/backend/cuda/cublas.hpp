@@ -23,6 +23,14 @@ struct Matrix {
   std::int64_t column_stride = 0;  // from one column to the next
 };
 
+/// Products of matrices that lie at even distances, in elements; 0 for one that is the same in all.
+struct Batch {
+  std::int64_t count = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t c = 0;
+};
+
 class Cublas {
  public:
   /// On a stream of the current context. `unsupported` when there is no cuBLAS, with where it was looked for.
@@ -38,6 +46,9 @@ class Cublas {
   static bool can_multiply(const Matrix& a, const Matrix& b, const Matrix& c) noexcept;
   /// c = alpha a b + beta c. Needs `can_multiply`.
   Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b, const Matrix& c);
+  /// The same for each matrix of a batch, from the first of each. Needs `can_multiply`, and distances of 0 or more.
+  Result<void> gemm_batched(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
+                            const Matrix& c, const Batch& batch);
 
  private:
   explicit Cublas(cublasHandle_t handle) noexcept : handle_(handle) {}
