@@ -33,7 +33,8 @@ __device__ inline void store(void* out, long long at, A value, A beta, bool read
     element = static_cast<Out>(value.real());
   } else if constexpr (kIsComplex<A>) {
     if (reads) value += tensor::times(beta, A(element.real(), element.imag()));
-    element = Out(static_cast<typename Out::value_type>(value.real()), static_cast<typename Out::value_type>(value.imag()));
+    using Part = typename Out::value_type;
+    element = Out(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
   } else {
     if (reads) value += beta * to_accumulator(element);
     element = static_cast<Out>(value);
@@ -115,7 +116,8 @@ __device__ A combine_block(A mine, Bytes16* memory) {
   shared[threadIdx.x] = mine;
   __syncthreads();
   for (unsigned half = kReduceThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] = tensor::combine<function>(shared[threadIdx.x], shared[threadIdx.x + half]);
+    if (threadIdx.x < half)
+      shared[threadIdx.x] = tensor::combine<function>(shared[threadIdx.x], shared[threadIdx.x + half]);
     __syncthreads();
   }
   const A combined = shared[0];
