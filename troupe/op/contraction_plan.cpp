@@ -189,8 +189,9 @@ bool Candidate::estimate(DType dtype, const ContractionRates& rates) {
   if (rates.batches_in_one_call) plan_.calls /= largest;
   // What lies badly for the library, it packs itself.
   const double packed_inside = has_unit_strides() ? 0 : 2 * size * (elements(Packed::a) + elements(Packed::b));
+  const double read_once = size * (elements(Packed::a) + elements(Packed::b) + elements(Packed::c));
   plan_.seconds = static_cast<double>(plan_.calls) * rates.call_seconds + plan_.flops / rate +
-                  (plan_.bytes_moved + packed_inside) / rates.bytes;
+                  (plan_.bytes_moved + packed_inside + read_once) / rates.bytes;
   return true;
 }
 

@@ -57,8 +57,8 @@ struct ContractionRates {
 /// Two cores of a server; the ratios hold from laptops to large machines well enough.
 inline constexpr ContractionRates kHostRates{.gemm_flops = 5e10,
                                              .gemm_half = 6,
-                                             .loops_flops = 1.5e9,
-                                             .bytes = 4e9,
+                                             .loops_flops = 1e9,
+                                             .bytes = 6e9,
                                              .call_seconds = 4e-7,
                                              .batches_in_one_call = false,
                                              .needs_unit_strides = false,

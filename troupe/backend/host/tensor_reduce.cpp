@@ -148,14 +148,22 @@ class Reducer {
   Block<A> sums_;
 };
 
+/// Whether neighbouring outputs are reduced together: where they are nearer to each other than the terms of one, or its
+/// rows are short. The outputs then are those along the innermost axis that is kept.
+bool choose_strips(Nest& kept, const Nest& reduced) {
+  const Nest::Axis* const row = reduced.innermost();
+  const bool has_short_rows = row == nullptr || row->extent < kShortRow;
+  if (has_short_rows && kept.innermost() != nullptr && kept.innermost()->extent < kShortRow)
+    kept.put_longest_innermost();
+  const Nest::Axis* const strip = kept.innermost();
+  if (strip == nullptr || strip->extent < kShortRow) return false;
+  const auto distance = [](const Nest::Axis& axis) { return std::abs(axis.steps[0]) + std::abs(axis.steps[1]); };
+  return has_short_rows || distance(*strip) < distance(*row);
+}
+
 template <class A>
 void reduce_as(const Reducing& what, const Nest::Pointers& at, Nest& kept, Nest& reduced) {
-  const Nest::Axis* const strip = kept.innermost();
-  const Nest::Axis* const row = reduced.innermost();
-  const bool by_strips =
-      strip != nullptr && strip->extent >= kShortRow &&
-      (row == nullptr || row->extent < kShortRow ||
-       std::abs(strip->steps[0]) + std::abs(strip->steps[1]) < std::abs(row->steps[0]) + std::abs(row->steps[1]));
+  const bool by_strips = choose_strips(kept, reduced);
   tensor::with_function<!kIsComplex<A>>(what.function,
                                         [&]<Reduction function>(std::integral_constant<Reduction, function>) {
                                           Reducer<function, A> reducer(what, reduced.elements());
@@ -193,6 +201,13 @@ void Nest::arrange() noexcept {
       axes_[++last] = axes_[i];
   }
   count_ = std::min(count_, last + 1);
+}
+
+void Nest::put_longest_innermost() noexcept {
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i < count_; ++i)
+    if (axes_[i].extent > axes_[longest].extent) longest = i;
+  std::swap(axes_[0], axes_[longest]);
 }
 
 Nest::Axis Nest::take_innermost() noexcept {

@@ -24,6 +24,8 @@ class Nest {
   void add(std::int64_t extent, const Steps& steps) noexcept;
   /// Puts the one that is densest in the first input innermost, and merges what lies side by side.
   void arrange() noexcept;
+  /// Makes the longest axis the innermost.
+  void put_longest_innermost() noexcept;
   /// Takes the innermost axis out; one of extent 1 when there is none.
   Axis take_innermost() noexcept;
   const Axis* innermost() const noexcept { return count_ > 0 ? &axes_[0] : nullptr; }
