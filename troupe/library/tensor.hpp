@@ -1,16 +1,145 @@
-// Tensors on a device: `gpu.tensor()`. Arrays of any rank and strides; broadcasting and permuting copy nothing.
+// Tensors on a device: `gpu.tensor()`. Arrays of any rank and strides, of f32, f64, f16, bf16, c64 or c128;
+// broadcasting and permuting copy nothing. f16 and bf16 are computed in f32 and rounded once.
 //
+//   CO_TRY(co_await gpu.tensor().einsum("bik,bkj->bij", a, b, c));
+//   CO_TRY(co_await gpu.tensor().binary(Binary::add, c, bias, c_and_bias));   // bias of shape [j]: NumPy's rules
+//   CO_TRY(co_await gpu.tensor().reduce(Reduction::mean, c_and_bias, {1, 2}, means));
 #pragma once
 
+#include <concepts>
+#include <string>
+#include <string_view>
+
 #include "troupe/device/device.hpp"
+#include "troupe/library/factor.hpp"
+#include "troupe/op/tensor.hpp"
 
 namespace troupe {
+
+/// Axes of an array by their numbers, the first is 0: `{1, 2}`.
+class Axes {
+ public:
+  template <std::integral... I>
+    requires(sizeof...(I) <= kMaxRank)
+  constexpr Axes(I... axes) noexcept  // NOLINT(google-explicit-constructor): axes are written in braces
+      : axes_{static_cast<int>(axes)...}, count_(sizeof...(I)) {}
+  constexpr const int* begin() const noexcept { return axes_.data(); }
+  constexpr const int* end() const noexcept { return axes_.data() + count_; }
+  constexpr int size() const noexcept { return static_cast<int>(count_); }
+
+ private:
+  std::array<int, kMaxRank> axes_;
+  std::size_t count_;
+};
+
+/// An array, or a number that stands for one full of it. Only for the length of a call: it does not keep the array.
+class Operand {
+ public:
+  Operand(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number) noexcept : number_(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
+  template <class T>
+  Operand(std::complex<T> number) noexcept : number_(number) {}  // NOLINT(google-explicit-constructor)
+
+  /// Null for a number.
+  const AnyArray* array() const noexcept { return array_; }
+  Factor number() const noexcept { return number_; }
+
+ private:
+  const AnyArray* array_ = nullptr;
+  Factor number_;
+};
+
+/// What the operands are multiplied by, in their order; numbers are taken as they are.
+struct ElementwiseOptions {
+  Factor alpha = 1.0;
+  Factor beta = 1.0;
+  Factor gamma = 1.0;
+};
+/// out = alpha (what was computed) + beta out; with a beta of 0 what was in out does not matter.
+struct ReduceOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+};
+struct EinsumOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+  TensorEngine engine = TensorEngine::automatic;
+};
+static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_trivially_destructible_v<ReduceOptions> &&
+                  std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<Axes> &&
+                  std::is_trivially_destructible_v<Operand>,
+              "safe inside a co_await with g++ 12");
+
+/// How an einsum of two operands would be done, and what that is estimated to cost.
+struct EinsumPlan {
+  TensorEngine engine{};  // gemm or loops
+  bool sums_a_first = false;
+  bool sums_b_first = false;
+  bool permutes_a = false;  // into scratch memory; likewise b
+  bool permutes_b = false;
+  bool permutes_c = false;  // computed in scratch memory first
+  std::int64_t batch = 1;   // products of matrices, each rows by depth times depth by columns
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t depth = 1;
+  std::int64_t calls = 1;  // of the library
+  double flops = 0;
+  double bytes_moved = 0;  // by permuting
+  double seconds = 0;      // a guess
+
+  /// "gemm: 8 x [64 x 32] [32 x 16], b permuted, ...".
+  std::string to_string() const;
+};
 
 class Tensor {
  public:
   explicit Tensor(Device device) noexcept : device_(std::move(device)) {}
 
+  // Every function: outputs do not overlap inputs. `invalid_argument` for shapes that do not go together, `unsupported`
+  // for a type that the operation has not, both before anything is submitted.
+
+  /// c = alpha (the sum over all letters that c has not) + beta c: "bik,bkj->bij" and anything else of two operands,
+  /// also with diagonals ("iij,j->i"). A text that cannot be is answered with a mark below the character.
+  Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
+                    EinsumOptions options = {}) const;
+  /// The same of one operand: sums, permutations, diagonals, traces. There is only one way to do it: no engine.
+  Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options = {}) const;
+  /// How the einsum would be done on this device.
+  Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
+                             EinsumOptions options = {}) const;
+  /// The same for an output without gaps that need not be there.
+  Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b,
+                             EinsumOptions options = {}) const;
+
+  /// Over the given axes, which out has with an extent of 1 or has not. Kept in f64 until the end. The norm of complex
+  /// numbers is real: f32 for c64, f64 for c128. Of nothing: 0, the product 1; minimum, maximum and mean are refused.
+  Call<void> reduce(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+                    ReduceOptions options = {}) const;
+  /// Over all axes; gives the number.
+  template <Element T>
+  Call<T> reduce(Reduction function, const Array<T>& in) const {
+    Result<HostArray<T>> number = device_.host_array<T>(Shape());
+    if (!number) return fail(std::move(number).error());
+    Result<op::Reduce> op = make_total(function, in, *number);
+    if (!op) return fail(std::move(op).error());
+    const std::array<const AnyArray*, 2> arrays{&in, &*number};
+    return device_.make_call_giving<T>(*number, *op, arrays);
+  }
+
+  /// Axis i of out is axis `order[i]` of in; times alpha.
+  Call<void> permute(const AnyArray& in, Axes order, const AnyArray& out, Factor alpha = 1.0) const;
+
+  /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. Operands are repeated along
+  /// axes that they have not, or with an extent of 1 (NumPy's rules); out has the shape that comes of it.
+  Call<void> unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options = {}) const;
+  Call<void> binary(Binary function, Operand a, Operand b, const AnyArray& out, ElementwiseOptions options = {}) const;
+  Call<void> ternary(Ternary function, Operand a, Operand b, Operand c, const AnyArray& out,
+                     ElementwiseOptions options = {}) const;
+
  private:
+  static Result<op::Reduce> make_total(Reduction function, const AnyArray& in, const AnyArray& out);
   Device device_;
 };
 

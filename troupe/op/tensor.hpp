@@ -1,11 +1,138 @@
-// Tensors as data: contraction, reduction, permutation and arithmetic element by element, of any rank.
-// Views carry their strides, so permuting and broadcasting need no copies.
+// Tensors as data: contraction, reduction and arithmetic element by element, of any rank.
+// Views carry their strides, so permuting, broadcasting (stride 0) and taking diagonals need no flags and no copies; no
+// op knows of letters.
 #pragma once
 
+#include <array>
+
 #include "troupe/op/op.hpp"
+#include "troupe/op/tensor_kinds.hpp"
 
 namespace troupe::op {
 
-using TensorOps = OpList<>;
+/// out = f(factors[0] in[0], ...): views of one shape and type (the first of a selection is bool). An input may be a
+/// number instead: its factor then.
+template <class F, std::size_t n>
+struct Elementwise {
+  static constexpr Kind kKind = kind(Family::tensor, n - 1);
+  static constexpr std::string_view kName = n == 1 ? "tensor.unary" : n == 2 ? "tensor.binary" : "tensor.ternary";
+  static constexpr std::size_t kInputs = n;
+  F function{};
+  std::uint8_t numbers = 0;  // bit i: input i is a number
+  std::array<Scalar, n> factors;
+  std::array<View, n> in;
+  View out;
+
+  bool is_number(std::size_t i) const noexcept { return (numbers >> i & 1) != 0; }
+
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.function);
+    v.field(self.numbers);
+    for (auto& factor : self.factors) v.field(factor);
+    for (std::size_t i = 0; i < n; ++i)
+      if (!self.is_number(i)) v.reads(self.in[i]);  // known by now to the decoder, too
+    v.writes(self.out);
+  }
+  friend bool operator==(const Elementwise&, const Elementwise&) = default;
+};
+using UnaryOp = Elementwise<Unary, 1>;
+using BinaryOp = Elementwise<Binary, 2>;
+using TernaryOp = Elementwise<Ternary, 3>;
+
+/// out = alpha f(in) + beta out. Both of one rank; where the extents differ, out's is 1, and in is reduced along that
+/// axis. Of one type, but the norm of complex numbers is real. With a beta of zero, out is written only.
+struct Reduce {
+  static constexpr Kind kKind = kind(Family::tensor, 3);
+  static constexpr std::string_view kName = "tensor.reduce";
+  Reduction function{};
+  Scalar alpha;
+  Scalar beta;
+  View in;
+  View out;
+
+  bool reads_out() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
+
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.function);
+    v.field(self.alpha);
+    v.field(self.beta);
+    v.reads(self.in);
+    if (self.reads_out())
+      v.updates(self.out);
+    else
+      v.writes(self.out);
+  }
+  friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+
+/// How many axes each group of a contraction has.
+struct ContractionGroups {
+  std::uint8_t batch = 0;
+  std::uint8_t rows = 0;
+  std::uint8_t columns = 0;
+  std::uint8_t depth = 0;
+  std::uint8_t summed_a = 0;
+  std::uint8_t summed_b = 0;
+  friend bool operator==(const ContractionGroups&, const ContractionGroups&) = default;
+};
+
+/// c = alpha a b + beta c, summed over the axes that c has not: a[batch, rows, depth, summed a], b[batch, depth,
+/// columns, summed b], c[batch, rows, columns], each group of any number of axes. Of one type, any strides. The axes
+/// that are only a's or only b's are summed first. With a beta of zero, c is written only.
+struct Contract {
+  static constexpr Kind kKind = kind(Family::tensor, 4);
+  static constexpr std::string_view kName = "tensor.contract";
+  Scalar alpha;
+  Scalar beta;
+  TensorEngine engine{};
+  ContractionGroups groups;
+  View a;
+  View b;
+  View c;
+
+  bool reads_c() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
+  /// Multiplications, for the guess at how long it takes.
+  std::uint64_t work() const noexcept;
+
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field(self.alpha);
+    v.field(self.beta);
+    v.field(self.engine);
+    v.field(self.groups.batch);
+    v.field(self.groups.rows);
+    v.field(self.groups.columns);
+    v.field(self.groups.depth);
+    v.field(self.groups.summed_a);
+    v.field(self.groups.summed_b);
+    v.reads(self.a);
+    v.reads(self.b);
+    if (self.reads_c())
+      v.updates(self.c);
+    else
+      v.writes(self.c);
+  }
+  friend bool operator==(const Contract&, const Contract&) = default;
+};
+
+using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract>;
+
+/// What every op of the family computes with.
+constexpr bool is_tensor_type(DType dtype) noexcept {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16 || is_complex(dtype);
+}
+/// The type of a real number's magnitude: that of the parts of a complex one, else the same.
+constexpr DType real_type(DType dtype) noexcept {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
+}
+
+/// Whether the views of an op go together, for the backends: `invalid_argument` or `unsupported` where they do not.
+Result<void> check(const UnaryOp& op);
+Result<void> check(const BinaryOp& op);
+Result<void> check(const TernaryOp& op);
+Result<void> check(const Reduce& op);
+Result<void> check(const Contract& op);
 
 }  // namespace troupe::op

@@ -3,13 +3,11 @@
 #pragma once
 
 #include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernel_index.cuh"
 #include "troupe/core/element.hpp"
 
 namespace troupe::cuda {
 namespace {
-
-__device__ inline long long first_index() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
-__device__ inline long long index_step() { return gridDim.x * static_cast<long long>(blockDim.x); }
 
 /// Where element `index`, in row-major order, lies in each of two arrays, in elements.
 struct Offsets {

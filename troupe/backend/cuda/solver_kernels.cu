@@ -2,6 +2,7 @@
 // are packed here, in columns without gaps, one after another; a kernel that looks at every matrix of a batch as a
 // whole has a warp for each.
 #include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernel_index.cuh"
 #include "troupe/core/element.hpp"
 
 namespace troupe::cuda {
@@ -13,9 +14,6 @@ constexpr int kRankDeficient = -3;
 constexpr unsigned kWholeWarp = 0xffffffff;
 constexpr int kWarp = 32;
 constexpr double kHuge = 1e308;
-
-__device__ inline long long first_index() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
-__device__ inline long long index_step() { return gridDim.x * static_cast<long long>(blockDim.x); }
 
 __device__ inline double real_of(float x) { return x; }
 __device__ inline double real_of(double x) { return x; }

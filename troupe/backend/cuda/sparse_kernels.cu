@@ -3,6 +3,7 @@
 //
 // Names end in the type of the indices, or in the types of values and indices: troupe_fill_dense_c64_i32.
 #include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernel_index.cuh"
 #include "troupe/backend/sparse_steps.hpp"
 
 namespace troupe::cuda {
@@ -13,9 +14,6 @@ using namespace troupe::backend::sparse;
 /// The first line at which something was found; all ones when nothing was.
 using First = unsigned long long;
 constexpr First kNone = ~First{0};
-
-__device__ inline long long first_index() { return blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; }
-__device__ inline long long index_step() { return gridDim.x * static_cast<long long>(blockDim.x); }
 
 __device__ inline void note(const Finding& found, long long at, First* first) {
   if (found.fault != Fault::none) atomicMin(first, static_cast<First>(at));

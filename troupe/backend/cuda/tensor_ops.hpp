@@ -5,4 +5,12 @@
 #include "troupe/backend/cuda/op_tools.hpp"
 #include "troupe/op/tensor.hpp"
 
-namespace troupe::cuda {}  // namespace troupe::cuda
+namespace troupe::cuda {
+
+Result<void> run_op(const op::UnaryOp& op, const LaneTools& on);
+Result<void> run_op(const op::BinaryOp& op, const LaneTools& on);
+Result<void> run_op(const op::TernaryOp& op, const LaneTools& on);
+Result<void> run_op(const op::Reduce& op, const LaneTools& on);
+Result<void> run_op(const op::Contract& op, const LaneTools& on);
+
+}  // namespace troupe::cuda

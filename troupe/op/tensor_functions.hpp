@@ -1,0 +1,226 @@
+// What each operation on elements computes, for the CPU and the GPU alike: one definition, so that both mean the same.
+// The numbers are of the types that are computed in: f32, f64 and their complex types.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "troupe/core/element.hpp"
+#include "troupe/op/tensor_kinds.hpp"
+
+#ifdef __CUDACC__
+#define TROUPE_EVERYWHERE __host__ __device__
+#else
+#define TROUPE_EVERYWHERE
+#endif
+
+namespace troupe::tensor {
+
+/// Products and quotients of complex numbers by the textbook: the language's own take a detour for infinities.
+template <class T>
+TROUPE_EVERYWHERE T times(T a, T b) {
+  if constexpr (kIsComplex<T>)
+    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else
+    return a * b;
+}
+
+/// Scaled by the larger part of `b`, so that no square overflows on the way.
+template <class T>
+TROUPE_EVERYWHERE T over(T a, T b) {
+  if constexpr (kIsComplex<T>) {
+    if (std::fabs(b.real()) >= std::fabs(b.imag())) {
+      const auto ratio = b.imag() / b.real();
+      const auto scale = b.real() + b.imag() * ratio;
+      return T((a.real() + a.imag() * ratio) / scale, (a.imag() - a.real() * ratio) / scale);
+    }
+    const auto ratio = b.real() / b.imag();
+    const auto scale = b.real() * ratio + b.imag();
+    return T((a.real() * ratio + a.imag()) / scale, (a.imag() * ratio - a.real()) / scale);
+  } else {
+    return a / b;
+  }
+}
+
+/// NaN when either is.
+template <class T>
+TROUPE_EVERYWHERE T lesser(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+template <class T>
+TROUPE_EVERYWHERE T greater(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+template <class R>
+TROUPE_EVERYWHERE std::complex<R> complex_sqrt(std::complex<R> z) {
+  if (z.real() == 0 && z.imag() == 0) return {R{0}, z.imag()};
+  const R half = std::sqrt((std::fabs(z.real()) + std::hypot(z.real(), z.imag())) / 2);
+  if (z.real() >= 0) return {half, z.imag() / (2 * half)};
+  return {std::fabs(z.imag()) / (2 * half), std::copysign(half, z.imag())};
+}
+
+template <class R>
+TROUPE_EVERYWHERE std::complex<R> complex_tanh(std::complex<R> z) {
+  constexpr R kFlat = 22;  // from here on the result is 1 to the last digit of an f64
+  if (std::fabs(z.real()) > kFlat) return {std::copysign(R{1}, z.real()), R{0}};
+  const R scale = std::cosh(2 * z.real()) + std::cos(2 * z.imag());
+  return {std::sinh(2 * z.real()) / scale, std::sin(2 * z.imag()) / scale};
+}
+
+/// Needs one that complex numbers have.
+template <Unary function, class R>
+TROUPE_EVERYWHERE std::complex<R> complex_apply(std::complex<R> z) {
+  using C = std::complex<R>;
+  if constexpr (function == Unary::neg) return C(-z.real(), -z.imag());
+  if constexpr (function == Unary::conj) return C(z.real(), -z.imag());
+  if constexpr (function == Unary::square) return times(z, z);
+  if constexpr (function == Unary::sqrt) return complex_sqrt(z);
+  if constexpr (function == Unary::rsqrt) return over(C(1, 0), complex_sqrt(z));
+  if constexpr (function == Unary::reciprocal) return over(C(1, 0), z);
+  if constexpr (function == Unary::exp) {
+    const R size = std::exp(z.real());
+    return C(size * std::cos(z.imag()), size * std::sin(z.imag()));
+  }
+  if constexpr (function == Unary::log)
+    return C(std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real()));
+  if constexpr (function == Unary::sin)
+    return C(std::sin(z.real()) * std::cosh(z.imag()), std::cos(z.real()) * std::sinh(z.imag()));
+  if constexpr (function == Unary::cos)
+    return C(std::cos(z.real()) * std::cosh(z.imag()), -std::sin(z.real()) * std::sinh(z.imag()));
+  if constexpr (function == Unary::tanh) return complex_tanh(z);
+  return z;
+}
+
+template <Unary function, class T>
+TROUPE_EVERYWHERE T real_apply(T x) {
+  constexpr T kRootOfHalf = static_cast<T>(0.70710678118654752440L);
+  if constexpr (function == Unary::neg) return -x;
+  if constexpr (function == Unary::square) return x * x;
+  if constexpr (function == Unary::sqrt) return std::sqrt(x);
+  if constexpr (function == Unary::rsqrt) return 1 / std::sqrt(x);
+  if constexpr (function == Unary::reciprocal) return 1 / x;
+  if constexpr (function == Unary::exp) return std::exp(x);
+  if constexpr (function == Unary::log) return std::log(x);
+  if constexpr (function == Unary::sin) return std::sin(x);
+  if constexpr (function == Unary::cos) return std::cos(x);
+  if constexpr (function == Unary::tanh) return std::tanh(x);
+  if constexpr (function == Unary::abs) return std::fabs(x);
+  if constexpr (function == Unary::sign) return x > 0 ? T{1} : x < 0 ? T{-1} : x;
+  if constexpr (function == Unary::expm1) return std::expm1(x);
+  if constexpr (function == Unary::log1p) return std::log1p(x);
+  if constexpr (function == Unary::tan) return std::tan(x);
+  if constexpr (function == Unary::erf) return std::erf(x);
+  if constexpr (function == Unary::relu) return x < 0 ? T{0} : x;
+  if constexpr (function == Unary::sigmoid) return 1 / (1 + std::exp(-x));
+  if constexpr (function == Unary::silu) return x / (1 + std::exp(-x));
+  if constexpr (function == Unary::gelu) return x / 2 * std::erfc(-x * kRootOfHalf);
+  if constexpr (function == Unary::softplus) return std::log1p(std::exp(-std::fabs(x))) + (x < 0 ? T{0} : x);
+  if constexpr (function == Unary::floor) return std::floor(x);
+  if constexpr (function == Unary::ceil) return std::ceil(x);
+  if constexpr (function == Unary::round) return std::rint(x);
+  return x;
+}
+
+template <Unary function, class T>
+TROUPE_EVERYWHERE T apply(T x) {
+  if constexpr (kIsComplex<T>)
+    return complex_apply<function>(x);
+  else
+    return real_apply<function>(x);
+}
+
+template <Binary function, class T>
+TROUPE_EVERYWHERE T apply(T a, T b) {
+  if constexpr (function == Binary::add) return a + b;
+  if constexpr (function == Binary::sub) return a - b;
+  if constexpr (function == Binary::mul) return times(a, b);
+  if constexpr (function == Binary::div) return over(a, b);
+  if constexpr (!kIsComplex<T>) {
+    if constexpr (function == Binary::min) return lesser(a, b);
+    if constexpr (function == Binary::max) return greater(a, b);
+    if constexpr (function == Binary::pow) return std::pow(a, b);
+  }
+}
+
+/// The condition of a selection is 0 or something else.
+template <Ternary function, class T>
+TROUPE_EVERYWHERE T apply(T a, T b, T c) {
+  if constexpr (function == Ternary::fma) return times(a, b) + c;
+  if constexpr (function == Ternary::select) return a != T{} ? b : c;
+  if constexpr (!kIsComplex<T> && function == Ternary::clamp) return lesser(greater(a, b), c);
+}
+
+/// What is kept while a reduction runs: f64, or complex f64. Sums of f16, bf16 and f32 so lose nothing but their last
+/// rounding.
+template <class T>
+using Accumulator = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+
+/// What nothing at all is reduced to.
+template <Reduction function, class A>
+TROUPE_EVERYWHERE A nothing() {
+  if constexpr (function == Reduction::product)
+    return A(1);
+  else if constexpr (function == Reduction::min)
+    return std::numeric_limits<double>::infinity();
+  else if constexpr (function == Reduction::max)
+    return -std::numeric_limits<double>::infinity();
+  else
+    return A(0);
+}
+
+/// What an element counts for.
+template <Reduction function, class A>
+TROUPE_EVERYWHERE A term(A x) {
+  if constexpr (function != Reduction::norm)
+    return x;
+  else if constexpr (kIsComplex<A>)
+    return A(x.real() * x.real() + x.imag() * x.imag(), 0);
+  else
+    return x * x;
+}
+
+template <Reduction function, class A>
+TROUPE_EVERYWHERE A combine(A a, A b) {
+  if constexpr (function == Reduction::product)
+    return times(a, b);
+  else if constexpr (function == Reduction::min && !kIsComplex<A>)
+    return lesser(a, b);
+  else if constexpr (function == Reduction::max && !kIsComplex<A>)
+    return greater(a, b);
+  else
+    return a + b;
+}
+
+/// From what all terms were combined to, to the result.
+template <Reduction function, class A>
+TROUPE_EVERYWHERE A finish(A all, double count) {
+  if constexpr (function == Reduction::mean) {
+    if constexpr (kIsComplex<A>)
+      return A(all.real() / count, all.imag() / count);
+    else
+      return all / count;
+  } else if constexpr (function == Reduction::norm) {
+    if constexpr (kIsComplex<A>)
+      return A(std::sqrt(all.real()), 0);
+    else
+      return std::sqrt(all);
+  } else {
+    return all;
+  }
+}
+
+/// Calls `f` with the function as a constant; of those that complex numbers do not have only where `real`.
+template <bool real, class F, class Call>
+TROUPE_EVERYWHERE void with_function(F function, Call&& call) {
+  const auto attempt = [&]<std::uint8_t number>() {
+    if constexpr (real || takes_complex(static_cast<F>(number)))
+      if (function == static_cast<F>(number)) call(std::integral_constant<F, static_cast<F>(number)>{});
+  };
+  [&]<std::uint8_t... numbers>(std::integer_sequence<std::uint8_t, numbers...>) {
+    (attempt.template operator()<numbers>(), ...);
+  }(std::make_integer_sequence<std::uint8_t, static_cast<std::uint8_t>(F::kLast) + 1>{});
+}
+
+}  // namespace troupe::tensor
