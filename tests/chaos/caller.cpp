@@ -85,7 +85,9 @@ Job Caller::prepared(Job job) {
 }
 
 Job Caller::as_job(Step step) {
-  if (traits(step.deed).in_place && bound_after(step) > kMaxNumber) step.deed = Deed::fill;
+  const bool may_grow = traits(step.deed).in_place || step.deed == Deed::blend;
+  if (may_grow && bound_after(step) > kMaxNumber) step.deed = Deed::fill;
+  if (step.deed == Deed::solve && !scene_.can_solve) step.deed = Deed::reverse;
   if (step.deed == Deed::check_kept && kept_.empty()) step.deed = Deed::nop;
   if (step.deed == Deed::big && number_ >= kBigCallers) step.deed = Deed::nop;
   Job job{.step = step};
@@ -162,6 +164,14 @@ Call<void> Caller::call(const Job& job) {
     case Deed::gemm: return device.blas().gemm(shared_.arrays[0], shared_.arrays[1], to, {.alpha = number});
     case Deed::gemm_add:
       return device.blas().gemm(shared_.arrays[0], shared_.arrays[1].transpose(), to, {.alpha = number, .beta = 1.0});
+    case Deed::layer:
+      return device.matmul().multiply(shared_.arrays[0], shared_.arrays[1], to,
+                                      {.alpha = number, .activation = Activation::relu});
+    case Deed::blend: return device.blas().geam(from.transpose(), shared_.arrays[0], to, {.beta = number});
+    case Deed::solve: return device.solver().solve(shared_.upside_down, from, to);
+    case Deed::sparse: return device.sparse().multiply(shared_.sparse_upside_down, from, to);
+    case Deed::einsum:
+      return device.tensor().einsum("ij,jk->ik", shared_.arrays[0], shared_.arrays[1], to, {.alpha = number});
     case Deed::write_host:
       for (std::size_t i = 0; i < std::size_t{edge_} * edge_; ++i)
         host_out_[static_cast<std::int64_t>(i)] = pattern(job.step.value, i);

@@ -26,7 +26,10 @@ double Caller::bound_after(const Step& step) const {
   switch (step.deed) {
     case Deed::axpy: return slot(step.to).bound + number * slot(step.from).bound;
     case Deed::scale: return number * slot(step.to).bound;
-    case Deed::gemm: return product;
+    case Deed::gemm:
+    case Deed::layer:
+    case Deed::einsum: return product;
+    case Deed::blend: return slot(step.from).bound + 3 * number;
     case Deed::gemm_add: return slot(step.to).bound + product;
     case Deed::fill:
     case Deed::renew: return number;
@@ -54,6 +57,8 @@ void Caller::foresee(const Step& step) {
     case Deed::fill:
     case Deed::renew: std::ranges::fill(to.expected, number); break;
     case Deed::transpose: each([&](std::size_t i, std::size_t j) { return from[j * n + i]; }); break;
+    case Deed::solve:
+    case Deed::sparse:
     case Deed::reverse: each([&](std::size_t i, std::size_t j) { return from[(n - 1 - i) * n + j]; }); break;
     case Deed::broadcast: each([&](std::size_t, std::size_t j) { return from[j]; }); break;
     case Deed::stripes:
@@ -63,7 +68,14 @@ void Caller::foresee(const Step& step) {
       each([&](std::size_t i, std::size_t j) { return to.expected[i * n + j] + number * from[i * n + j]; });
       break;
     case Deed::scale: each([&](std::size_t i, std::size_t j) { return to.expected[i * n + j] * number; }); break;
+    case Deed::einsum:
     case Deed::gemm: each([&](std::size_t i, std::size_t j) { return number * shared_.product[i * n + j]; }); break;
+    case Deed::layer:
+      each([&](std::size_t i, std::size_t j) { return std::max(0.0F, number * shared_.product[i * n + j]); });
+      break;
+    case Deed::blend:
+      each([&](std::size_t i, std::size_t j) { return from[j * n + i] + number * shared_.contents[0][i * n + j]; });
+      break;
     case Deed::gemm_add:
       each([&](std::size_t i, std::size_t j) {
         return to.expected[i * n + j] + number * shared_.transposed_product[i * n + j];

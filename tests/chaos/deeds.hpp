@@ -19,6 +19,8 @@ constexpr DeedTraits traits(Deed deed) noexcept {
     case Deed::fill:
     case Deed::renew:
     case Deed::gemm:
+    case Deed::layer:
+    case Deed::einsum:
     case Deed::write_vector: return {.writes_to = true, .whole = true};
     case Deed::write_host: return {.writes_to = true, .whole = true, .must_wait = true};
     case Deed::copy:
@@ -27,6 +29,9 @@ constexpr DeedTraits traits(Deed deed) noexcept {
     case Deed::broadcast:
     case Deed::cast_out:
     case Deed::cast_in:
+    case Deed::blend:
+    case Deed::solve:
+    case Deed::sparse:
     case Deed::plugin_copy: return {.reads_from = true, .writes_to = true, .whole = true};
     case Deed::stripes: return {.reads_from = true, .writes_to = true};
     case Deed::axpy: return {.reads_from = true, .writes_to = true, .in_place = true};

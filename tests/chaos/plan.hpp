@@ -36,8 +36,13 @@ enum class Deed : std::uint8_t {
   give_up,  // does not wait for the end
   keep,     // reads the array and puts it aside, to be looked at later
   check_kept,
+  layer,   // a product with an activation
+  blend,   // the transpose and a shared array, added
+  solve,   // a linear system whose solution is the array upside down
+  sparse,  // the same by a sparse matrix
+  einsum,
 };
-inline constexpr int kDeeds = 24;
+inline constexpr int kDeeds = 29;
 std::string_view name(Deed deed) noexcept;
 
 /// Own arrays of floats, then one of integers, then the arrays that all callers share and nobody writes.

@@ -41,7 +41,15 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     }
     made.product = multiply(made.contents[0], made.contents[1], edge, false);
     made.transposed_product = multiply(made.contents[0], made.contents[1], edge, true);
+    std::vector<float> reversal(std::size_t{edge} * edge, 0.0F);
+    for (std::size_t i = 0; i < edge; ++i) reversal[i * edge + (edge - 1 - i)] = 1;
+    made.upside_down = value(device.array<float>({edge, edge}));
+    value(device.write(made.upside_down, reversal).get());
+    made.sparse_upside_down = value(device.sparse().from_dense_now(made.upside_down));
   }
+  const Matrices& smallest = matrices_.begin()->second;
+  const Array<float> solution = value(device.array<float>(smallest.upside_down.shape()));
+  can_solve = device.solver().solve(smallest.upside_down, smallest.arrays[0], solution).get().has_value();
 }
 
 void Scene::drop_all() noexcept {

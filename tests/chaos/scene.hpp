@@ -28,6 +28,8 @@ struct Matrices {
   std::array<std::vector<float>, kShared> contents;
   std::vector<float> product;             // a b
   std::vector<float> transposed_product;  // a b'
+  Array<float> upside_down;               // times a matrix, its rows in reverse order
+  SparseMatrix sparse_upside_down;
 };
 
 class Scene {
@@ -49,6 +51,7 @@ class Scene {
   Device device;
   const Plan& plan;
   const std::string plugin;        // its path
+  bool can_solve = false;          // there is a library for it
   std::optional<Kernels> kernels;  // on a GPU, where a plugin cannot touch data
   Ledger& ledger;
   Progress progress;

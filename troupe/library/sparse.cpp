@@ -28,9 +28,9 @@ op::Turn turn_of(bool transpose, bool conjugate, DType dtype) noexcept {
   return conjugate ? op::Turn::conjugate : op::Turn::none;
 }
 
-op::Triangle triangle_of(const SparseSolveOptions& options) noexcept {
-  if (options.upper) return options.unit_diagonal ? op::Triangle::unit_upper : op::Triangle::upper;
-  return options.unit_diagonal ? op::Triangle::unit_lower : op::Triangle::lower;
+op::StoredTriangle triangle_of(const SparseSolveOptions& options) noexcept {
+  if (options.upper) return options.unit_diagonal ? op::StoredTriangle::unit_upper : op::StoredTriangle::upper;
+  return options.unit_diagonal ? op::StoredTriangle::unit_lower : op::StoredTriangle::lower;
 }
 
 /// The view of an array that is as large as this one, and dense.

@@ -65,9 +65,11 @@ constexpr bool transposes(Turn turn) noexcept { return turn == Turn::transpose |
 constexpr bool conjugates(Turn turn) noexcept { return turn >= Turn::conjugate; }
 
 /// The part of a matrix that a triangular solve uses; `unit` ones have ones on the diagonal, whatever is stored.
-enum class Triangle : std::uint8_t { lower, upper, unit_lower, unit_upper, kLast = unit_upper };
-constexpr bool is_lower(Triangle t) noexcept { return t == Triangle::lower || t == Triangle::unit_lower; }
-constexpr bool is_unit(Triangle t) noexcept { return t >= Triangle::unit_lower; }
+enum class StoredTriangle : std::uint8_t { lower, upper, unit_lower, unit_upper, kLast = unit_upper };
+constexpr bool is_lower(StoredTriangle t) noexcept {
+  return t == StoredTriangle::lower || t == StoredTriangle::unit_lower;
+}
+constexpr bool is_unit(StoredTriangle t) noexcept { return t >= StoredTriangle::unit_lower; }
 
 /// Blocks have at most so many rows and columns.
 inline constexpr std::int64_t kMaxSparseBlock = 1024;
@@ -128,7 +130,7 @@ struct SparseSolve {
   static constexpr std::string_view kName = "sparse.solve";
   Scalar alpha;
   Turn turn = Turn::none;
-  Triangle triangle = Triangle::lower;
+  StoredTriangle triangle = StoredTriangle::lower;
   SparseView matrix;
   View b;
   View x;

@@ -137,7 +137,7 @@ GpuDense transposed(const GpuDense& m) noexcept {
   return {m.data, m.columns, m.rows, m.leading, !m.by_rows, m.is_vector};
 }
 
-Result<void> set_triangle(const SparseMatrix& matrix, op::Triangle triangle) {
+Result<void> set_triangle(const SparseMatrix& matrix, op::StoredTriangle triangle) {
   cusparseFillMode_t fill = op::is_lower(triangle) ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t diagonal = op::is_unit(triangle) ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMatSetAttribute, matrix.it, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill));
@@ -192,7 +192,7 @@ Result<void> Cusparse::multiply(const LaneTools& on, const op::Scalar& alpha, co
 }
 
 Result<void> Cusparse::solve(const LaneTools& on, const op::Scalar& alpha, const GpuCsr& a, op::Turn turn,
-                             op::Triangle triangle, const GpuDense& b, const GpuDense& x) {
+                             op::StoredTriangle triangle, const GpuDense& b, const GpuDense& x) {
   const Factor by_alpha(alpha, a.dtype);
   const cudaDataType type = value_type(a.dtype);
   const cusparseOperation_t turned = operation(turn);

@@ -54,7 +54,7 @@ class Cusparse {
                         const op::Scalar& beta, const GpuDense& y);
   /// turn(triangle of a) x = alpha b, for vectors (SpSV), or matrices that lie alike (SpSM).
   Result<void> solve(const LaneTools& on, const op::Scalar& alpha, const GpuCsr& a, op::Turn turn,
-                     op::Triangle triangle, const GpuDense& b, const GpuDense& x);
+                     op::StoredTriangle triangle, const GpuDense& b, const GpuDense& x);
   /// The values of c become alpha (a b) + beta values.
   Result<void> sddmm(const LaneTools& on, const op::Scalar& alpha, const GpuDense& a, const GpuDense& b,
                      const op::Scalar& beta, const GpuCsr& c);

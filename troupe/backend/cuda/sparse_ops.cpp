@@ -62,12 +62,12 @@ Result<Turned> turned(const op::SparseView& matrix, op::Turn turn, SparseScratch
   return made;
 }
 
-op::Triangle flipped(op::Triangle triangle) noexcept {
+op::StoredTriangle flipped(op::StoredTriangle triangle) noexcept {
   switch (triangle) {
-    case op::Triangle::lower: return op::Triangle::upper;
-    case op::Triangle::upper: return op::Triangle::lower;
-    case op::Triangle::unit_lower: return op::Triangle::unit_upper;
-    default: return op::Triangle::unit_lower;
+    case op::StoredTriangle::lower: return op::StoredTriangle::upper;
+    case op::StoredTriangle::upper: return op::StoredTriangle::lower;
+    case op::StoredTriangle::unit_lower: return op::StoredTriangle::unit_upper;
+    default: return op::StoredTriangle::unit_lower;
   }
 }
 
@@ -120,7 +120,7 @@ Result<void> run_op(const op::SparseSolve& op, const LaneTools& on) {
   if (!x_there && !b.is_vector && !b.by_rows) b = TROUPE_TRY(scratch.copied(op.b, true));
   const GpuDense x = x_there ? *x_there : TROUPE_TRY(scratch.copied(op.x, false));
   Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
-  const op::Triangle triangle = op.matrix.by_columns() ? flipped(op.triangle) : op.triangle;
+  const op::StoredTriangle triangle = op.matrix.by_columns() ? flipped(op.triangle) : op.triangle;
   TROUPE_TRY(cusparse->solve(on, op.alpha, a.csr, a.turn, triangle, b, x));
   return x_there ? Result<void>{} : scratch.copy_back(x, op.x);
 }

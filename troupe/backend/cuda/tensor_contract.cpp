@@ -121,9 +121,9 @@ Result<void> multiply_batches(const op::ContractionPlan& plan, const Operands& w
       return base + static_cast<std::uint64_t>(offset) * size;
     };
     TROUPE_TRY(cublas.gemm(with.op.alpha, with.op.beta, matrix(plan.rows, plan.depth, Packed::a, at(with.a, a)),
-                                   matrix(plan.depth, plan.columns, Packed::b, at(with.b, b)),
-                                   matrix(plan.rows, plan.columns, Packed::c, at(with.c, c)),
-                                   {}, {together.extent, together.a, together.b, together.c}));
+                           matrix(plan.depth, plan.columns, Packed::b, at(with.b, b)),
+                           matrix(plan.rows, plan.columns, Packed::c, at(with.c, c)), {},
+                           {together.extent, together.a, together.b, together.c}));
   }
   return {};
 }
