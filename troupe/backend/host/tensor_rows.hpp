@@ -60,7 +60,8 @@ template <class T>
 inline constexpr bool kIsFloating = std::floating_point<T> || kIsSmallFloat<T> || kIsComplex<T>;
 /// Whether elements of type `T` are computed with as `C`: both real or both complex; bool as anything.
 template <class C, class T>
-inline constexpr bool kIsComputedAs = std::same_as<T, bool> || (kIsFloating<T> && (kIsComplex<T> == kIsComplex<C>));
+inline constexpr bool kIsComputedAs =
+    std::same_as<T, bool> || (kIsFloating<T> && (kIsComplex<T> ? kIsComplex<C> : !kIsComplex<C>));
 
 /// Needs a type of which this is so.
 template <class C>
