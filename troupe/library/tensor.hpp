@@ -117,7 +117,7 @@ class Tensor {
   /// numbers is real: f32 for c64, f64 for c128. Of nothing: 0, the product 1; minimum, maximum and mean are refused.
   Call<void> reduce(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
                     ReduceOptions options = {}) const;
-  /// Over all axes; gives the number.
+  /// Over all axes; gives the number. (The norm of complex numbers is of another type: it takes an output.)
   template <Element T>
   Call<T> reduce(Reduction function, const Array<T>& in) const {
     Result<HostArray<T>> number = device_.host_array<T>(Shape());

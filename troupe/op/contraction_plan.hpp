@@ -39,7 +39,7 @@ class AxisList {
   const ContractionAxis* end() const noexcept { return axes_.data() + count_; }
 
  private:
-  std::array<ContractionAxis, 3 * kMaxRank> axes_;
+  std::array<ContractionAxis, std::size_t{3} * kMaxRank> axes_;
   std::size_t count_ = 0;
 };
 

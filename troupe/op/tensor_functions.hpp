@@ -46,11 +46,11 @@ TROUPE_EVERYWHERE T over(T a, T b) {
 /// NaN when either is.
 template <class T>
 TROUPE_EVERYWHERE T lesser(T a, T b) {
-  return a < b || a != a ? a : b;
+  return a < b || std::isnan(a) ? a : b;
 }
 template <class T>
 TROUPE_EVERYWHERE T greater(T a, T b) {
-  return a > b || a != a ? a : b;
+  return a > b || std::isnan(a) ? a : b;
 }
 
 template <class R>

@@ -12,7 +12,7 @@ namespace troupe::host {
 /// Axes that are walked together in up to two inputs and the output, steps in bytes.
 class Nest {
  public:
-  static constexpr std::size_t kMaxAxes = 3 * kMaxRank;
+  static constexpr std::size_t kMaxAxes = std::size_t{3} * kMaxRank;
   using Steps = host::Steps<3>;
   using Pointers = host::Pointers<3>;
   struct Axis {

@@ -55,11 +55,13 @@ void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t st
   }
 }
 
+/// A real or complex floating-point type.
+template <class T>
+inline constexpr bool kIsFloating = std::floating_point<T> || kIsSmallFloat<T> || kIsComplex<T>;
 /// Whether elements of type `T` are computed with as `C`: both real or both complex; bool as anything.
 template <class C, class T>
 inline constexpr bool kIsComputedAs =
-    std::same_as<T, bool> ||
-    ((std::floating_point<T> || kIsSmallFloat<T> || kIsComplex<T>) && kIsComplex<T> == kIsComplex<C>);
+    std::same_as<T, bool> || (kIsFloating<T> && (kIsComplex<T> ? kIsComplex<C> : !kIsComplex<C>));
 
 /// Needs a type of which this is so.
 template <class C>
@@ -75,7 +77,7 @@ LoadRow<C> load_row_for(DType dtype) {
 template <class C>
 StoreRow<C> store_row_for(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) -> StoreRow<C> {
-    if constexpr (std::floating_point<T> || kIsSmallFloat<T> || (kIsComplex<T> && kIsComplex<C>))
+    if constexpr (kIsFloating<T> && (kIsComplex<C> || !kIsComplex<T>))
       return store_row<C, T>;
     else
       return nullptr;
