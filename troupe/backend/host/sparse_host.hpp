@@ -98,7 +98,7 @@ struct DenseView {
     columns = view.shape[1];
     column_step = view.strides[1];
   }
-  T* row(std::int64_t i) const noexcept { return data + i * row_step; }
+  T* row(std::int64_t i) const noexcept { return data == nullptr ? nullptr : data + i * row_step; }
   T& at(std::int64_t i, std::int64_t j) const noexcept { return data[i * row_step + j * column_step]; }
 };
 

@@ -63,6 +63,7 @@ void multiply(const op::SparseMultiply& op, const HostPlaces& here) {
   const T alpha = op.alpha.as<T>();
   const T beta = op.beta.as<T>();
   if (y.rows == 0 || y.columns == 0) return;
+  if (op.matrix.stored() == 0) return scale(beta, y);
   if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.turn))
     return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
   const bool line_by_line =
