@@ -105,6 +105,7 @@ class RandomOps {
   void field(T& out) {
     out = static_cast<T>(number(0, std::numeric_limits<std::int32_t>::max()));
   }
+  void field(double& out) { out = static_cast<double>(number(-9, 9)) / 2; }
   template <class T>
     requires std::is_enum_v<T>
   void field(T& out) {
