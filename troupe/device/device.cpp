@@ -137,6 +137,9 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
     return fail(ErrorKind::invalid_argument, "a plugin's path and its function have 1 to 4096 characters");
   if (parameters.size() > op::kMaxParameterBytes)
     return fail(ErrorKind::invalid_argument, "a plugin call takes at most 4096 bytes of parameters");
+  if (arrays.size() > op::kMaxPluginArrays)
+    return fail(ErrorKind::invalid_argument,
+                "a plugin call takes at most " + std::to_string(op::kMaxPluginArrays) + " arrays");
   op::PluginCall op{
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
   std::vector<const AnyArray*> used;
