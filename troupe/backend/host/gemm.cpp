@@ -105,7 +105,7 @@ struct Operand {
   Matrix read(const Matrix& block) const {
     if (direct) return block;
     const Matrix packed = dense_like<S>(block, memory.get());
-    for_each_element(block, packed, [this](const std::byte* from, std::byte* to) {
+    for_each_element(block, packed, [&](const std::byte* from, std::byte* to) {
       auto element = static_cast<S>(load<T>(from));
       if constexpr (kIsComplex<S>)
         if (conjugates) element = std::conj(element);
