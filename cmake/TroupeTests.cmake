@@ -5,7 +5,7 @@ find_package(GTest REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # Tests whose names match one of these run alone: they measure time, or use every core themselves.
-set(TROUPE_SERIAL_TESTS "[Ss]oak")
+set(TROUPE_SERIAL_TESTS "[Ss]oak" "^capabilities$")
 
 # Those that match this have a GPU's time to themselves.
 set(TROUPE_GPU_TESTS "Gpu|EveryCompletion")
