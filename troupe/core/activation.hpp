@@ -1,5 +1,5 @@
-// The activations of neural networks and their derivatives: the very same code on the host and in our kernels, so that
-// both round alike.
+// The activations of neural networks and their derivatives: the same formulas on the host and in our kernels. They do
+// not round alike to the last bit: a GPU has a hyperbolic tangent of its own.
 #pragma once
 
 #include <cmath>
