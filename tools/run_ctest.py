@@ -13,8 +13,9 @@ import sys
 import xml.etree.ElementTree as xml
 
 CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
-# GoogleTest prints `file:line: Skipped`, then the message; our own entries print `skipped: reason`.
-REASON = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: |\[  SKIPPED \])|^skipped: ([^\n]*)", re.M | re.S)
+# GoogleTest prints `file:line: Skipped`, the message, and the test's name; our own entries print `skipped: reason`.
+GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+)", re.M | re.S)
+OWN_SKIP = re.compile(r"^skipped: ([^\n]*)", re.M)
 
 
 def run(command):
@@ -40,12 +41,16 @@ def without_skipped_list(closing):
     return "".join(kept).rstrip() + "\n"
 
 
-def reason(case):
-    output = case.findtext("system-out") or ""
-    found = REASON.search(output)
-    if found:
-        return " ".join((found[1] or found[2] or "").split()) or "no reason given"
-    return "disabled" if case.get("status") == "disabled" else "no reason given"
+def skips(case):
+    """(name, reason) of what a CTest entry skipped: itself, or some of the tests that its process ran."""
+    name, output = case.get("name"), case.findtext("system-out") or ""
+    found = GTEST_SKIP.findall(output)
+    if case.get("status") not in ("notrun", "disabled"):
+        return [(f"{name}.{test}", " ".join(reason.split())) for reason, test in found]
+    if case.find("failure") is not None:
+        return []
+    reasons = [reason for reason, _ in found] + OWN_SKIP.findall(output) + [case.get("status")]
+    return [(name, " ".join(reasons[0].split()) or "no reason given")]
 
 
 def main(build, arguments):
@@ -53,16 +58,16 @@ def main(build, arguments):
     report = build / "test_report.xml"
     report.unlink(missing_ok=True)
     status, closing = run(["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error",
-                           "--output-junit", str(report), *arguments])
+                           "--test-output-size-passed", "1000000", "--output-junit", str(report), *arguments])
 
     cases = xml.parse(report).getroot().findall("testcase") if report.exists() else []
-    skipped = [case for case in cases if case.get("status") in ("notrun", "disabled") and case.find("failure") is None]
+    skipped = [skip for case in cases for skip in skips(case)]
     if skipped:
         print(f"Skipped ({len(skipped)}):")
-        for case in skipped:
-            print(f"  {case.get('name')}: {reason(case)}")
+        for name, reason in skipped:
+            print(f"  {name}: {reason}")
         print()
-    if closing and len(skipped) == len(cases):
+    if closing and all(case.get("status") in ("notrun", "disabled") for case in cases):
         print("No test ran: all that matched were skipped.\n")
         status = status or 1
 
