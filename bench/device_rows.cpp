@@ -1,7 +1,9 @@
 #include "bench/device_rows.hpp"
 
 #include "bench/device_ours.hpp"
+#include "bench/direct_linear.hpp"
 #include "bench/direct_reference.hpp"
+#include "bench/linear_ours.hpp"
 #include "bench/process_reference.hpp"
 
 namespace troupe::bench {
@@ -86,6 +88,47 @@ Row gemm_row(const Options& options) {
       .rounds = options.rounds()};
 }
 
+/// Ops that take over a millisecond: what our side adds does not show.
+std::vector<Row> linear_rows(const Options& options) {
+  const auto row = [&](const char* name, const char* direct_name, auto ours, Measurement direct,
+                       Limit limit = Limit::at_most_times(1.05)) -> Row {
+    return {.name = name,
+            .unit = "ms",
+            .ours = scaled(1e-6,
+                           [=] {
+                             LinearOurs on("host");
+                             return ours(on);
+                           }),
+            .references = one(direct_name, scaled(1e-6, std::move(direct))),
+            .limit = limit,
+            .rounds = options.rounds()};
+  };
+  const int count = options.count(20);
+  return {
+      row(
+          "LU f32 1024 through a worker, in columns", "sgetrf in this process",
+          [=](LinearOurs& on) { return on.lu_ns(1024, count, LinearOurs::Lie::in_columns); },
+          [=] { return direct_lu_ns(1024, count); }),
+      row(
+          "the same in rows, which are turned twice", "sgetrf in this process",
+          [=](LinearOurs& on) { return on.lu_ns(1024, count); }, [=] { return direct_lu_ns(1024, count); },
+          Limit::printed()),
+      row(
+          "Cholesky f32 1024 through a worker", "spotrf in this process",
+          [=](LinearOurs& on) { return on.cholesky_ns(1024, count); }, [=] { return direct_cholesky_ns(1024, count); }),
+      row(
+          "SVD f32 512 through a worker", "sgesdd in this process",
+          [=](LinearOurs& on) { return on.svd_ns(512, count); }, [=] { return direct_svd_ns(512, count); }),
+      row(
+          "einsum abcd,cdef->abef f32, 28 each", "sgemm 784 in this process",
+          [=](LinearOurs& on) { return on.einsum_ns(28, count); }, [=] { return direct_gemm_ns(28 * 28, count); }),
+      row(
+          "SpMV f32, 2 million elements", "a plain loop in this process",
+          [=](LinearOurs& on) { return on.sparse_multiply_ns(1, count, 200'000); },
+          [=] { return direct_sparse_multiply_ns(200'000, count); }),
+  };
+}
+
 Row idle_row(const Options& options) {
   const double seconds = options.quick ? kIdleSeconds / 4 : kIdleSeconds;
   return {.name = "an idle system with a device and a standby",
@@ -117,6 +160,7 @@ std::vector<Row> device_rows(const Options& options) {
   std::vector<Row> rows = hop_rows(options);
   for (Row& row : memory_rows(options)) rows.push_back(std::move(row));
   rows.push_back(gemm_row(options));
+  for (Row& row : linear_rows(options)) rows.push_back(std::move(row));
   rows.push_back(idle_row(options));
   for (Row& row : crash_rows(options)) rows.push_back(std::move(row));
   return rows;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/gpu_numbers.hpp"
+#include "bench/numbers.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -57,11 +57,11 @@ GpuOurs::GpuOurs(int threads, CompletionPolicy completion)
 GpuOurs::~GpuOurs() { device_.close(); }  // its worker is gone when this returns
 
 double GpuOurs::empty_ns(int count) {
-  return settled_median_ns(count, kPerBatch, [this] { value(device_.jit().launch(program_, "empty", {}).get()); });
+  return settled_median_ns(count, [this] { value(device_.jit().launch(program_, "empty", {}).get()); });
 }
 
 double GpuOurs::nop_ns(int count) {
-  return settled_median_ns(count, kPerBatch, [this] { value(device_.nop().get()); });
+  return settled_median_ns(count, [this] { value(device_.nop().get()); });
 }
 
 double GpuOurs::empty_awaited_ns(int count) { return value(system_.run(awaited_ns(device_, &program_, count))); }
@@ -98,9 +98,7 @@ const GpuOurs::Matrices& GpuOurs::matrices_of(int n) {
 
 double GpuOurs::gemm_ns(int n, int count) {
   const Matrices& matrices = matrices_of(n);
-  const int per_batch = count > kPerBatch ? kPerBatch : 1;
-  return settled_median_ns(count, per_batch,
-                           [&] { value(device_.blas().gemm(matrices.a, matrices.b, matrices.c).get()); });
+  return settled_median_ns(count, [&] { value(device_.blas().gemm(matrices.a, matrices.b, matrices.c).get()); });
 }
 
 double GpuOurs::gemm_pipelined_ns(int n, int count) {
@@ -119,7 +117,7 @@ double GpuOurs::gemm_pipelined_ns(int n, int count) {
 
 double GpuOurs::allocate_and_free_ns(std::size_t size_bytes, int count) {
   const Shape shape{static_cast<std::int64_t>(size_bytes)};
-  return settled_median_ns(count, kPerBatch, [&] { (void)value(device_.array<std::uint8_t>(shape)); });
+  return settled_median_ns(count, [&] { (void)value(device_.array<std::uint8_t>(shape)); });
 }
 
 double GpuOurs::copy_ns(CopyWay way, std::size_t size_bytes, int count) {
@@ -135,8 +133,7 @@ double GpuOurs::copy_ns(CopyWay way, std::size_t size_bytes, int count) {
     if (way.is_in()) return device_.write(there, std::span<const std::uint8_t>(ordinary)).get();
     return device_.read_now(there, std::span<std::uint8_t>(ordinary));
   };
-  const int per_batch = count > kPerBatch ? kPerBatch : 1;
-  return settled_median_ns(count, per_batch, [&] { value(copy()); });
+  return settled_median_ns(count, [&] { value(copy()); });
 }
 
 }  // namespace troupe::bench

@@ -19,8 +19,11 @@ Result<void> check_gpu() {
 
 #include "bench/gpu_crashes.hpp"
 #include "bench/gpu_ours.hpp"
+#include "bench/linear_ours.hpp"
 #include "bench/raw_cuda.hpp"
 #include "bench/raw_fault.hpp"
+#include "bench/raw_linear.hpp"
+#include "bench/torch_reference.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::bench {
@@ -64,8 +67,12 @@ class Gpu {
     return id_;
   }
   RawCuda& raw() {
-    if (!raw_) raw_.emplace(id());
+    if (!raw_) raw_.emplace(raw_gpu());
     return *raw_;
+  }
+  RawLinear& raw_linear() {
+    if (!raw_linear_) raw_linear_.emplace(raw_gpu());
+    return *raw_linear_;
   }
   GpuOurs& ours() {
     if (!ours_) ours_.emplace(1);
@@ -79,16 +86,29 @@ class Gpu {
     if (!ours_by_host_function_) ours_by_host_function_.emplace(1, CompletionPolicy::host_fn);
     return *ours_by_host_function_;
   }
+  LinearOurs& linear() {
+    if (!linear_) linear_.emplace("cuda");
+    return *linear_;
+  }
   /// Rows that count workers, or kill them, want to be alone.
   void close_ours() {
     ours_with_threads_.reset();
     ours_by_host_function_.reset();
     ours_.reset();
+    linear_.reset();
   }
 
  private:
+  const std::shared_ptr<RawGpu>& raw_gpu() {
+    if (!raw_gpu_) raw_gpu_ = open_raw_gpu(id());
+    return raw_gpu_;
+  }
+
   std::string id_;
+  std::shared_ptr<RawGpu> raw_gpu_;
   std::optional<RawCuda> raw_;
+  std::optional<RawLinear> raw_linear_;
+  std::optional<LinearOurs> linear_;
   std::optional<GpuOurs> ours_;
   std::optional<GpuOurs> ours_with_threads_;
   std::optional<GpuOurs> ours_by_host_function_;
@@ -203,6 +223,107 @@ std::vector<Row> gemm_rows(const SharedGpu& gpu, const Options& options) {
        .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(8192, large); }),
        .limit = Limit::at_most_times(1.01),
        .rounds = options.rounds()},
+  };
+}
+
+// ---- linear algebra: a small op there and back, or one that keeps the GPU busy for over 100 us ----
+
+constexpr double kSmall = 1.15;
+constexpr double kBusy = 1.03;
+
+std::vector<Row> product_rows(const SharedGpu& gpu, const Options& options) {
+  const auto gemm = [&](DType dtype, int n, int count, double times) -> Row {
+    const int of = options.count(count);
+    return {.name = "gemm " + std::string(name(dtype)) + " " + std::to_string(n),
+            .unit = "us",
+            .ours = [=] { return kUs * gpu->linear().gemm_ns(dtype, n, of); },
+            .references =
+                one("raw: cublasGemmEx, flag, spin", [=] { return kUs * gpu->raw_linear().gemm_ns(dtype, n, of); }),
+            .limit = Limit::at_most_times(times),
+            .rounds = options.rounds(5)};
+  };
+  const auto layer = [&](DType dtype) -> Row {
+    const int of = options.count(kLargeGemms);
+    return {.name = "matmul " + std::string(name(dtype)) + " 8192, bias and gelu",
+            .unit = "us",
+            .ours = [=] { return kUs * gpu->linear().layer_ns(dtype, 8192, of); },
+            .references = one("raw: cublasLtMatmul, flag, spin",
+                              [=] { return kUs * gpu->raw_linear().layer_ns(dtype, 8192, of); }),
+            .limit = Limit::at_most_times(kBusy),
+            .rounds = options.rounds(5)};
+  };
+  const int batches = options.count(kPipelinedGemms);
+  const int einsums = options.count(kLargeGemms);
+  return {
+      gemm(DType::f32, 1024, kPipelinedGemms, kSmall),
+      gemm(DType::f16, 64, kSmallGemms, kSmall),
+      gemm(DType::f16, 1024, kPipelinedGemms, kSmall),
+      gemm(DType::f16, 8192, kLargeGemms, kBusy),
+      gemm(DType::bf16, 64, kSmallGemms, kSmall),
+      gemm(DType::bf16, 1024, kPipelinedGemms, kSmall),
+      gemm(DType::bf16, 8192, kLargeGemms, kBusy),
+      {.name = "gemm f32, a batch of 512 of 128",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->linear().batched_gemm_ns(512, 128, batches); },
+       .references = one("raw: cublasSgemmStridedBatched, flag, spin",
+                         [=] { return kUs * gpu->raw_linear().batched_gemm_ns(512, 128, batches); }),
+       .limit = Limit::at_most_times(kSmall),
+       .rounds = options.rounds(5)},
+      layer(DType::bf16),
+      layer(DType::f8e4m3),
+      {.name = "einsum abcd,cdef->abef f32, 64 each",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->linear().einsum_ns(64, einsums); },
+       .references = {.all = {{"PyTorch's torch.einsum", [=] { return kUs * torch_einsum_ns(64, einsums); }}},
+                      .why_none = {}},
+       .limit = Limit::at_most_times(1.02),  // as fast; the rest is for what rounds differ by
+       .rounds = options.rounds(3)},
+  };
+}
+
+std::vector<Row> solver_rows(const SharedGpu& gpu, const Options& options) {
+  const auto row = [&](std::string name, std::string raw_name, auto ours, auto raw) -> Row {
+    return {.name = std::move(name),
+            .unit = "us",
+            .ours = [=] { return kUs * ours(gpu->linear()); },
+            .references = one(std::move(raw_name), [=] { return kUs * raw(gpu->raw_linear()); }),
+            .limit = Limit::at_most_times(kBusy),
+            .rounds = options.rounds(5)};
+  };
+  const int count = options.count(10);
+  return {
+      row(
+          "LU f32 4096", "raw: a copy, cusolverDnXgetrf", [=](LinearOurs& on) { return on.lu_ns(4096, count); },
+          [=](RawLinear& on) { return on.lu_ns(4096, count); }),
+      row(
+          "Cholesky f32 4096", "raw: a copy, cusolverDnXpotrf",
+          [=](LinearOurs& on) { return on.cholesky_ns(4096, count); },
+          [=](RawLinear& on) { return on.cholesky_ns(4096, count); }),
+      row(
+          "SVD f32 1024", "raw: a copy, cusolverDnXgesvd", [=](LinearOurs& on) { return on.svd_ns(1024, 3); },
+          [=](RawLinear& on) { return on.svd_ns(1024, 3); }),
+      row(
+          "QR f32, a batch of 512 of 64", "raw: a copy, cublasSgeqrfBatched, cusolverDnSorgqr of each",
+          [=](LinearOurs& on) { return on.batched_qr_ns(512, 64, count); },
+          [=](RawLinear& on) { return on.batched_qr_ns(512, 64, count); }),
+  };
+}
+
+/// A matrix with 10 million elements, ten in each row.
+std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
+  const int count = options.count(200);
+  const auto row = [&](std::string name, std::string raw_name, int columns, double times) -> Row {
+    return {.name = std::move(name),
+            .unit = "us",
+            .ours = [=] { return kUs * gpu->linear().sparse_multiply_ns(columns, count); },
+            .references =
+                one(std::move(raw_name), [=] { return kUs * gpu->raw_linear().sparse_multiply_ns(columns, count); }),
+            .limit = Limit::at_most_times(times),
+            .rounds = options.rounds(5)};
+  };
+  return {
+      row("SpMV f32, 10 million elements", "raw: cusparseSpMV, flag, spin", 1, kSmall),
+      row("SpMM f32, the same times 32 columns", "raw: cusparseSpMM, flag, spin", 32, kBusy),
   };
 }
 
@@ -345,6 +466,9 @@ std::vector<Row> gpu_rows(const Options& options) {
   std::vector<Row> rows = launch_rows(gpu, options);
   rows.push_back(host_function_row(gpu, options));
   for (Row& row : gemm_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : product_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : solver_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : sparse_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : memory_rows(gpu, options)) rows.push_back(std::move(row));
   rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way
   for (Row& row : fault_rows(gpu, options)) rows.push_back(std::move(row));

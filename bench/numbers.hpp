@@ -1,4 +1,4 @@
-// What ours and raw CUDA have in common when they are measured on a GPU: the numbers in the matrices, and how long both
+// What ours and the references have in common when they are measured: the numbers in the matrices, and how long both
 // sides run before their time counts.
 #pragma once
 
@@ -21,6 +21,18 @@ inline std::vector<float> random_numbers(std::size_t count, std::uint32_t seed) 
   return numbers;
 }
 
+/// A symmetric matrix of them whose diagonal makes it positive definite.
+inline std::vector<float> positive_matrix(int n) {
+  const auto extent = static_cast<std::size_t>(n);
+  std::vector<float> numbers = random_numbers(extent * extent, 4);
+  for (std::size_t row = 0; row < extent; ++row) {
+    for (std::size_t column = 0; column < row; ++column)
+      numbers[column * extent + row] = numbers[row * extent + column];
+    numbers[row * extent + row] = static_cast<float>(n);
+  }
+  return numbers;
+}
+
 /// The clocks of cores and GPU go up, and the kernel sees which cores are busy, within this time.
 inline constexpr double kSettleNs = 1e8;
 
@@ -30,6 +42,13 @@ double settled_median_ns(int count, int per_batch, const Operation& operation) {
   const Stopwatch stopwatch;
   while (stopwatch.ns() < kSettleNs) operation();
   return median_ns(count > per_batch ? count / per_batch : 1, per_batch, operation);
+}
+
+/// The same in batches of a hundred, or one by one where there are fewer.
+template <class Operation>
+double settled_median_ns(int count, const Operation& operation) {
+  constexpr int kPerBatch = 100;
+  return settled_median_ns(count, count > kPerBatch ? kPerBatch : 1, operation);
 }
 
 }  // namespace troupe::bench

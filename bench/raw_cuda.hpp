@@ -11,12 +11,15 @@
 
 namespace troupe::bench {
 
+class RawGpu;
+/// On the GPU with that UUID.
+std::shared_ptr<RawGpu> open_raw_gpu(const std::string& gpu);
+
 /// All of it in the thread that made it. Throws when CUDA answers with an error. Exists only where
 /// TROUPE_CUDA_BACKEND does.
 class RawCuda {
  public:
-  /// On the GPU with that UUID.
-  explicit RawCuda(const std::string& gpu);
+  explicit RawCuda(std::shared_ptr<RawGpu> gpu);
   ~RawCuda();
   RawCuda(const RawCuda&) = delete;
   RawCuda& operator=(const RawCuda&) = delete;

@@ -1,5 +1,5 @@
 // What raw CUDA is measured with: the driver's functions that Troupe itself does not call, and owners of a stream, of
-// memory, of a flag. For raw_cuda.cpp and raw_fault.cpp only, and only where TROUPE_CUDA_BACKEND is.
+// memory, of a flag. For the raw_*.cpp only, and only where TROUPE_CUDA_BACKEND is.
 #pragma once
 
 #include <cuda.h>
@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "troupe/backend/cuda/cuda_context.hpp"
 #include "troupe/backend/cuda/cuda_memory.hpp"
 
 namespace troupe::bench {
 
-#define TROUPE_BENCH_DRIVER_FUNCTIONS(each)                                                              \
-  each(cuMemAllocAsync) each(cuMemFreeAsync) each(cuDeviceGetDefaultMemPool) each(cuMemPoolSetAttribute) \
-      each(cuMemcpyHtoD) each(cuMemcpyDtoH)
+#define TROUPE_BENCH_DRIVER_FUNCTIONS(each) each(cuMemcpyHtoD) each(cuMemcpyDtoH)
 
 /// Functions of the driver beyond those of `cuda::Driver`.
 struct MoreDriver {
@@ -59,7 +59,8 @@ class RawMemory {
   RawMemory(const cuda::CudaContext& context, std::size_t size_bytes) : driver_(context.driver()) {
     TROUPE_RAW(driver_, cuMemAlloc, &data_, size_bytes);
   }
-  ~RawMemory() { (void)driver_.table().cuMemFree(data_); }
+  ~RawMemory() { (void)driver_.table().cuMemFree(data_); }  // which does nothing for 0
+  RawMemory(RawMemory&& other) noexcept : driver_(other.driver_), data_(std::exchange(other.data_, 0)) {}
   RawMemory(const RawMemory&) = delete;
   RawMemory& operator=(const RawMemory&) = delete;
 
@@ -136,6 +137,36 @@ class Flag {
   PinnedBytes page_;
   Word& word_;
   std::uint32_t raised_ = 0;
+};
+
+/// A context with a stream and a flag, which all that is measured raw shares.
+class RawGpu {
+ public:
+  /// On the GPU with that UUID. Current in this thread from then on.
+  explicit RawGpu(const std::string& gpu) : context_(value(cuda::CudaContext::create(gpu))) {}
+
+  const cuda::CudaContext& context() const { return *context_; }
+  const cuda::Driver& driver() const { return context_->driver(); }
+  const MoreDriver& more() const { return more_; }
+  CUstream stream() const { return stream_.get(); }
+  Flag& flag() { return flag_; }
+
+  /// One op, and this thread has seen its end.
+  template <class Op>
+  void complete(const Op& op) {
+    op();
+    flag_.raise_in(stream());
+    flag_.wait_for_the_last(stream());
+  }
+  void write(CUdeviceptr to, const void* from, std::size_t size_bytes) const {
+    check(more_.cuMemcpyHtoD(to, from, size_bytes), "cuMemcpyHtoD");
+  }
+
+ private:
+  std::unique_ptr<cuda::CudaContext> context_;  // before all that lives in it
+  MoreDriver more_ = MoreDriver::load();
+  RawStream stream_{*context_};
+  Flag flag_{*context_};
 };
 
 /// Kernels of the reference: `empty()`, and `write_at(address)`, which writes a word there.

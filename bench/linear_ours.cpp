@@ -1,0 +1,120 @@
+#include "bench/linear_ours.hpp"
+
+#include <stdexcept>
+
+namespace troupe::bench {
+LinearOurs::LinearOurs(const std::string& device)
+    : system_({.threads = 1, .log = log_nothing()}),
+      device_(value(system_.device(device, {.standby = Standby::none}))) {}
+
+LinearOurs::~LinearOurs() { device_.close(); }
+
+template <class T>
+Array<T> LinearOurs::numbers(const Shape& shape, std::uint32_t seed) const {
+  const Array<float> made = value(device_.array<float>(shape));
+  value(device_.write(made, random_numbers(static_cast<std::size_t>(value(element_count(shape))), seed)).get());
+  if constexpr (std::is_same_v<T, float>) {
+    return made;
+  } else {
+    const Array<T> rounded = value(device_.array<T>(shape));
+    value(device_.cast(made, rounded).get());
+    return rounded;
+  }
+}
+
+double LinearOurs::gemm_ns(DType dtype, int n, int count) {
+  const auto measure = [&]<class T>(std::type_identity<T>) {
+    const Array<T> a = numbers<T>({n, n}, 1);
+    const Array<T> b = numbers<T>({n, n}, 2);
+    const Array<T> c = value(device_.array<T>({n, n}));
+    return settled_median_ns(count, [&] { value(device_.blas().gemm(a, b, c).get()); });
+  };
+  if (dtype == DType::f32) return measure(std::type_identity<float>{});
+  if (dtype == DType::f16) return measure(std::type_identity<f16>{});
+  if (dtype == DType::bf16) return measure(std::type_identity<bf16>{});
+  throw std::invalid_argument("no gemm of that type is measured");
+}
+
+double LinearOurs::batched_gemm_ns(int batch, int n, int count) {
+  const Array<float> a = numbers({batch, n, n}, 1);
+  const Array<float> b = numbers({batch, n, n}, 2);
+  const Array<float> c = value(device_.array<float>({batch, n, n}));
+  return settled_median_ns(count, [&] { value(device_.blas().gemm(a, b, c).get()); });
+}
+
+double LinearOurs::layer_ns(DType dtype, int n, int count) {
+  const auto measure = [&]<class T>(std::type_identity<T>) {
+    const Array<T> x = numbers<T>({n, n}, 1);
+    const Array<T> w = numbers<T>({n, n}, 2);
+    const Array<bf16> bias = numbers<bf16>({n}, 3);
+    const Array<bf16> y = value(device_.array<bf16>({n, n}));
+    const MatmulOptions options{.activation = Activation::gelu, .bias = &bias};
+    return settled_median_ns(count, [&] { value(device_.matmul().multiply(x, w.transpose(), y, options).get()); });
+  };
+  if (dtype == DType::bf16) return measure(std::type_identity<bf16>{});
+  if (dtype == DType::f8e4m3) return measure(std::type_identity<f8e4m3>{});
+  throw std::invalid_argument("no layer of that type is measured");
+}
+
+double LinearOurs::einsum_ns(int extent, int count) {
+  const Shape shape{extent, extent, extent, extent};
+  const Array<float> a = numbers(shape, 1);
+  const Array<float> b = numbers(shape, 2);
+  const Array<float> c = value(device_.array<float>(shape));
+  return settled_median_ns(count, [&] { value(device_.tensor().einsum("abcd,cdef->abef", a, b, c).get()); });
+}
+
+double LinearOurs::lu_ns(int n, int count, Lie lie) {
+  const auto as_asked = [lie](const Array<float>& array) { return lie == Lie::in_rows ? array : array.transpose(); };
+  const Array<float> a = as_asked(numbers({n, n}, 1));
+  const Array<float> lu = as_asked(value(device_.array<float>({n, n})));
+  const Array<std::int32_t> pivots = value(device_.array<std::int32_t>({n}));
+  return settled_median_ns(count, [&] { value(device_.solver().lu(a, lu, pivots).get()); });
+}
+
+double LinearOurs::cholesky_ns(int n, int count) {
+  const Array<float> a = value(device_.array<float>({n, n}));
+  value(device_.write(a, positive_matrix(n)).get());
+  const Array<float> l = value(device_.array<float>({n, n}));
+  return settled_median_ns(count, [&] { value(device_.solver().cholesky(a, l).get()); });
+}
+
+double LinearOurs::svd_ns(int n, int count) {
+  const Array<float> a = numbers({n, n}, 1);
+  const Array<float> u = value(device_.array<float>({n, n}));
+  const Array<float> s = value(device_.array<float>({n}));
+  const Array<float> vt = value(device_.array<float>({n, n}));
+  return settled_median_ns(count, [&] { value(device_.solver().svd(a, u, s, vt).get()); });
+}
+
+double LinearOurs::eigh_ns(int n, int count) {
+  const Array<float> a = value(device_.array<float>({n, n}));
+  value(device_.write(a, positive_matrix(n)).get());
+  const Array<float> w = value(device_.array<float>({n}));
+  const Array<float> v = value(device_.array<float>({n, n}));
+  return settled_median_ns(count, [&] { value(device_.solver().eigh(a, w, v).get()); });
+}
+
+double LinearOurs::batched_qr_ns(int batch, int n, int count) {
+  const Array<float> a = numbers({batch, n, n}, 1);
+  const Array<float> q = value(device_.array<float>({batch, n, n}));
+  const Array<float> r = value(device_.array<float>({batch, n, n}));
+  return settled_median_ns(count, [&] { value(device_.solver().qr(a, q, r).get()); });
+}
+
+double LinearOurs::sparse_multiply_ns(int columns, int count, int rows) {
+  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
+  const auto there = [&]<class T>(const std::vector<T>& numbers) {
+    const Array<T> made = value(device_.array<T>({static_cast<std::int64_t>(numbers.size())}));
+    value(device_.write(made, numbers).get());
+    return made;
+  };
+  const SparseMatrix matrix =
+      value(device_.sparse().csr(rows, rows, there(sample.offsets), there(sample.columns), there(sample.values)).get());
+  const Shape shape = columns == 1 ? Shape{rows} : Shape{rows, columns};
+  const Array<float> x = numbers(shape, 1);
+  const Array<float> y = value(device_.array<float>(shape));
+  return settled_median_ns(count, [&] { value(device_.sparse().multiply(matrix, x, y).get()); });
+}
+
+}  // namespace troupe::bench

@@ -1,0 +1,48 @@
+// Our side of the rows of linear algebra, on any device: nanoseconds for one op, there and back, that a plain thread
+// waits for. One device and one worker, without a standby. What fails is thrown.
+#pragma once
+
+#include <string>
+
+#include "bench/sparse_sample.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::bench {
+
+class LinearOurs {
+ public:
+  enum class Lie { in_rows, in_columns };
+
+  explicit LinearOurs(const std::string& device);
+  ~LinearOurs();
+  LinearOurs(const LinearOurs&) = delete;
+  LinearOurs& operator=(const LinearOurs&) = delete;
+
+  /// Square matrices, into the same type.
+  double gemm_ns(DType dtype, int n, int count);
+  double batched_gemm_ns(int batch, int n, int count);
+  /// gelu(x w^T + bias) into bf16.
+  double layer_ns(DType dtype, int n, int count);
+  /// "abcd,cdef->abef", every extent of that size.
+  double einsum_ns(int extent, int count);
+
+  /// Of arrays that lie in rows, as usual, or in columns, as the libraries like them.
+  double lu_ns(int n, int count, Lie lie = Lie::in_rows);
+  double cholesky_ns(int n, int count);
+  double svd_ns(int n, int count);
+  double eigh_ns(int n, int count);
+  double batched_qr_ns(int batch, int n, int count);
+
+  /// The sample of sparse_sample.hpp times a vector, or a matrix of so many columns.
+  double sparse_multiply_ns(int columns, int count, int rows = kSparseRows);
+
+ private:
+  /// Of numbers at random, in any type.
+  template <class T = float>
+  Array<T> numbers(const Shape& shape, std::uint32_t seed) const;
+
+  System system_;
+  Device device_;
+};
+
+}  // namespace troupe::bench
