@@ -10,8 +10,6 @@ namespace {
 
 using op::Triangle;
 
-constexpr std::string_view kImage = "blas_kernels";
-
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 cublasFillMode_t flag(Triangle triangle) noexcept {
   return triangle == Triangle::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
@@ -41,8 +39,7 @@ Result<OwnMatrix> written_out(const LaneTools& on, const Matrix& a, Triangle tri
   HalfMatrix half = half_of(a, triangle, meaning, conjugates);
   CUdeviceptr out = whole.matrix.data;
   std::array<void*, 2> arguments{&half, &out};
-  TROUPE_TRY(
-      on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("write_out", a.dtype))), a.rows * a.columns, arguments));
+  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernel(BlasKernel::write_out, a.dtype)), a.rows * a.columns, arguments));
   return whole;
 }
 
@@ -161,7 +158,7 @@ Result<void> syrk_by_gemm(const op::Syrk& op, const LaneTools& on, const Matrix&
   bool reads_c = !op::is_zero(op.beta);
   HalfMatrix half = half_of(c, op.triangle, hermitian ? HalfMeaning::hermitian : HalfMeaning::symmetric);
   std::array<void*, 4> arguments{&from, &beta, &reads_c, &half};
-  return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("keep_half", c.dtype))), c.rows * c.columns, arguments);
+  return on.launch(TROUPE_TRY(on.kernel(BlasKernel::keep_half, c.dtype)), c.rows * c.columns, arguments);
 }
 
 // ---- triangular ----
@@ -199,8 +196,8 @@ Result<void> find_zero(const LaneTools& on, const Matrix& a, CUdeviceptr verdict
   StridedMatrix matrix{reinterpret_cast<void*>(a.data), a.row_stride, a.column_stride};
   long long size = a.rows;
   std::array<void*, 3> arguments{&matrix, &size, &verdict};
-  return TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(kImage, kernel_name("find_zero", a.dtype))), 1,
-                     1, 1, 256, 1, 1, 0, on.stream(), arguments.data(), nullptr);
+  return TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(BlasKernel::find_zero, a.dtype)), 1, 1, 1, 256,
+                     1, 1, 0, on.stream(), arguments.data(), nullptr);
 }
 
 template <class T>

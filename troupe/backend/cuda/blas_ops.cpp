@@ -11,8 +11,6 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::string_view kImage = "blas_kernels";
-
 /// The elements of an array, in row-major order, as cuBLAS takes them.
 struct Vector {
   CUdeviceptr data = 0;
@@ -75,7 +73,7 @@ Result<void> scale_elements(const LaneTools& on, const op::Scalar& alpha, DType 
                             bool conjugates, bool adds, Layout layout) {
   Bytes16 factor = factor_bytes(alpha, dtype);
   std::array<void*, 6> arguments{&factor, &in, &out, &conjugates, &adds, &layout};
-  return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("scale", dtype))), layout.count, arguments);
+  return on.launch(TROUPE_TRY(on.kernel(BlasKernel::scale, dtype)), layout.count, arguments);
 }
 
 /// The type without an imaginary part.
@@ -108,7 +106,7 @@ Result<void> multiply_slowly(const LaneTools& on, const op::Scalar& alpha, const
                           .reads_c = !op::is_zero(beta)};
   std::array<void*, 1> all{&arguments};
   const CUfunction kernel =
-      a.dtype == DType::i8 ? TROUPE_TRY(on.kernel(kImage, "gemm_i8")) : TROUPE_TRY(on.kernels())->gemm(c.dtype);
+      a.dtype == DType::i8 ? TROUPE_TRY(on.kernel(BlasKernel::gemm_i8)) : TROUPE_TRY(on.kernels())->gemm(c.dtype);
   return on.launch(kernel, c.rows * c.columns, all);
 }
 
@@ -148,10 +146,6 @@ Bytes16 factor_bytes(const op::Scalar& alpha, DType dtype) noexcept {
     std::memcpy(&bytes, &converted, sizeof converted);
   });
   return bytes;
-}
-
-std::string kernel_name(std::string_view what, DType dtype) {
-  return std::string(what) + "_" + std::string(name(dtype));
 }
 
 Result<OwnMatrix> make_matrix(const LaneTools& on, DType dtype, std::int64_t rows, std::int64_t columns) {
@@ -247,7 +241,7 @@ Result<void> run_op(const op::Rot& op, const LaneTools& on) {
     CUdeviceptr y = on.at(op.y);
     Layout layout = layout_of(op.x, &op.y);
     std::array<void*, 6> arguments{&cosine, &sine, &swaps, &x, &y, &layout};
-    return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("rotate", op.x.dtype))), layout.count, arguments);
+    return on.launch(TROUPE_TRY(on.kernel(BlasKernel::rotate, op.x.dtype)), layout.count, arguments);
   });
 }
 
@@ -292,7 +286,7 @@ Result<void> run_op(const op::Measure& op, const LaneTools& on) {
         checked(function(blas->handle(), x.count, pointer(x.data), type, x.apart, reinterpret_cast<std::int64_t*>(out)),
                 "cublasIamaxEx"));
     std::array<void*, 1> arguments{&out};
-    return TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(kImage, "from_zero")), 1, 1, 1, 1, 1, 1, 0,
+    return TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(BlasKernel::from_zero)), 1, 1, 1, 1, 1, 1, 0,
                        on.stream(), arguments.data(), nullptr);
   });
 }
@@ -370,7 +364,7 @@ Result<void> run_op(const op::GemmGroup& op, const LaneTools& on) {
   const StreamScratch memory = TROUPE_TRY(on.scratch(sizeof list.pointers));
   CUdeviceptr out = memory.address();
   std::array<void*, 2> arguments{&list, &out};
-  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernel(kImage, "put_pointers")), 1, arguments));
+  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernel(BlasKernel::put_pointers)), 1, arguments));
   const auto nth = [&](std::size_t i) { return out + i * count * sizeof(void*); };
   return TROUPE_TRY(on.handle<Cublas>())
       ->gemm_at(op.alpha, op.beta, matrix(0), matrix(1), matrix(2), op.compute, nth(0), nth(1), nth(2),

@@ -41,8 +41,6 @@ Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out);
 
 /// `alpha` in the type that `dtype` is computed in, as our kernels take it.
 Bytes16 factor_bytes(const op::Scalar& alpha, DType dtype) noexcept;
-/// "scale_f32".
-std::string kernel_name(std::string_view what, DType dtype);
 
 /// Calls `f(std::type_identity<T>{})` for f32, f64, c64 or c128; `unsupported` for any other type.
 template <class F>

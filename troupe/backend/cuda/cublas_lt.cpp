@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/function_table.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -29,25 +29,13 @@ struct Table {
 Result<Table> open_table() {
   const Library library = TROUPE_TRY(Library::open({"libcublasLt.so.13", "libcublasLt.so.12"}));
   Table table;
-  std::string missing;
-#define TROUPE_LT_FUNCTION(function)                                                                  \
-  table.function = library.find_function<std::remove_pointer_t<decltype(table.function)>>(#function); \
-  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(#function);
-  TROUPE_LT_FUNCTIONS(TROUPE_LT_FUNCTION)
-#undef TROUPE_LT_FUNCTION
-  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
+  FunctionFinder finder(library);
+  TROUPE_LT_FUNCTIONS(TROUPE_FIND_FUNCTION)
+  TROUPE_TRY(finder.status());
   return table;
 }
 
-/// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
-Result<const Table*> find_table() {
-  try {
-    static const Table kTable = value(open_table());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
-}
+Result<const Table*> find_table() { return opened_once<open_table>(); }
 /// For those who have a handle.
 const Table& table() { return **find_table(); }
 

@@ -4,37 +4,23 @@
 
 #include <string>
 
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/function_table.hpp"
 
 namespace troupe::cuda {
 namespace {
 
-#define TROUPE_NAME_OF(function) TROUPE_NAME_OF_EXPANDED(function)
-#define TROUPE_NAME_OF_EXPANDED(function) #function
-
 Result<CublasTable> open_table() {
   const Library library = TROUPE_TRY(Library::open({"libcublas.so.13", "libcublas.so.12"}));
   CublasTable table;
-  std::string missing;
-#define TROUPE_CUBLAS_FUNCTION(function)                                                               \
-  table.function = reinterpret_cast<decltype(table.function)>(library.find(TROUPE_NAME_OF(function))); \
-  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(TROUPE_NAME_OF(function));
-  TROUPE_CUBLAS_FUNCTIONS(TROUPE_CUBLAS_FUNCTION)
-#undef TROUPE_CUBLAS_FUNCTION
-  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
+  FunctionFinder finder(library);
+  TROUPE_CUBLAS_FUNCTIONS(TROUPE_FIND_FUNCTION)
+  TROUPE_TRY(finder.status());
   return table;
 }
 
 }  // namespace
 
-Result<const CublasTable*> find_cublas() {
-  try {
-    static const CublasTable kTable = value(open_table());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
-}
+Result<const CublasTable*> find_cublas() { return opened_once<open_table>(); }
 
 const CublasTable& cublas() noexcept { return **find_cublas(); }
 

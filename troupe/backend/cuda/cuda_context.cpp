@@ -20,6 +20,16 @@ std::string text_of(const CUuuid& uuid) {
   return text;
 }
 
+/// What was scratch memory of one op is that of the next one: so much of it is kept, instead of none, whenever somebody
+/// waits for the GPU. Without memory pools there is nothing to keep.
+void keep_scratch_memory(const Driver& driver, CUdevice device) {
+  constexpr cuuint64_t kKeptBytes = cuuint64_t{512} << 20;
+  cuuint64_t kept = kKeptBytes;
+  CUmemoryPool pool = nullptr;
+  if (driver.table().cuDeviceGetDefaultMemPool(&pool, device) != CUDA_SUCCESS) return;
+  (void)driver.table().cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept);
+}
+
 Result<GpuInfo> describe(const Driver& driver, CUdevice device) {
   GpuInfo info;
   CUuuid uuid{};
@@ -69,6 +79,7 @@ Result<std::unique_ptr<CudaContext>> CudaContext::create(const std::string& uuid
     CUctxCreateParams parameters{};
     CUcontext context = nullptr;
     TROUPE_TRY(TROUPE_CUDA(driver, cuCtxCreate, &context, &parameters, CU_CTX_SCHED_SPIN, device));
+    keep_scratch_memory(driver, device);
     return std::unique_ptr<CudaContext>(new CudaContext(driver, device, context));
   }
   return fail(ErrorKind::unsupported,

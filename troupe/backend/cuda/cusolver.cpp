@@ -5,56 +5,30 @@
 #include <algorithm>
 #include <string>
 
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/function_table.hpp"
 
 namespace troupe::cuda {
 namespace {
 
-Result<Library> open_cusolver() { return Library::open({"libcusolver.so.12", "libcusolver.so.11"}); }
+constexpr std::string_view kBetweenNames = " ";  // of functions that are missing
 
-Unexpected too_old(const Library& library, const std::string& missing) {
-  return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks" + missing);
-}
+Result<Library> open_cusolver() { return Library::open({"libcusolver.so.12", "libcusolver.so.11"}); }
 
 Result<CusolverTable> open_table() {
   const Library library = TROUPE_TRY(open_cusolver());
   CusolverTable table;
-  std::string missing;
-#define TROUPE_CUSOLVER_FUNCTION(function)                                              \
-  table.function = reinterpret_cast<decltype(table.function)>(library.find(#function)); \
-  if (!table.function) missing += " " #function;
-  TROUPE_CUSOLVER_FUNCTIONS(TROUPE_CUSOLVER_FUNCTION)
-  if (!missing.empty()) return too_old(library, missing);
-  TROUPE_CUSOLVER_FUNCTION(cusolverDnXsyevBatched_bufferSize)
-  TROUPE_CUSOLVER_FUNCTION(cusolverDnXsyevBatched)
-#undef TROUPE_CUSOLVER_FUNCTION
+  FunctionFinder finder(library);
+  TROUPE_CUSOLVER_FUNCTIONS(TROUPE_FIND_FUNCTION)
+  TROUPE_TRY(finder.status(kBetweenNames));
+  TROUPE_FIND_FUNCTION(cusolverDnXsyevBatched_bufferSize)  // these may be missing
+  TROUPE_FIND_FUNCTION(cusolverDnXsyevBatched)
   return table;
 }
 
-/// Fills a table for one type, and holds its functions against the header's.
-class Finder {
- public:
-  Finder(const Library& solver, const Library& blas) noexcept : solver_(solver), blas_(blas) {}
-
-  template <class Declared, class Function>
-  void find(Function& function, const char* symbol) {
-    static_assert(std::is_same_v<Declared, Function>, "as the header declares it");
-    void* const address = solver_.find(symbol) ? solver_.find(symbol) : blas_.find(symbol);
-    function = reinterpret_cast<Function>(address);
-    if (!address) missing_ += " " + std::string(symbol);
-  }
-  Result<void> status() const {
-    if (missing_.empty()) return {};
-    return too_old(solver_, missing_);
-  }
-
- private:
-  const Library& solver_;
-  const Library& blas_;
-  std::string missing_;
-};
-
-#define TROUPE_FIND(member, symbol) finder.find<decltype(&::symbol)>(table.member, #symbol);
+// Functions for one type, held against the header's.
+#define TROUPE_FIND(member, symbol)                                                                        \
+  static_assert(std::is_same_v<decltype(&::symbol), decltype(table.member)>, "as the header declares it"); \
+  finder.find(table.member, #symbol);
 #define TROUPE_FIND_ALL(X, form_q, apply_q, eigen)                          \
   TROUPE_FIND(potrf_batched, cusolverDn##X##potrfBatched)                   \
   TROUPE_FIND(orgqr_size, cusolverDn##X##form_q##_bufferSize)               \
@@ -72,10 +46,14 @@ class Finder {
   TROUPE_FIND(geqrf_batched, cublas##X##geqrfBatched)                       \
   TROUPE_FIND(trsm, cublas##X##trsm_v2_64)
 
-void find_all(Finder& finder, CusolverFor<float>& table) { TROUPE_FIND_ALL(S, orgqr, ormqr, sygvd) }
-void find_all(Finder& finder, CusolverFor<double>& table) { TROUPE_FIND_ALL(D, orgqr, ormqr, sygvd) }
-void find_all(Finder& finder, CusolverFor<std::complex<float>>& table) { TROUPE_FIND_ALL(C, ungqr, unmqr, hegvd) }
-void find_all(Finder& finder, CusolverFor<std::complex<double>>& table) { TROUPE_FIND_ALL(Z, ungqr, unmqr, hegvd) }
+void find_all(FunctionFinder& finder, CusolverFor<float>& table) { TROUPE_FIND_ALL(S, orgqr, ormqr, sygvd) }
+void find_all(FunctionFinder& finder, CusolverFor<double>& table) { TROUPE_FIND_ALL(D, orgqr, ormqr, sygvd) }
+void find_all(FunctionFinder& finder, CusolverFor<std::complex<float>>& table) {
+  TROUPE_FIND_ALL(C, ungqr, unmqr, hegvd)
+}
+void find_all(FunctionFinder& finder, CusolverFor<std::complex<double>>& table) {
+  TROUPE_FIND_ALL(Z, ungqr, unmqr, hegvd)
+}
 
 #undef TROUPE_FIND_ALL
 #undef TROUPE_FIND
@@ -84,34 +62,20 @@ template <class T>
 Result<CusolverFor<T>> open_for() {
   const Library solver = TROUPE_TRY(open_cusolver());
   const Library blas = TROUPE_TRY(Library::open({"libcublas.so.13", "libcublas.so.12"}));
-  Finder finder(solver, blas);
+  FunctionFinder finder(solver, blas);
   CusolverFor<T> table{};
   find_all(finder, table);
-  TROUPE_TRY(finder.status());
+  TROUPE_TRY(finder.status(kBetweenNames));
   return table;
 }
 
 }  // namespace
 
-// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
-
-Result<const CusolverTable*> cusolver_table() {
-  try {
-    static const CusolverTable kTable = value(open_table());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
-}
+Result<const CusolverTable*> cusolver_table() { return opened_once<open_table>(); }
 
 template <class T>
 Result<const CusolverFor<T>*> cusolver_for() {
-  try {
-    static const CusolverFor<T> kTable = value(open_for<T>());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
+  return opened_once<open_for<T>>();
 }
 template Result<const CusolverFor<float>*> cusolver_for<float>();
 template Result<const CusolverFor<double>*> cusolver_for<double>();

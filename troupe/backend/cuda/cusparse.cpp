@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/function_table.hpp"
 #include "troupe/backend/cuda/op_tools.hpp"
 
 namespace troupe::cuda {
@@ -37,26 +37,13 @@ struct Table {
 Result<Table> open_table() {
   const Library library = TROUPE_TRY(Library::open({"libcusparse.so.13", "libcusparse.so.12"}));
   Table table;
-  std::string missing;
-#define TROUPE_CUSPARSE_FUNCTION(function)                                              \
-  table.function = reinterpret_cast<decltype(table.function)>(library.find(#function)); \
-  if (!table.function) missing += (missing.empty() ? "" : ", ") + std::string(#function);
-  TROUPE_CUSPARSE_FUNCTIONS(TROUPE_CUSPARSE_FUNCTION)
-#undef TROUPE_CUSPARSE_FUNCTION
-  if (!missing.empty()) return fail(ErrorKind::unsupported, library.path() + " is too old: it lacks " + missing);
+  FunctionFinder finder(library);
+  TROUPE_CUSPARSE_FUNCTIONS(TROUPE_FIND_FUNCTION)
+  TROUPE_TRY(finder.status());
   return table;
 }
 
-/// Opened once, and never closed. When that fails, for want of memory perhaps, the next call tries again.
-Result<const Table*> find_table() {
-  try {
-    static const Table kTable = value(open_table());
-    return &kTable;
-  } catch (const Exception& exception) {
-    return fail(exception.error());
-  }
-}
-
+Result<const Table*> find_table() { return opened_once<open_table>(); }
 /// For those who have a handle.
 const Table& table() { return **find_table(); }
 

@@ -32,7 +32,9 @@ namespace troupe::cuda {
                                                       each(cuEventSynchronize) each(cuEventElapsedTime)                \
                                                           each(cuCtxGetDevice) each(cuLaunchHostFunc) each(cuMemAlloc) \
                                                               each(cuMemAllocManaged) each(cuMemFree)                  \
-                                                                  each(cuMemAllocAsync) each(cuMemFreeAsync)
+                                                                  each(cuMemAllocAsync) each(cuMemFreeAsync)           \
+                                                                      each(cuDeviceGetDefaultMemPool)                  \
+                                                                          each(cuMemPoolSetAttribute)
 
 struct DriverTable {
 #define TROUPE_DRIVER_FUNCTION(function) decltype(&::function) function = nullptr;

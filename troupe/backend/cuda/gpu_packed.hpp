@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "troupe/backend/cuda/memory_ops.hpp"
 
@@ -13,11 +12,11 @@ namespace troupe::cuda {
 
 /// Puts one of the kernels of solver_kernels.cu on the lane's stream; arguments of exactly the kernel's types.
 template <class... Arguments>
-Result<void> launch_solver_kernel(const LaneTools& on, const std::string& name, std::int64_t count,
+Result<void> launch_solver_kernel(const LaneTools& on, SolverKernel kernel, KernelTypes types, std::int64_t count,
                                   Arguments... arguments) {
   if (count == 0) return {};
   std::array<void*, sizeof...(arguments)> all{&arguments...};
-  return on.launch(TROUPE_TRY(on.kernel("solver_kernels", name)), count, all);
+  return on.launch(TROUPE_TRY(on.kernel(kernel, types)), count, all);
 }
 
 template <class T>
@@ -72,32 +71,33 @@ class GpuPacked {
                        static_cast<std::size_t>(count()) * sizeof(T), on_->stream());
   }
   Result<void> make_identity() const {
-    return launch_solver_kernel(*on_, kernel("identity"), count(), data(), rows_ll(), columns_ll(), batch_ll());
+    return launch_solver_kernel(*on_, SolverKernel::identity, dtype_of<T>, count(), data(), rows_ll(), columns_ll(),
+                                batch_ll());
   }
   Result<void> keep_triangle(bool lower, const int* failed) const {
-    return launch_solver_kernel(*on_, kernel("keep_triangle"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
-                                static_cast<int>(lower), failed);
+    return launch_solver_kernel(*on_, SolverKernel::keep_triangle, dtype_of<T>, count(), data(), rows_ll(),
+                                columns_ll(), batch_ll(), static_cast<int>(lower), failed);
   }
   /// Writes `word` to the verdict of each matrix that has a NaN or an infinity in it. Of Hermitian ones the lower
   /// triangle is looked at, and the upper one made from it.
   Result<void> check_finite(bool hermitian, std::int32_t word, int* verdict) const {
-    return launch_solver_kernel(*on_, kernel("check_finite"), count(), data(), rows_ll(), columns_ll(), batch_ll(),
-                                static_cast<int>(hermitian), static_cast<int>(word), verdict);
+    return launch_solver_kernel(*on_, SolverKernel::check_finite, dtype_of<T>, count(), data(), rows_ll(), columns_ll(),
+                                batch_ll(), static_cast<int>(hermitian), static_cast<int>(word), verdict);
   }
   Result<void> conjugate() const {
     if constexpr (kIsComplex<T>)
-      return launch_solver_kernel(*on_, kernel("conjugate"), count(), data(), static_cast<long long>(count()));
+      return launch_solver_kernel(*on_, SolverKernel::conjugate, dtype_of<T>, count(), data(),
+                                  static_cast<long long>(count()));
     return {};
   }
   /// The address of each matrix, where the GPU can read it.
   Result<StreamScratch> addresses() const {
     StreamScratch list = TROUPE_TRY(on_->scratch(static_cast<std::uint64_t>(batch_) * sizeof(void*)));
-    TROUPE_TRY(launch_solver_kernel(*on_, "addresses", batch_, reinterpret_cast<char*>(data()),
+    TROUPE_TRY(launch_solver_kernel(*on_, SolverKernel::addresses, {}, batch_, reinterpret_cast<char*>(data()),
                                     static_cast<long long>(rows_ * columns_ * static_cast<std::int64_t>(sizeof(T))),
                                     batch_ll(), list.template data<char*>()));
     return list;
   }
-  static std::string kernel(const char* name) { return name + ("_" + std::string(troupe::name(dtype_of<T>))); }
 
   long long rows_ll() const noexcept { return rows_; }
   long long columns_ll() const noexcept { return columns_; }
@@ -143,7 +143,7 @@ class GpuVerdict {
   int* nobodys() const noexcept { return ours(2 * batch_); }
 
   Result<void> give(const op::View& to) const {
-    return launch_solver_kernel(*on_, "give_verdict", batch_, static_cast<const int*>(ours()),
+    return launch_solver_kernel(*on_, SolverKernel::give_verdict, {}, batch_, static_cast<const int*>(ours()),
                                 static_cast<const int*>(theirs()), static_cast<long long>(batch_), on_->data<int>(to));
   }
 

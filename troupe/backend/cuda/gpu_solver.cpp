@@ -152,7 +152,7 @@ Result<void> GpuSolver<T>::form_q(const GpuPacked<T>& a, const GpuPacked<T>& tau
                                   int* spare) const {
   if (has_qr_for_all(a.batch(), a.rows(), a.columns())) {
     constexpr long long kThreadsForEach = 32;
-    return launch_solver_kernel(on_, q.kernel("form_q"), kThreadsForEach * q.batch_ll() * q.columns_ll(),
+    return launch_solver_kernel(on_, SolverKernel::form_q, dtype_of<T>, kThreadsForEach * q.batch_ll() * q.columns_ll(),
                                 static_cast<const T*>(a.data()), static_cast<const T*>(tau.data()), a.rows_ll(),
                                 a.columns_ll(), tau.rows_ll(), q.data(), q.columns_ll(), q.batch_ll());
   }

@@ -12,8 +12,6 @@ namespace {
 
 using op::Activation;
 
-constexpr std::string_view kImage = "matmul_kernels";
-
 bool is_8_bit_float(DType dtype) noexcept { return dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 DType wide_type(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
@@ -71,8 +69,7 @@ Result<OwnMatrix> product(const LaneTools& on, double alpha, op::Compute compute
 
 Result<void> run_epilogue(const LaneTools& on, EpilogueArguments arguments, DType wide) {
   std::array<void*, 1> all{&arguments};
-  return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("epilogue", wide))), arguments.rows * arguments.columns,
-                   all);
+  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::epilogue, wide)), arguments.rows * arguments.columns, all);
 }
 
 Result<void> multiply_in_two_passes(const op::Matmul& op, const LaneTools& on) {
@@ -94,7 +91,7 @@ Result<void> multiply_in_two_passes(const op::Matmul& op, const LaneTools& on) {
 Result<void> sum_columns(const LaneTools& on, const op::View& d, const op::View& sums) {
   ColumnSums arguments{typed(d, on), d.shape[0], d.shape[1], typed(sums, on)};
   std::array<void*, 1> all{&arguments};
-  return on.launch(TROUPE_TRY(on.kernel(kImage, kernel_name("sum_columns", wide_type(d.dtype)))), d.shape[1], all);
+  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::sum_columns, wide_type(d.dtype))), d.shape[1], all);
 }
 
 // ---- one pass ----
@@ -213,7 +210,7 @@ Result<StreamScratch> put(const LaneTools& on, double number) {
   auto narrow = static_cast<float>(number);
   CUdeviceptr out = scratch.address();
   std::array<void*, 2> arguments{&narrow, &out};
-  TROUPE_TRY(TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(kImage, "put_f32")), 1, 1, 1, 1, 1, 1, 0,
+  TROUPE_TRY(TROUPE_CUDA(on.driver(), cuLaunchKernel, TROUPE_TRY(on.kernel(MatmulKernel::put_f32)), 1, 1, 1, 1, 1, 1, 0,
                          on.stream(), arguments.data(), nullptr));
   return scratch;
 }

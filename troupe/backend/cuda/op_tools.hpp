@@ -5,12 +5,10 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 
 #include "troupe/backend/cuda/cublas.hpp"
@@ -19,15 +17,40 @@
 #include "troupe/backend/cuda/cusolver.hpp"
 #include "troupe/backend/cuda/cusparse.hpp"
 #include "troupe/backend/cuda/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernel_table.hpp"
 #include "troupe/backend/cuda/own_kernels.hpp"
 #include "troupe/wire/channel.hpp"
 
 namespace troupe::cuda {
 
+/// Made when it is first asked for; from then on asking for it is one load.
+template <class T>
+class MadeOnce {
+ public:
+  /// `make` gives a `Result<std::unique_ptr<T>>`. From any thread.
+  template <class Make>
+  Result<T*> get(const Make& make) {
+    if (T* const made = made_.load(std::memory_order_acquire)) [[likely]]
+      return made;
+    const std::lock_guard lock(mutex_);
+    if (!owner_) owner_ = TROUPE_TRY(make());
+    made_.store(owner_.get(), std::memory_order_release);
+    return owner_.get();
+  }
+
+ private:
+  std::atomic<T*> made_{nullptr};
+  std::mutex mutex_;
+  std::unique_ptr<T> owner_;
+};
+
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
-/// new one is a line here.
-using LaneHandles = std::tuple<std::unique_ptr<Cublas>, std::unique_ptr<CublasLt>, std::unique_ptr<Cusolver>,
-                               std::unique_ptr<Cusparse>>;
+/// new one is a name here.
+using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cusolver>, MadeOnce<Cusparse>>;
+
+/// The kernels of the families of ops. A new .cu file is a name here.
+using KernelTables = std::tuple<KernelTable<BlasKernel>, KernelTable<MatmulKernel>, KernelTable<SolverKernel>,
+                                KernelTable<SparseKernel>, KernelTable<TensorKernel>, KernelTable<ReduceKernel>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {
@@ -36,29 +59,23 @@ class OpTools {
 
   const CudaContext& context() const noexcept { return context_; }
   CudaMemory& memory() const noexcept { return memory_; }
-  Result<const OwnKernels*> kernels();
-  /// A kernel by its name in the image of `<image>.cu`.
-  Result<CUfunction> kernel(std::string_view image, std::string_view name);
+  Result<const OwnKernels*> kernels() {
+    return kernels_.get([this] { return OwnKernels::load(context_); });
+  }
+  template <KernelNames Names>
+  Result<CUfunction> kernel(Names kernel, KernelTypes types) {
+    return std::get<KernelTable<Names>>(kernel_tables_).find(context_, kernel, types);
+  }
   template <class Handle>
   Result<Handle*> handle(std::uint32_t lane, CUstream stream) {
-    const std::lock_guard lock(handles_mutex_);
-    std::unique_ptr<Handle>& handle = std::get<std::unique_ptr<Handle>>(handles_[lane]);
-    if (!handle) handle = TROUPE_TRY(Handle::create(stream));
-    return handle.get();
+    return std::get<MadeOnce<Handle>>(handles_[lane]).get([stream] { return Handle::create(stream); });
   }
 
  private:
-  struct Image {
-    CUmodule module = nullptr;  // for as long as the context lives
-    std::map<std::string, CUfunction, std::less<>> kernels;
-  };
-
   const CudaContext& context_;
   CudaMemory& memory_;
-  std::mutex kernels_mutex_;
-  std::optional<OwnKernels> kernels_;
-  std::map<std::string, Image, std::less<>> images_;
-  std::mutex handles_mutex_;
+  MadeOnce<const OwnKernels> kernels_;
+  KernelTables kernel_tables_;
   std::array<LaneHandles, wire::kMaxLanes> handles_;
 };
 
@@ -111,7 +128,11 @@ class LaneTools {
   }
 
   Result<const OwnKernels*> kernels() const { return tools_.kernels(); }
-  Result<CUfunction> kernel(std::string_view image, std::string_view name) const { return tools_.kernel(image, name); }
+  /// `kernel(BlasKernel::scale, DType::f32)`. The driver's error when there is none for these types.
+  template <KernelNames Names>
+  Result<CUfunction> kernel(Names kernel, KernelTypes types = {}) const {
+    return tools_.kernel(kernel, types);
+  }
   /// With a thread for each of `count` elements, or fewer that take several each. Nothing when there are none.
   Result<void> launch(CUfunction kernel, std::int64_t count, std::span<void*> arguments) const;
 

@@ -8,24 +8,24 @@
 
 namespace troupe::cuda {
 
-Result<OwnKernels> OwnKernels::load(const CudaContext& context) {
+Result<std::unique_ptr<OwnKernels>> OwnKernels::load(const CudaContext& context) {
   const Driver& driver = context.driver();
   CUmodule module = nullptr;  // for as long as the context lives
   TROUPE_TRY(TROUPE_CUDA(driver, cuModuleLoadData, &module, kernel_image("kernels").data()));
   const auto find = [&](CUfunction& function, const std::string& name) {
     return TROUPE_CUDA(driver, cuModuleGetFunction, &function, module, ("troupe_" + name).c_str());
   };
-  OwnKernels kernels;
+  auto kernels = std::make_unique<OwnKernels>();
   for (const int size : {1, 2, 4, 8, 16}) {
-    TROUPE_TRY(find(kernels.fill_by_size[by_size(size)], "fill_" + std::to_string(size)));
-    TROUPE_TRY(find(kernels.copy_by_size[by_size(size)], "copy_" + std::to_string(size)));
+    TROUPE_TRY(find(kernels->fill_by_size[by_size(size)], "fill_" + std::to_string(size)));
+    TROUPE_TRY(find(kernels->copy_by_size[by_size(size)], "copy_" + std::to_string(size)));
   }
   for (std::size_t i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     const std::string type(name(dtype));
-    TROUPE_TRY(find(kernels.cast_from[i], "cast_" + type));
-    if (dtype != DType::boolean) TROUPE_TRY(find(kernels.axpy_of[i], "axpy_" + type));
-    if (is_floating(dtype) || is_complex(dtype)) TROUPE_TRY(find(kernels.gemm_of[i], "gemm_" + type));
+    TROUPE_TRY(find(kernels->cast_from[i], "cast_" + type));
+    if (dtype != DType::boolean) TROUPE_TRY(find(kernels->axpy_of[i], "axpy_" + type));
+    if (is_floating(dtype) || is_complex(dtype)) TROUPE_TRY(find(kernels->gemm_of[i], "gemm_" + type));
   }
   return kernels;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "troupe/backend/cuda/cuda_context.hpp"
 #include "troupe/core/dtype.hpp"
@@ -10,7 +11,7 @@
 namespace troupe::cuda {
 
 struct OwnKernels {
-  static Result<OwnKernels> load(const CudaContext& context);
+  static Result<std::unique_ptr<OwnKernels>> load(const CudaContext& context);
 
   /// By the size of an element: 1, 2, 4, 8 or 16 bytes.
   CUfunction fill(std::int64_t size) const noexcept { return fill_by_size[by_size(size)]; }

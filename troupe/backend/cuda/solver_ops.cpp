@@ -29,7 +29,7 @@ T element_of(const GpuSolver<T>&);
 
 template <class T>
 Result<void> check_diagonal(const GpuPacked<T>& a, bool positive, int* verdict) {
-  return launch_solver_kernel(a.on(), a.kernel("check_diagonal"), a.batch_ll() * a.rows_ll(),
+  return launch_solver_kernel(a.on(), SolverKernel::check_diagonal, dtype_of<T>, a.batch_ll() * a.rows_ll(),
                               static_cast<const T*>(a.data()), a.rows_ll(), a.batch_ll(), static_cast<int>(positive),
                               verdict);
 }
@@ -88,9 +88,9 @@ Result<void> run_op(const op::Determinant& op, const LaneTools& on) {
     if (a.count() > 0) TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
     constexpr long long kThreadsForEach = 32;
     TROUPE_TRY(launch_solver_kernel(
-        on, a.kernel("determinant"), kThreadsForEach * a.batch_ll(), static_cast<const T*>(a.data()), a.rows_ll(),
-        a.batch_ll(), static_cast<const long long*>(pivots.wide()), static_cast<const int*>(pivots.narrow()),
-        static_cast<const int*>(verdict.theirs()), out.data()));
+        on, SolverKernel::determinant, dtype_of<T>, kThreadsForEach * a.batch_ll(), static_cast<const T*>(a.data()),
+        a.rows_ll(), a.batch_ll(), static_cast<const long long*>(pivots.wide()),
+        static_cast<const int*>(pivots.narrow()), static_cast<const int*>(verdict.theirs()), out.data()));
     return out.give_vectors(op.out);
   });
 }
@@ -104,9 +104,9 @@ Result<void> run_op(const op::Lu& op, const LaneTools& on) {
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
     TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
     const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, a.batch(), a.rows(), 1));
-    TROUPE_TRY(launch_solver_kernel(on, "give_pivots", from_zero.count(), static_cast<const long long*>(pivots.wide()),
-                                    static_cast<const int*>(pivots.narrow()), static_cast<long long>(from_zero.count()),
-                                    from_zero.data()));
+    TROUPE_TRY(launch_solver_kernel(
+        on, SolverKernel::give_pivots, {}, from_zero.count(), static_cast<const long long*>(pivots.wide()),
+        static_cast<const int*>(pivots.narrow()), static_cast<long long>(from_zero.count()), from_zero.data()));
     TROUPE_TRY(from_zero.give_vectors(op.pivots));
     TROUPE_TRY(a.give(op.lu));
     return verdict.give(op.verdict);
@@ -123,8 +123,9 @@ Result<void> run_op(const op::LuSolve& op, const LaneTools& on) {
     const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), lu.rows(), 1));
     TROUPE_TRY(from_zero.take_vectors(op.pivots));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
-    TROUPE_TRY(launch_solver_kernel(on, "take_pivots", from_zero.count(), static_cast<const int*>(from_zero.data()),
-                                    lu.rows_ll(), lu.batch_ll(), pivots.wide(), pivots.narrow(), verdict.ours()));
+    TROUPE_TRY(launch_solver_kernel(on, SolverKernel::take_pivots, {}, from_zero.count(),
+                                    static_cast<const int*>(from_zero.data()), lu.rows_ll(), lu.batch_ll(),
+                                    pivots.wide(), pivots.narrow(), verdict.ours()));
     TROUPE_TRY(check_diagonal(lu, false, verdict.ours()));
     TROUPE_TRY(solver.lu_solve(lu, pivots, b, verdict.nobodys()));
     TROUPE_TRY(b.give(op.x));
@@ -191,7 +192,7 @@ Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
       if (is_wide) TROUPE_TRY(a.conjugate());
       TROUPE_TRY(solver.qr(a, tau, verdict.nobodys()));
       constexpr long long kThreadsForEach = 32;
-      TROUPE_TRY(launch_solver_kernel(on, a.kernel("check_rank"), kThreadsForEach * a.batch_ll(),
+      TROUPE_TRY(launch_solver_kernel(on, SolverKernel::check_rank, dtype_of<T>, kThreadsForEach * a.batch_ll(),
                                       static_cast<const T*>(a.data()), a.rows_ll(), a.columns_ll(), a.batch_ll(),
                                       verdict.ours()));
     }

@@ -27,7 +27,7 @@ Bytes16 factor_of(const op::Scalar& scalar, DType dtype) {
 Result<void> scale(const op::View& y, const op::Scalar& beta, SparseScratch& scratch) {
   if (beta.as<std::complex<double>>() == 0.0) return run_op(op::Fill{.out = y, .value = op::Scalar(0.0)}, scratch.on());
   const Layout layout = layout_of(y, nullptr);
-  return scratch.launch("scale_" + std::string(name(y.dtype)), layout.count, scratch.on().at(y), layout,
+  return scratch.launch(SparseKernel::scale, y.dtype, layout.count, scratch.on().at(y), layout,
                         factor_of(beta, y.dtype));
 }
 
@@ -40,10 +40,10 @@ Result<void> multiply_blocks(const op::SparseMultiply& op, SparseScratch& scratc
   const auto strided = [&](const op::View& view) {
     return StridedMatrix{on.data(view), view.strides[0], is_vector ? 0 : view.strides[1]};
   };
-  const std::string kernel = std::string(op::conjugates(op.turn) ? "multiply_conjugated_blocks_" : "multiply_blocks_") +
-                             std::string(name(dtype)) + "_" + std::string(name(op.matrix.indices.dtype));
-  return scratch.launch(kernel, op.y.shape[0] * columns, lines_of(op.matrix, on), on.at(op.matrix.values),
-                        static_cast<long long>(op.matrix.block), strided(op.x), strided(op.y),
+  const SparseKernel kernel =
+      op::conjugates(op.turn) ? SparseKernel::multiply_conjugated_blocks : SparseKernel::multiply_blocks;
+  return scratch.launch(kernel, {dtype, op.matrix.indices.dtype}, op.y.shape[0] * columns, lines_of(op.matrix, on),
+                        on.at(op.matrix.values), static_cast<long long>(op.matrix.block), strided(op.x), strided(op.y),
                         static_cast<long long>(columns), factor_of(op.alpha, dtype), factor_of(op.beta, dtype));
 }
 
@@ -73,10 +73,11 @@ op::StoredTriangle flipped(op::StoredTriangle triangle) noexcept {
 
 /// Finds the first line without a diagonal element to divide by.
 Result<void> check_diagonals(const GpuCsr& csr, const op::View& verdict, SparseScratch& scratch) {
-  const std::string types = std::string(name(csr.dtype)) + "_" + std::string(name(csr.index_type));
+  const KernelTypes types(csr.dtype, csr.index_type);
   const CUdeviceptr first = TROUPE_TRY(no_finding(scratch));
-  TROUPE_TRY(scratch.launch("check_diagonals_" + types, csr.rows, lines_of(csr), csr.values, first));
-  return scratch.launch("report_diagonal_" + types, 1, lines_of(csr), csr.values, first, scratch.on().at(verdict));
+  TROUPE_TRY(scratch.launch(SparseKernel::check_diagonals, types, csr.rows, lines_of(csr), csr.values, first));
+  return scratch.launch(SparseKernel::report_diagonal, types, 1, lines_of(csr), csr.values, first,
+                        scratch.on().at(verdict));
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ Result<void> run_op(const op::SparseFillProduct& op, const LaneTools& on) {
   }
   Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
   TROUPE_TRY(cusparse->product(on, a, b, &c));
-  TROUPE_TRY(scratch.launch("sort_lines_" + std::string(name(c.dtype)) + "_i32", c.rows, c.offsets,
+  TROUPE_TRY(scratch.launch(SparseKernel::sort_lines, {c.dtype, DType::i32}, c.rows, c.offsets,
                             static_cast<long long>(c.rows), c.indices, c.values));
   if (!widens) return {};
   TROUPE_TRY(scratch.cast_indices(c.offsets, DType::i32, on.at(op.c.offsets), DType::i64, c.rows + 1));

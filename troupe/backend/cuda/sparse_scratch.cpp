@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 16;  // of a sparse matrix's arrays, says cuSPARSE
 
-std::string typed(const char* kernel, DType index_type) {
-  return std::string(kernel) + "_" + std::string(name(index_type));
-}
-std::string typed(const char* kernel, DType dtype, DType index_type) {
-  return std::string(kernel) + "_" + std::string(name(dtype)) + "_" + std::string(name(index_type));
-}
-
 op::View dense_like(const op::View& view) {
   return {.address = 0, .dtype = view.dtype, .shape = view.shape, .strides = contiguous_strides(view.shape)};
 }
@@ -49,7 +42,7 @@ Result<CUdeviceptr> SparseScratch::aligned(CUdeviceptr address, std::int64_t siz
 Result<GpuCsr> SparseScratch::compressed(const op::SparseView& coo) {
   const DType index_type = coo.indices.dtype;
   const CUdeviceptr offsets = TROUPE_TRY(memory((coo.rows + 1) * size_bytes(index_type)));
-  TROUPE_TRY(launch(typed("compress_rows", index_type), coo.rows + 1, on_.at(coo.offsets),
+  TROUPE_TRY(launch(SparseKernel::compress_rows, index_type, coo.rows + 1, on_.at(coo.offsets),
                     static_cast<long long>(coo.stored()), static_cast<long long>(coo.rows), offsets));
   return GpuCsr{coo.rows,           coo.columns,      coo.stored(), offsets, on_.at(coo.indices),
                 on_.at(coo.values), coo.values.dtype, index_type};
@@ -64,8 +57,8 @@ Result<GpuCsr> SparseScratch::unblocked(const op::SparseView& bsr) {
   const CUdeviceptr offsets = TROUPE_TRY(memory((bsr.rows + 1) * size_bytes(index_type)));
   const CUdeviceptr indices = TROUPE_TRY(memory(stored * size_bytes(index_type)));
   const CUdeviceptr values = TROUPE_TRY(memory(stored * size_bytes(dtype)));
-  TROUPE_TRY(launch(typed("unblock_rows", dtype, index_type), bsr.rows + 1, lines_of(bsr, on_), on_.at(bsr.values),
-                    static_cast<long long>(bsr.block), offsets, indices, values));
+  TROUPE_TRY(launch(SparseKernel::unblock_rows, {dtype, index_type}, bsr.rows + 1, lines_of(bsr, on_),
+                    on_.at(bsr.values), static_cast<long long>(bsr.block), offsets, indices, values));
   return GpuCsr{bsr.rows, bsr.columns, stored, offsets, indices, values, dtype, index_type};
 }
 
@@ -85,7 +78,7 @@ Result<GpuCsr> SparseScratch::csr(const op::SparseView& matrix) {
 Result<GpuCsr> SparseScratch::conjugated(const GpuCsr& csr) {
   GpuCsr made = csr;
   made.values = TROUPE_TRY(memory(csr.stored * size_bytes(csr.dtype)));
-  TROUPE_TRY(launch("conjugate_" + std::string(name(csr.dtype)), csr.stored, csr.values, made.values,
+  TROUPE_TRY(launch(SparseKernel::conjugate, csr.dtype, csr.stored, csr.values, made.values,
                     static_cast<long long>(csr.stored)));
   return made;
 }

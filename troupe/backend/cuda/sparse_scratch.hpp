@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <optional>
-#include <string>
 
 #include "troupe/backend/cuda/op_tools.hpp"
 #include "troupe/backend/sparse_steps.hpp"
@@ -28,9 +27,9 @@ class SparseScratch {
 
   /// A kernel of sparse_kernels.cu with a thread for each of `count`; arguments as it declares them.
   template <class... Arguments>
-  Result<void> launch(const std::string& kernel, std::int64_t count, Arguments... arguments) const {
+  Result<void> launch(SparseKernel kernel, KernelTypes types, std::int64_t count, Arguments... arguments) const {
     std::array<void*, sizeof...(arguments)> all{&arguments...};
-    return on_.launch(TROUPE_TRY(on_.kernel("sparse_kernels", kernel)), count, all);
+    return on_.launch(TROUPE_TRY(on_.kernel(kernel, types)), count, all);
   }
 
   /// The matrix as CSR: of CSC this is the transpose.

@@ -12,9 +12,7 @@
 namespace troupe::cuda {
 namespace {
 
-/// The end of a kernel's name.
-std::string by(DType index_type) { return "_" + std::string(name(index_type)); }
-std::string by(const op::SparseView& matrix) { return by(matrix.values.dtype) + by(matrix.indices.dtype); }
+KernelTypes types_of(const op::SparseView& matrix) { return {matrix.values.dtype, matrix.indices.dtype}; }
 
 StridedMatrix strided(const op::View& view, const LaneTools& on) {
   return {on.data(view), view.strides[0], view.strides[1]};
@@ -24,10 +22,10 @@ Result<void> check_lines(const op::SparseView& matrix, const op::View& verdict, 
   const AnyLines lines = lines_of(matrix, scratch.on());
   const std::int64_t count = std::max<std::int64_t>(lines.count, 1);
   const CUdeviceptr first = TROUPE_TRY(no_finding(scratch));
-  TROUPE_TRY(
-      scratch.launch("check_lines" + by(matrix.indices.dtype), count, lines, static_cast<long long>(count), first));
-  return scratch.launch("report_lines" + by(matrix.indices.dtype), 1, lines, first, static_cast<int>(matrix.format),
-                        scratch.on().at(verdict));
+  TROUPE_TRY(scratch.launch(SparseKernel::check_lines, matrix.indices.dtype, count, lines,
+                            static_cast<long long>(count), first));
+  return scratch.launch(SparseKernel::report_lines, matrix.indices.dtype, 1, lines, first,
+                        static_cast<int>(matrix.format), scratch.on().at(verdict));
 }
 
 Result<void> check_elements(const op::SparseView& matrix, const op::View& verdict, SparseScratch& scratch) {
@@ -36,15 +34,15 @@ Result<void> check_elements(const op::SparseView& matrix, const op::View& verdic
   const backend::sparse::Elements<std::int32_t> elements{
       on.data<std::int32_t>(matrix.offsets), on.data<std::int32_t>(matrix.indices), matrix.rows, matrix.columns};
   const CUdeviceptr first = TROUPE_TRY(no_finding(scratch));
-  TROUPE_TRY(scratch.launch("check_elements" + by(matrix.indices.dtype), matrix.stored(), elements,
+  TROUPE_TRY(scratch.launch(SparseKernel::check_elements, matrix.indices.dtype, matrix.stored(), elements,
                             static_cast<long long>(matrix.stored()), first));
-  return scratch.launch("report_elements" + by(matrix.indices.dtype), 1, elements, first,
+  return scratch.launch(SparseKernel::report_elements, matrix.indices.dtype, 1, elements, first,
                         static_cast<int>(matrix.format), on.at(verdict));
 }
 
 /// Counts behind the first offset become offsets.
 Result<void> sum_up(const op::View& offsets, const op::View& total, SparseScratch& scratch) {
-  return scratch.launch("sum_up" + by(offsets.dtype), 1, scratch.on().at(offsets),
+  return scratch.launch(SparseKernel::sum_up, offsets.dtype, 1, scratch.on().at(offsets),
                         static_cast<long long>(offsets.shape[0] - 1), scratch.on().at(total));
 }
 
@@ -86,15 +84,15 @@ Result<void> run_op(const op::SparseConvert& op, const LaneTools& on) {
   if (op.from.format == csc || op.to.format == csc) return transpose(op, scratch);
   const DType index_type = op.from.indices.dtype;
   if (op.from.format == bsr)
-    return scratch.launch("unblock_rows" + by(op.from), op.from.rows + 1, lines_of(op.from, on), on.at(op.from.values),
-                          static_cast<long long>(op.from.block), on.at(op.to.offsets), on.at(op.to.indices),
-                          on.at(op.to.values));
+    return scratch.launch(SparseKernel::unblock_rows, types_of(op.from), op.from.rows + 1, lines_of(op.from, on),
+                          on.at(op.from.values), static_cast<long long>(op.from.block), on.at(op.to.offsets),
+                          on.at(op.to.indices), on.at(op.to.values));
   if (op.from.format == coo)
-    TROUPE_TRY(scratch.launch("compress_rows" + by(index_type), op.from.rows + 1, on.at(op.from.offsets),
+    TROUPE_TRY(scratch.launch(SparseKernel::compress_rows, index_type, op.from.rows + 1, on.at(op.from.offsets),
                               static_cast<long long>(op.from.stored()), static_cast<long long>(op.from.rows),
                               on.at(op.to.offsets)));
   else
-    TROUPE_TRY(scratch.launch("expand_rows" + by(index_type), op.from.rows, on.at(op.from.offsets),
+    TROUPE_TRY(scratch.launch(SparseKernel::expand_rows, index_type, op.from.rows, on.at(op.from.offsets),
                               static_cast<long long>(op.from.rows), on.at(op.to.offsets)));
   TROUPE_TRY(run_op(op::Copy{.in = op.from.indices, .out = op.to.indices}, on));
   return run_op(op::Copy{.in = op.from.values, .out = op.to.values}, on);
@@ -108,14 +106,14 @@ Result<void> run_op(const op::SparseToDense& op, const LaneTools& on) {
   const GpuCsr csr = TROUPE_TRY(scratch.csr(op.matrix));
   StridedMatrix out = strided(op.out, on);
   if (op.matrix.by_columns()) std::swap(out.row_stride, out.column_stride);
-  return scratch.launch("to_dense" + by(op.matrix), csr.rows, lines_of(csr), csr.values, out);
+  return scratch.launch(SparseKernel::to_dense, types_of(op.matrix), csr.rows, lines_of(csr), csr.values, out);
 }
 
 Result<void> run_op(const op::SparseCountDense& op, const LaneTools& on) {
   TROUPE_TRY(op::check(op));
   SparseScratch scratch(on);
   const std::int64_t rows = op.dense.shape[0];
-  TROUPE_TRY(scratch.launch("count_dense" + by(op.dense.dtype) + by(op.offsets.dtype), rows, strided(op.dense, on),
+  TROUPE_TRY(scratch.launch(SparseKernel::count_dense, {op.dense.dtype, op.offsets.dtype}, rows, strided(op.dense, on),
                             static_cast<long long>(rows), static_cast<long long>(op.dense.shape[1]),
                             on.at(op.offsets)));
   return sum_up(op.offsets, op.total, scratch);
@@ -125,26 +123,26 @@ Result<void> run_op(const op::SparseFillDense& op, const LaneTools& on) {
   TROUPE_TRY(op::check(op));
   SparseScratch scratch(on);
   const CUdeviceptr first = TROUPE_TRY(no_finding(scratch));
-  TROUPE_TRY(scratch.launch("fill_dense" + by(op.matrix), op.matrix.rows, strided(op.dense, on),
+  TROUPE_TRY(scratch.launch(SparseKernel::fill_dense, types_of(op.matrix), op.matrix.rows, strided(op.dense, on),
                             static_cast<long long>(op.matrix.rows), static_cast<long long>(op.matrix.columns),
                             on.at(op.matrix.offsets), on.at(op.matrix.indices), on.at(op.matrix.values), first));
-  return scratch.launch("report_dense", 1, first, on.at(op.verdict));
+  return scratch.launch(SparseKernel::report_dense, {}, 1, first, on.at(op.verdict));
 }
 
 Result<void> run_op(const op::SparseCountBlocks& op, const LaneTools& on) {
   TROUPE_TRY(op::check(op));
   SparseScratch scratch(on);
-  TROUPE_TRY(scratch.launch("count_blocks" + by(op.offsets.dtype), op.matrix.rows / op.block, lines_of(op.matrix, on),
-                            static_cast<long long>(op.block), on.at(op.offsets)));
+  TROUPE_TRY(scratch.launch(SparseKernel::count_blocks, op.offsets.dtype, op.matrix.rows / op.block,
+                            lines_of(op.matrix, on), static_cast<long long>(op.block), on.at(op.offsets)));
   return sum_up(op.offsets, op.total, scratch);
 }
 
 Result<void> run_op(const op::SparseFillBlocks& op, const LaneTools& on) {
   TROUPE_TRY(op::check(op));
   SparseScratch scratch(on);
-  return scratch.launch("fill_blocks" + by(op.from), op.to.lines(), lines_of(op.from, on), on.at(op.from.values),
-                        static_cast<long long>(op.to.block), on.at(op.to.offsets), on.at(op.to.indices),
-                        on.at(op.to.values));
+  return scratch.launch(SparseKernel::fill_blocks, types_of(op.from), op.to.lines(), lines_of(op.from, on),
+                        on.at(op.from.values), static_cast<long long>(op.to.block), on.at(op.to.offsets),
+                        on.at(op.to.indices), on.at(op.to.values));
 }
 
 }  // namespace troupe::cuda

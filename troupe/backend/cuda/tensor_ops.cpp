@@ -4,21 +4,13 @@
 
 #include <cstring>
 #include <optional>
-#include <string>
 
 #include "troupe/backend/cuda/tensor_launch.hpp"
 
 namespace troupe::cuda {
 namespace {
 
-constexpr std::string_view kImage = "tensor_kernels";
-constexpr std::string_view kReduceImage = "tensor_reduce_kernels";
 constexpr std::int64_t kMaxBlocks = 1 << 20;
-
-Result<CUfunction> find_kernel(const LaneTools& on, std::string_view image, std::string_view name,
-                               std::string_view type) {
-  return on.kernel(image, std::string(name) + "_" + std::string(type));
-}
 
 Result<void> launch_blocks(const LaneTools& on, CUfunction kernel, std::int64_t blocks, unsigned threads,
                            void* arguments) {
@@ -78,14 +70,14 @@ ElementwiseArguments arguments_of(const Op& op, const LaneTools& on) {
   return m;
 }
 
-Result<void> launch_elements(const LaneTools& on, std::string_view kernel, DType dtype, ElementwiseArguments& m) {
+Result<void> launch_elements(const LaneTools& on, TensorKernel kernel, DType dtype, ElementwiseArguments& m) {
   std::array<void*, 1> all{&m};
   const std::int64_t items = m.is_aligned ? 16 / size_bytes(dtype) : 1;
-  return on.launch(TROUPE_TRY(find_kernel(on, kImage, kernel, name(dtype))), (m.axes.count + items - 1) / items, all);
+  return on.launch(TROUPE_TRY(on.kernel(kernel, dtype)), (m.axes.count + items - 1) / items, all);
 }
 
 template <class Op>
-Result<void> run(const Op& op, const LaneTools& on, std::string_view kernel) {
+Result<void> run(const Op& op, const LaneTools& on, TensorKernel kernel) {
   ElementwiseArguments m = arguments_of(op, on);
   if (m.axes.count == 0) return {};
   return launch_elements(on, kernel, op.out.dtype, m);
@@ -146,7 +138,7 @@ Result<void> run_op(const op::UnaryOp& op, const LaneTools& on) {
   TROUPE_TRY(check(op));
   const bool only_moves =
       op.function == Unary::identity && !op.is_number(0) && op.factors[0].as<std::complex<double>>() == 1.0;
-  if (!only_moves) return run(op, on, "unary");
+  if (!only_moves) return run(op, on, TensorKernel::unary);
   AxesBuilder<2> axes;
   for (int i = 0; i < op.out.shape.rank(); ++i) axes.add(op.out.shape[i], {op.in[0].strides[i], op.out.strides[i]});
   return move_elements(on, op.out.dtype, on.at(op.in[0]), on.at(op.out), axes);
@@ -154,12 +146,12 @@ Result<void> run_op(const op::UnaryOp& op, const LaneTools& on) {
 
 Result<void> run_op(const op::BinaryOp& op, const LaneTools& on) {
   TROUPE_TRY(check(op));
-  return run(op, on, "binary");
+  return run(op, on, TensorKernel::binary);
 }
 
 Result<void> run_op(const op::TernaryOp& op, const LaneTools& on) {
   TROUPE_TRY(check(op));
-  return run(op, on, "ternary");
+  return run(op, on, TensorKernel::ternary);
 }
 
 Result<void> run_op(const op::Reduce& op, const LaneTools& on) {
@@ -191,7 +183,7 @@ Result<void> move_elements(const LaneTools& on, DType dtype, CUdeviceptr in, CUd
     tiles.in = reinterpret_cast<const void*>(in);
     tiles.out = reinterpret_cast<void*>(out);
     const auto count = [](long long extent) { return (extent + kPermuteTile - 1) / kPermuteTile; };
-    const CUfunction kernel = TROUPE_TRY(find_kernel(on, kImage, "permute", std::to_string(size_bytes(dtype))));
+    const CUfunction kernel = TROUPE_TRY(on.kernel(TensorKernel::permute, KernelTypes::of_size(size_bytes(dtype))));
     return launch_blocks(on, kernel, tiles.outer.count * count(tiles.x_extent) * count(tiles.y_extent),
                          kPermuteTile * kPermuteRows, &tiles);
   }
@@ -207,7 +199,7 @@ Result<void> move_elements(const LaneTools& on, DType dtype, CUdeviceptr in, CUd
     m.axes.strides[3][i] = arranged.strides[1][i];
   }
   note_density(m, 1);
-  return launch_elements(on, "unary", dtype, m);
+  return launch_elements(on, TensorKernel::unary, dtype, m);
 }
 
 Result<void> reduce_elements(const LaneTools& on, ReduceLaunch& launch) {
@@ -234,17 +226,17 @@ Result<void> reduce_elements(const LaneTools& on, ReduceLaunch& launch) {
     partials.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(parts) * sizeof(Bytes16))));
     m.partials = partials->data();
   }
-  const std::string kernel =
-      std::string(multiplies ? "contract" : "reduce") + (sharing.by_threads ? "_threads" : "_blocks");
-  const CUfunction first = TROUPE_TRY(find_kernel(on, kReduceImage, kernel, name(launch.in)));
+  using enum ReduceKernel;
+  const ReduceKernel by_threads = multiplies ? contract_threads : reduce_threads;
+  const ReduceKernel by_blocks = multiplies ? contract_blocks : reduce_blocks;
+  const CUfunction first = TROUPE_TRY(on.kernel(sharing.by_threads ? by_threads : by_blocks, launch.in));
   std::array<void*, 1> all{&m};
   if (sharing.by_threads)
     TROUPE_TRY(on.launch(first, parts, all));
   else
     TROUPE_TRY(launch_blocks(on, first, parts, kReduceThreads, &m));
   if (m.chunks == 1) return {};
-  return launch_blocks(on, TROUPE_TRY(find_kernel(on, kReduceImage, "reduce_chunks", name(launch.in))), m.kept.count,
-                       kReduceThreads, &m);
+  return launch_blocks(on, TROUPE_TRY(on.kernel(reduce_chunks, launch.in)), m.kept.count, kReduceThreads, &m);
 }
 
 }  // namespace troupe::cuda

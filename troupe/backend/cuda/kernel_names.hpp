@@ -1,0 +1,88 @@
+// The kernels of the families of ops by name: an enum for each .cu file, with the names as the file has them, but for
+// the "troupe_" before them and the types behind. They are spelled nowhere else on this side, a wrong one does not
+// compile, and together with its types a kernel is a small number: the index of its slot in a KernelTable.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "troupe/core/assert.hpp"
+#include "troupe/core/dtype.hpp"
+
+namespace troupe::cuda {
+
+/// A .cu file without its ending, and its kernels as they are written here: "scale, rotate".
+struct KernelFile {
+  std::string_view image;
+  std::string_view kernels;
+};
+
+#define TROUPE_KERNELS(Names, image, ...)          \
+  enum class Names : std::uint8_t { __VA_ARGS__ }; \
+  consteval KernelFile file_of(Names) { return {#image, #__VA_ARGS__}; }
+
+TROUPE_KERNELS(BlasKernel, blas_kernels, scale, rotate, write_out, keep_half, find_zero, from_zero, put_pointers,
+               gemm_i8)
+TROUPE_KERNELS(MatmulKernel, matmul_kernels, epilogue, sum_columns, put_f32)
+TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, check_diagonal, check_rank, check_finite,
+               determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
+TROUPE_KERNELS(SparseKernel, sparse_kernels, check_lines, report_lines, check_elements, report_elements, compress_rows,
+               expand_rows, sum_up, count_blocks, check_diagonals, report_diagonal, fill_blocks, unblock_rows,
+               count_dense, fill_dense, report_dense, to_dense, multiply_blocks, multiply_conjugated_blocks, sort_lines,
+               scale, conjugate)
+TROUPE_KERNELS(TensorKernel, tensor_kernels, unary, binary, ternary, permute)
+TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_threads, reduce_blocks, reduce_chunks, contract_threads,
+               contract_blocks)
+#undef TROUPE_KERNELS
+
+template <class Names>
+concept KernelNames = requires { file_of(Names{}); };
+
+template <KernelNames Names>
+inline constexpr std::size_t kKernelsIn =
+    static_cast<std::size_t>(std::ranges::count(file_of(Names{}).kernels, ',')) + 1;
+
+/// "scale".
+template <KernelNames Names>
+constexpr std::string_view spelling(Names kernel) noexcept {
+  std::string_view rest = file_of(Names{}).kernels;
+  for (auto i = static_cast<int>(kernel); i > 0; --i) rest.remove_prefix(rest.find(", ") + 2);
+  return rest.substr(0, rest.find(','));
+}
+
+/// The types that a kernel is for, with which its name ends: an element's, that and an index's, the size of an element,
+/// or none.
+class KernelTypes {
+ public:
+  constexpr KernelTypes() = default;
+  constexpr KernelTypes(DType dtype) noexcept  // NOLINT(google-explicit-constructor): most kernels are for one type
+      : first_(static_cast<std::uint8_t>(1 + static_cast<int>(dtype))) {}
+  /// Indices are i32 or i64.
+  constexpr KernelTypes(DType dtype, DType index_type) noexcept : KernelTypes(dtype) {
+    TROUPE_ASSERT(index_type == DType::i32 || index_type == DType::i64, "checked with the op");
+    second_ = index_type == DType::i32 ? 1 : 2;
+  }
+  /// For all types with elements of 1, 2, 4, 8 or 16 bytes.
+  static constexpr KernelTypes of_size(std::int64_t size_bytes) noexcept {
+    KernelTypes types;
+    types.first_ = static_cast<std::uint8_t>(kFirstSize + std::countr_zero(static_cast<std::uint64_t>(size_bytes)));
+    return types;
+  }
+
+  static constexpr std::size_t kCount = std::size_t{1 + kDTypes + 5} * 3;
+  /// Less than `kCount`, and another for others.
+  constexpr std::size_t index() const noexcept { return std::size_t{first_} * 3 + second_; }
+  /// "", "_f32", "_f32_i64" or "_16".
+  std::string text() const;
+
+ private:
+  static constexpr int kFirstSize = 1 + kDTypes;
+
+  std::uint8_t first_ = 0;   // nothing, then the types, then the sizes
+  std::uint8_t second_ = 0;  // nothing, i32, i64
+};
+
+}  // namespace troupe::cuda
