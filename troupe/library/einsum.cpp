@@ -20,7 +20,22 @@ Unexpected refuse(std::string_view text, std::size_t place, const std::string& w
 }
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-std::string quoted(char c) { return std::string("'") + c + "'"; }
+
+// What an ellipsis stands for has digits for letters, which no text has: the last of its axes is '0'.
+constexpr char kEllipsis = '.';
+constexpr std::string_view kDots = "...";
+bool is_of_ellipsis(char letter) noexcept { return letter >= '0' && letter <= '9'; }
+std::string axes_of_ellipsis(std::size_t count) {
+  std::string letters;
+  for (std::size_t i = count; i > 0; --i) letters += static_cast<char>('0' + i - 1);
+  return letters;
+}
+
+/// An axis as messages name it.
+std::string quoted(char letter) {
+  if (letter == kEllipsis) return "\"...\"";
+  return is_of_ellipsis(letter) ? "an axis of \"...\"" : std::string("'") + letter + "'";
+}
 
 class Parser {
  public:
@@ -48,15 +63,24 @@ class Parser {
       term_.places.push_back(place);
       return {};
     }
-    if (c == '.') return refuse(ErrorKind::unsupported, text_, place, "an ellipsis is not supported: name every axis");
+    if (c == kEllipsis) return take_ellipsis(place);
     if (c == ',' && !output_) return end_input();
     if (c == ',') return refuse(text_, place, "there is one output");
     if (c != '-' || at_ == text_.size() || text_[at_] != '>')
-      return refuse(text_, place, quoted(c) + " is not a letter, \",\" or \"->\"");
+      return refuse(text_, place, std::string("'") + c + "' is not a letter, \",\" or \"->\"");
     if (output_) return refuse(text_, place, "a second \"->\"");
     ++at_;
     output_ = true;
     return end_input();
+  }
+
+  Result<void> take_ellipsis(std::size_t place) {
+    if (text_.substr(place, kDots.size()) != kDots) return refuse(text_, place, "an ellipsis has three dots");
+    if (term_.letters.find(kEllipsis) != kNowhere) return refuse(text_, place, "a second \"...\"");
+    at_ = place + kDots.size();
+    term_.letters += kEllipsis;
+    term_.places.push_back(place);
+    return {};
   }
 
   Result<void> end_input() {
@@ -93,6 +117,24 @@ struct Labelled {
   bool has(char letter) const noexcept { return letters.find(letter) != kNowhere; }
   std::int64_t extent(char letter) const { return view.shape[static_cast<int>(letters.find(letter))]; }
 };
+
+/// The term with its ellipsis as that many axes.
+EinsumTerm expanded(const EinsumTerm& term, std::size_t axes) {
+  const std::size_t at = term.letters.find(kEllipsis);
+  if (at == kNowhere) return term;
+  EinsumTerm whole = term;
+  whole.letters.replace(at, 1, axes_of_ellipsis(axes));
+  const auto place = whole.places.begin() + static_cast<std::ptrdiff_t>(at);
+  whole.places.insert(whole.places.erase(place), axes, term.places[at]);
+  return whole;
+}
+
+/// How many axes an operand's ellipsis stands for.
+std::size_t axes_left_over(const EinsumTerm& term, const op::View& view) {
+  const std::size_t named = term.letters.size() - 1;
+  const auto rank = static_cast<std::size_t>(view.shape.rank());
+  return rank > named ? rank - named : 0;
+}
 
 /// Letters that are there twice become one axis, along both at once: the diagonal.
 Result<Labelled> label(const Einsum& einsum, const EinsumTerm& term, const op::View& view, const std::string& which) {
@@ -133,35 +175,64 @@ op::View arranged(const Labelled& operand, const std::string& letters) {
   return {operand.view.address, operand.view.dtype, Shape(extents), Strides(strides)};
 }
 
+/// Where one has an extent of 1 and the other has not, the one has no such axis.
+void broadcast(Labelled& a, Labelled& b) {
+  const auto drop = [](Labelled& from, const Labelled& other) {
+    std::string kept;
+    for (const char letter : from.letters) {
+      const bool goes_along = is_of_ellipsis(letter) && from.extent(letter) == 1 && other.has(letter);
+      if (!goes_along || other.extent(letter) == 1) kept += letter;
+    }
+    from = {arranged(from, kept), kept};
+  };
+  drop(a, b);
+  drop(b, a);
+}
+
 /// All inputs, with one extent for each letter.
 Result<std::vector<Labelled>> label_inputs(const Einsum& einsum, std::initializer_list<const op::View*> views) {
   std::vector<Labelled> inputs;
+  std::vector<EinsumTerm> terms;
   for (const op::View* view : views) {
     const std::size_t number = inputs.size();
     const EinsumTerm& term = einsum.inputs[number];
-    inputs.push_back(TROUPE_TRY(label(einsum, term, *view, "operand " + std::to_string(number + 1))));
-    for (std::size_t i = 0; i < term.letters.size(); ++i) {
-      const char letter = term.letters[i];
-      if (!inputs.front().has(letter) || inputs.front().extent(letter) == inputs.back().extent(letter)) continue;
-      return refuse(einsum.text, term.places[i],
-                    quoted(letter) + " is " + std::to_string(inputs.front().extent(letter)) + " in operand 1 and " +
-                        std::to_string(inputs.back().extent(letter)) + " in operand 2");
-    }
+    terms.push_back(expanded(term, axes_left_over(term, *view)));
+    inputs.push_back(TROUPE_TRY(label(einsum, terms.back(), *view, "operand " + std::to_string(number + 1))));
+  }
+  if (inputs.size() < 2) return inputs;
+  broadcast(inputs.front(), inputs.back());
+  for (std::size_t i = 0; i < terms.back().letters.size(); ++i) {
+    const char letter = terms.back().letters[i];
+    if (!inputs.front().has(letter) || !inputs.back().has(letter)) continue;
+    if (inputs.front().extent(letter) == inputs.back().extent(letter)) continue;
+    return refuse(einsum.text, terms.back().places[i],
+                  quoted(letter) + " is " + std::to_string(inputs.front().extent(letter)) + " in operand 1 and " +
+                      std::to_string(inputs.back().extent(letter)) + " in operand 2");
   }
   return inputs;
 }
 
-Shape shape_of_output(const Einsum& einsum, const std::vector<Labelled>& inputs) {
+/// The output's term, with as many axes for its ellipsis as the inputs have for theirs together.
+EinsumTerm output_term(const Einsum& einsum, const std::vector<Labelled>& inputs) {
+  std::size_t axes = 0;
+  for (const Labelled& input : inputs)
+    for (const char letter : input.letters)
+      if (is_of_ellipsis(letter)) axes = std::max(axes, static_cast<std::size_t>(letter - '0') + 1);
+  return expanded(einsum.output, axes);
+}
+
+Shape shape_of_output(const EinsumTerm& output, const std::vector<Labelled>& inputs) {
   std::vector<std::int64_t> extents;
-  for (const char letter : einsum.output.letters)
+  for (const char letter : output.letters)
     extents.push_back((inputs.front().has(letter) ? inputs.front() : inputs.back()).extent(letter));
   return Shape(extents);
 }
 
 Result<Labelled> label_output(const Einsum& einsum, const std::vector<Labelled>& inputs, const op::View& out) {
-  const Shape expected = shape_of_output(einsum, inputs);
+  const EinsumTerm output = output_term(einsum, inputs);
+  const Shape expected = shape_of_output(output, inputs);
   TROUPE_TRY(check(expected));
-  if (out.shape == expected) return label(einsum, einsum.output, out, "the output");
+  if (out.shape == expected) return label(einsum, output, out, "the output");
   return refuse(einsum.text, einsum.output.places.empty() ? kNowhere : einsum.output.places.front(),
                 "the output is " + out.shape.to_string() + " instead of " + expected.to_string());
 }
@@ -171,7 +242,8 @@ Result<Labelled> label_output(const Einsum& einsum, const std::vector<Labelled>&
 Result<Einsum> parse_einsum(std::string_view text, std::size_t operands) { return Parser(text).parse(operands); }
 
 Result<Shape> output_shape(const Einsum& einsum, std::initializer_list<const op::View*> inputs) {
-  const Shape shape = shape_of_output(einsum, TROUPE_TRY(label_inputs(einsum, inputs)));
+  const std::vector<Labelled> labelled = TROUPE_TRY(label_inputs(einsum, inputs));
+  const Shape shape = shape_of_output(output_term(einsum, labelled), labelled);
   TROUPE_TRY(check(shape));
   return shape;
 }

@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// One operand's letters, and where each is in the text.
+/// One operand's letters, and where each is in the text. An ellipsis is a '.'.
 struct EinsumTerm {
   std::string letters;
   std::vector<std::size_t> places;
@@ -25,8 +25,9 @@ struct Einsum {
   EinsumTerm output;
 };
 
-/// The text for so many operands: a to z and A to Z, spaces where one likes, and the output named. `invalid_argument`
-/// points at the character that cannot be; `unsupported` at an ellipsis.
+/// The text for so many operands: a to z and A to Z, spaces where one likes, and the output named. "..." in an operand
+/// is all axes that its letters leave over. Those of two operands go together from the last one backwards, and an
+/// extent of 1 goes with any other. `invalid_argument` points at the character that cannot be.
 Result<Einsum> parse_einsum(std::string_view text, std::size_t operands);
 
 /// The op of a text with one operand: a sum, with any permutation and diagonal. `invalid_argument` when the views are

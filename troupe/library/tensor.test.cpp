@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "troupe/library/einsum.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe {
@@ -54,9 +57,55 @@ TEST_F(TensorTest, points_at_what_is_wrong_in_a_text) {
   expect("ik->i", "the text has 1 operands, not 2");
   expect("ik,kj,k->ij", "the text has 3 operands, not 2");
   expect("", "\"->\" and the output are missing");
-  expect_refused(tensor().einsum("...k,kj->...j", a_, b_, c_), ErrorKind::unsupported,
-                 "an ellipsis is not supported: name every axis\n  ...k,kj->...j\n  ^");
+  expect("..k,kj->j", "an ellipsis has three dots\n  ..k,kj->j\n  ^");
+  expect("...k...,kj->j", "a second \"...\"\n  ...k...,kj->j\n      ^");
+  expect("ik,kj->...ij", "\"...\" is in no operand\n  ik,kj->...ij\n         ^");
+  expect("...ikl,kj->ij", "operand 1 has 3 letters, and the shape [2, 3]\n  ...ikl,kj->ij\n     ^");
+  expect("...k,...j->kj", "an axis of \"...\" is 2 in operand 1 and 3 in operand 2\n  ...k,...j->kj\n       ^");
   expect_refused(tensor().einsum(std::string(1000, 'i'), a_, b_, c_), ErrorKind::invalid_argument, "too long");
+}
+
+/// The op of a text for dense arrays of these shapes.
+op::Contract contract(std::string_view text, const Shape& a, const Shape& b, const Shape& c) {
+  const auto view = [](std::uint64_t address, const Shape& shape) {
+    return op::View{.address = address, .dtype = DType::f32, .shape = shape, .strides = contiguous_strides(shape)};
+  };
+  return value(make_contract(value(parse_einsum(text, 2)), view(4096, a), view(8192, b), view(12288, c)));
+}
+
+TEST(EinsumEllipsis, is_the_axes_that_the_letters_leave_over) {
+  EXPECT_EQ(contract("...ik,...kj->...ij", {2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}),
+            contract("xyik,xykj->xyij", {2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}));
+  EXPECT_EQ(contract("...k,kj->...j", {2, 3, 5}, {5, 6}, {2, 3, 6}),
+            contract("xyk,kj->xyj", {2, 3, 5}, {5, 6}, {2, 3, 6}));
+  EXPECT_EQ(contract("i...,...j->j...i", {4, 3}, {3, 5}, {5, 3, 4}), contract("ix,xj->jxi", {4, 3}, {3, 5}, {5, 3, 4}));
+  EXPECT_EQ(contract("...ik,kj->...ij", {4, 5}, {5, 6}, {4, 6}), contract("ik,kj->ij", {4, 5}, {5, 6}, {4, 6}));
+}
+
+TEST(EinsumEllipsis, aligns_the_last_axes_and_repeats_an_extent_of_one) {
+  EXPECT_EQ(contract("...ik,...kj->...ij", {2, 3, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}),
+            contract("xyik,ykj->xyij", {2, 3, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}));
+  EXPECT_EQ(contract("...ik,...kj->...ij", {2, 1, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}),
+            contract("xik,ykj->xyij", {2, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}));
+  EXPECT_EQ(contract("...i,...i->...", {1, 4}, {1, 4}, {1}), contract("xi,xi->x", {1, 4}, {1, 4}, {1}));
+}
+
+TEST(EinsumEllipsis, is_summed_over_when_the_output_has_none) {
+  EXPECT_EQ(contract("...i,...j->ij", {2, 3, 4}, {2, 3, 5}, {4, 5}),
+            contract("xyi,xyj->ij", {2, 3, 4}, {2, 3, 5}, {4, 5}));
+}
+
+TEST_F(TensorTest, transposes_what_the_ellipsis_leaves) {
+  const auto in = array({2, 3, 4});
+  const auto out = array({2, 4, 3});
+  std::vector<float> numbers(24);
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  value(device_.write(in, numbers).get());
+  value(tensor().einsum("...ij->...ji", in, out).get());
+  const HostArray<float> turned = value(device_.read(out).get());
+  for (std::size_t x = 0; x < 2; ++x)
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(turned[12 * x + 3 * j + i], numbers[12 * x + 4 * i + j]);
 }
 
 TEST_F(TensorTest, takes_spaces_and_capitals) {
