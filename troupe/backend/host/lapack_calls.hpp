@@ -34,7 +34,10 @@ class LapackCalls {
     });
   }
   /// Of the lower triangle.
-  int cholesky(const Packed<T>& a) const { return call_with_letters<1>(f_.potrf, "L", rows(a), a.data(), leading(a)); }
+  int cholesky(const Packed<T>& a) const { return cholesky("L", a.rows(), a.data(), a.leading()); }
+  int cholesky(const char* triangle, int n, T* a, int leading_dimension) const {
+    return call_with_letters<1>(f_.potrf, triangle, &n, a, &leading_dimension);
+  }
   int cholesky_solve(const Packed<T>& l, const Packed<T>& b) const {
     return call_with_letters<1>(f_.potrs, "L", rows(l), columns(b), l.data(), leading(l), b.data(), leading(b));
   }

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "troupe/backend/host/batches.hpp"
 #include "troupe/backend/host/solver_ops.hpp"
 
@@ -47,6 +49,44 @@ T product_of_diagonal(const Packed<T>& lu, std::span<const int> pivots) {
   }
   return T(product);
 }
+
+/// An output that LAPACK can work in: without gaps along its rows or its columns. What are rows here are columns for
+/// LAPACK, the lower triangle its upper one, and l l^H its u^H u.
+template <class T>
+struct CholeskyLines {
+  T* data;
+  int count;
+  int step;
+  bool by_rows;
+
+  static std::optional<CholeskyLines> of(const HostView& l) {
+    const std::int64_t n = l.shape[0];
+    const bool by_rows = l.strides[1] == 1;
+    const std::int64_t step = l.strides[by_rows ? 0 : 1];
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(l.data) % alignof(T) == 0;
+    if (n < 1 || n > kMostLines || !(by_rows || l.strides[0] == 1) || step < n || step > kMostElements || !is_aligned)
+      return std::nullopt;
+    return CholeskyLines{reinterpret_cast<T*>(l.data), static_cast<int>(n), static_cast<int>(step), by_rows};
+  }
+
+  template <class Lapack>
+  int factor(const Lapack& lapack) const {
+    const int info = lapack.cholesky(by_rows ? "U" : "L", count, data, step);
+    for (int i = 0; i < count; ++i) {
+      T* const line = data + std::int64_t{i} * step;
+      if (info != 0)
+        std::fill_n(line, count, nan_of<T>());  // whoever reads it before it is tainted must notice
+      else if (by_rows)
+        std::fill(line + i + 1, line + count, T(0));
+      else
+        std::fill_n(line, i, T(0));
+    }
+    return info;
+  }
+
+ private:
+  static constexpr std::int64_t kMostLines = std::int64_t{1} << 14;  // as many elements as other solvers take
+};
 
 }  // namespace
 
@@ -123,6 +163,10 @@ Result<void> run_op(const op::LuSolve& op, const HostPlaces& here) {
 Result<void> run_op(const op::Cholesky& op, const HostPlaces& here) {
   return for_each_matrix(op, op.a, here, [&](const auto& lapack, std::int64_t i) -> Result<std::int32_t> {
     using T = decltype(element_of(lapack));
+    if (const auto lines = CholeskyLines<T>::of(one_of(here(op.l), i))) {
+      TROUPE_TRY(copy(one_of(here(op.a), i), one_of(here(op.l), i)));
+      return lines->factor(lapack);
+    }
     const auto a = TROUPE_TRY(Packed<T>::from(one_of(here(op.a), i)));
     const int info = lapack.cholesky(a);
     for (int column = 1; column < a.columns(); ++column)

@@ -51,6 +51,72 @@ void copy_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::in
   }
 }
 
+/// Elements of 4 bytes are transposed in squares of 4, those of 8 in squares of 2: a register holds a line of it.
+template <std::size_t size>
+inline constexpr std::int64_t kSquare = size == 4   ? 4
+                                        : size == 8 ? 2
+                                                    : 0;
+
+template <std::size_t size>
+struct Register;
+template <>
+struct Register<4> {
+  using Line __attribute__((vector_size(16))) = std::uint32_t;
+};
+template <>
+struct Register<8> {
+  using Line __attribute__((vector_size(16))) = std::uint64_t;
+};
+
+template <std::size_t size>
+void transpose_square(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step) noexcept {
+  using Line = typename Register<size>::Line;
+  const auto load_line = [&](std::int64_t i) {
+    Line line;
+    std::memcpy(&line, in + i * in_step, sizeof(line));
+    return line;
+  };
+  const auto store_line = [&](std::int64_t i, Line line) { std::memcpy(out + i * out_step, &line, sizeof(line)); };
+  const Line a = load_line(0);
+  const Line b = load_line(1);
+  if constexpr (size == 8) {
+    store_line(0, __builtin_shufflevector(a, b, 0, 2));
+    store_line(1, __builtin_shufflevector(a, b, 1, 3));
+  } else {
+    const Line c = load_line(2);
+    const Line d = load_line(3);
+    const Line ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const Line ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Line cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Line cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store_line(0, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+    store_line(1, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+    store_line(2, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+    store_line(3, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+  }
+}
+
+/// out[i, j] = in[i, j], where `in` lies dense along i and `out` along j; the steps are those along the other one. Tile
+/// by tile, so that each line of the cache is fetched once.
+template <std::size_t size>
+void transpose(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t rows,
+               std::int64_t columns) noexcept {
+  constexpr std::int64_t kTile = 16;
+  constexpr auto kBytes = static_cast<std::int64_t>(size);
+  const auto element = [&](std::int64_t i, std::int64_t j) {
+    std::memcpy(out + i * out_step + j * kBytes, in + j * in_step + i * kBytes, size);
+  };
+  const std::int64_t whole_rows = rows - rows % kSquare<size>;
+  const std::int64_t whole_columns = columns - columns % kSquare<size>;
+  for (std::int64_t row = 0; row < whole_rows; row += kTile)
+    for (std::int64_t column = 0; column < whole_columns; column += kTile)
+      for (std::int64_t j = column; j < std::min(column + kTile, whole_columns); j += kSquare<size>)
+        for (std::int64_t i = row; i < std::min(row + kTile, whole_rows); i += kSquare<size>)
+          transpose_square<size>(in + j * in_step + i * kBytes, in_step, out + i * out_step + j * kBytes, out_step);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) element(i, j);
+}
+
 using CastRow = void (*)(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
                          std::int64_t count);
 
@@ -97,6 +163,16 @@ Result<void> copy(const HostView& in, const HostView& out) {
   TROUPE_TRY(check_same_shape(in, out));
   TROUPE_TRY(check_same_dtype(in, out));
   with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+    if constexpr (kSquare<size> > 0) {
+      constexpr auto kBytes = static_cast<std::int64_t>(size);
+      const bool is_matrix = out.shape.rank() == 2 && out.shape[0] > 1 && out.shape[1] > 1;
+      if (is_matrix && in.strides[0] == 1 && out.strides[1] == 1)
+        return transpose<size>(in.data, in.strides[1] * kBytes, out.data, out.strides[0] * kBytes, out.shape[0],
+                               out.shape[1]);
+      if (is_matrix && in.strides[1] == 1 && out.strides[0] == 1)
+        return transpose<size>(in.data, in.strides[0] * kBytes, out.data, out.strides[1] * kBytes, out.shape[1],
+                               out.shape[0]);
+    }
     walk<2>({&in, &out}, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
       copy_row<size>(at[0], step[0], at[1], step[1], count);
     });

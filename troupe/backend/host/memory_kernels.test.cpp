@@ -86,6 +86,18 @@ TYPED_TEST(MemoryKernels, copy_moves_every_byte_between_all_layouts) {
   expect_copied(GuardedArray(this->kDType, kLarge), GuardedArray(this->kDType, kLarge), this->random);
 }
 
+TYPED_TEST(MemoryKernels, copy_turns_rows_into_columns) {
+  for (const Shape& shape : {Shape{2, 2}, Shape{16, 16}, Shape{37, 19}, Shape{3, 70}, Shape{66, 33}}) {
+    const Strides rows{shape[1] + 3, 1};
+    const Strides columns{1, shape[0] + 5};
+    SCOPED_TRACE(shape.to_string());
+    expect_copied(GuardedArray(this->kDType, shape, rows), GuardedArray(this->kDType, shape, columns), this->random);
+    expect_copied(GuardedArray(this->kDType, shape, columns), GuardedArray(this->kDType, shape, rows), this->random);
+    expect_copied(GuardedArray(this->kDType, shape, {-(shape[1] + 3), 1}), GuardedArray(this->kDType, shape, columns),
+                  this->random);
+  }
+}
+
 TYPED_TEST(MemoryKernels, cast_converts_to_every_type) {
   const auto expect = [this](DType to, const Shape& shape, const NamedStrides& in_layout) {
     const NamedStrides out_layout = this->random.one_of(layouts(shape));

@@ -1,4 +1,6 @@
 // Products of sparse and dense matrices.
+#include <type_traits>
+
 #include "troupe/backend/host/sparse_host.hpp"
 #include "troupe/backend/host/sparse_ops.hpp"
 
@@ -14,17 +16,18 @@ void scale(T beta, const DenseView<T>& y) {
       y.at(i, j) = beta == T{} ? T{} : sparse::plus_product(T{}, beta, y.at(i, j));
 }
 
-/// One element of a vector from each line: sums stay in a register.
+/// One element of a vector from each line, given out by `put(line, sum)`: sums stay in a register. `x_step` may be a
+/// constant.
 template <class T, class I, bool conjugates>
-void multiply_lines(const sparse::Lines<I>& lines, const T* values, T alpha, const DenseView<T>& x, T beta,
-                    const DenseView<T>& y) {
+void multiply_lines(const sparse::Lines<I>& lines, const T* values, const T* x, auto x_step, const auto& put) {
+  std::int64_t i = 0;
   for (std::int64_t line = 0; line < lines.count; ++line) {
     T sum{};
-    for (std::int64_t i = lines.offsets[line]; i < lines.offsets[line + 1]; ++i) {
+    for (const std::int64_t end = lines.offsets[line + 1]; i < end; ++i) {
       const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
-      sum = sparse::plus_product(sum, value, *x.row(lines.indices[i]));
+      sum = sparse::plus_product(sum, value, x[lines.indices[i] * x_step]);
     }
-    *y.row(line) = sparse::with_factors(alpha, sum, beta, *y.row(line));
+    put(line, sum);
   }
 }
 
@@ -68,9 +71,20 @@ void multiply(const op::SparseMultiply& op, const HostPlaces& here) {
     return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
   const bool line_by_line =
       op::transposes(op.turn) ? op.matrix.format == op::SparseFormat::csc : op.matrix.format == op::SparseFormat::csr;
-  if (line_by_line && y.columns == 1)
-    return multiply_lines<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), alpha, x,
-                                            beta, y);
+  if (line_by_line && y.columns == 1) {
+    const auto run = [&](auto x_step, const auto& put) {
+      multiply_lines<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), x.data, x_step,
+                                       put);
+    };
+    const auto add = [&](std::int64_t line, const T& sum) {
+      y.at(line, 0) = sparse::with_factors(alpha, sum, beta, y.at(line, 0));
+    };
+    if (x.row_step != 1) return run(x.row_step, add);
+    constexpr std::integral_constant<std::int64_t, 1> kDense;
+    if (beta != T{} || y.row_step != 1) return run(kDense, add);
+    return run(kDense,
+               [&](std::int64_t line, const T& sum) { y.data[line] = sparse::with_factors(alpha, sum, T{}, T{}); });
+  }
   scale(beta, y);
   multiply_elements<T, I, conjugates>(op, here, alpha, x, y);
 }
