@@ -113,13 +113,16 @@ Result<void> run_op(const op::SparseSolve& op, const LaneTools& on) {
   }
   std::optional<GpuDense> x_there = scratch.in_place(op.x);
   GpuDense b = TROUPE_TRY(scratch.dense(op.b));
-  // Copies are by rows; cuSPARSE is given matrices that lie alike.
-  if (x_there && !b.is_vector && x_there->by_rows != b.by_rows) {
-    if (!x_there->by_rows) x_there.reset();
-    if (!b.by_rows) b = TROUPE_TRY(scratch.copied(op.b, true));
+  // Of matrices, cuSPARSE has been seen to write x with the leading dimension of b, and to need zeros in it.
+  if (!b.is_vector) {
+    x_there.reset();
+    if (!b.by_rows || b.leading != b.columns) b = TROUPE_TRY(scratch.copied(op.b, true));
   }
-  if (!x_there && !b.is_vector && !b.by_rows) b = TROUPE_TRY(scratch.copied(op.b, true));
   const GpuDense x = x_there ? *x_there : TROUPE_TRY(scratch.copied(op.x, false));
+  if (!b.is_vector) {
+    const auto size = static_cast<std::size_t>(x.rows * x.columns * size_bytes(op.x.dtype));
+    TROUPE_TRY(TROUPE_CUDA(on.driver(), cuMemsetD8Async, x.data, 0, size, on.stream()));
+  }
   Cusparse* const cusparse = TROUPE_TRY(on.handle<Cusparse>());
   const op::StoredTriangle triangle = op.matrix.by_columns() ? flipped(op.triangle) : op.triangle;
   TROUPE_TRY(cusparse->solve(on, op.alpha, a.csr, a.turn, triangle, b, x));

@@ -24,6 +24,11 @@ std::optional<std::int64_t> leading(std::int64_t lines, std::int64_t length, std
   return lines > 1 ? line_stride : std::max<std::int64_t>(length, 1);
 }
 
+bool is_vector(const op::View& view) noexcept { return view.shape.rank() == 1 || view.shape[1] == 1; }
+GpuDense vector_at(CUdeviceptr data, std::int64_t rows) noexcept {
+  return {data, rows, 1, std::max<std::int64_t>(rows, 1), false, true};
+}
+
 }  // namespace
 
 Result<CUdeviceptr> SparseScratch::memory(std::int64_t size_bytes) {
@@ -108,12 +113,16 @@ Result<GpuCsr> SparseScratch::with_short_indices(const GpuCsr& csr) {
 }
 
 std::optional<GpuDense> SparseScratch::in_place(const op::View& view) const {
+  // Versions of cuSPARSE have been seen to need the alignment of dense arrays, too, and to take a matrix of one column
+  // or row for a vector without gaps.
+  if (on_.at(view) % kAlignment != 0) return std::nullopt;
   const std::int64_t rows = view.shape[0];
-  if (view.shape.rank() == 1) {
+  if (is_vector(view)) {
     if (rows > 1 && view.strides[0] != 1) return std::nullopt;
-    return GpuDense{on_.at(view), rows, 1, std::max<std::int64_t>(rows, 1), false, true};
+    return vector_at(on_.at(view), rows);
   }
   const std::int64_t columns = view.shape[1];
+  if (rows == 1 && view.strides[1] != 1) return std::nullopt;
   if (const auto apart = leading(rows, columns, view.strides[0], view.strides[1]))
     return GpuDense{on_.at(view), rows, columns, *apart, true, false};
   if (const auto apart = leading(columns, rows, view.strides[1], view.strides[0]))
@@ -133,7 +142,7 @@ Result<GpuDense> SparseScratch::copied(const op::View& view, bool reads) {
   const CUdeviceptr data = TROUPE_TRY(memory(op::element_count(view) * size_bytes(view.dtype)));
   if (reads) TROUPE_TRY(copy_elements(on_.at(view), view, data, packed));
   const std::int64_t rows = view.shape[0];
-  if (view.shape.rank() == 1) return GpuDense{data, rows, 1, std::max<std::int64_t>(rows, 1), false, true};
+  if (is_vector(view)) return vector_at(data, rows);
   return GpuDense{data, rows, view.shape[1], std::max<std::int64_t>(view.shape[1], 1), true, false};
 }
 
