@@ -99,7 +99,7 @@ Result<bool> call_syrk(const op::Syrk& op, const LaneTools& on, const Matrix& a,
   const std::optional<ByColumns> in_c = by_columns(c);
   const std::optional<ByColumns> in_a = by_columns(a);
   const std::optional<ByColumns> in_b = by_columns(b);
-  if (!in_c || !in_a || !in_b || in_a->transposes != in_b->transposes) return false;
+  if (!in_c || !in_a || !in_b || in_a->transposes != in_b->transposes || a.columns == 0) return false;
   // A result that lies by rows is one by columns whose halves are exchanged, and of a Hermitian one the conjugate: then
   // all of them must lie by rows.
   if (hermitian && in_c->transposes != in_a->transposes) return false;

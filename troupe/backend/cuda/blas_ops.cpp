@@ -21,18 +21,18 @@ struct Vector {
 
 /// Elements between one and the next in row-major order, when that is always the same and forwards.
 std::optional<std::int64_t> distance(const op::View& view) noexcept {
-  std::int64_t apart = 0;
+  std::optional<std::int64_t> apart;
   std::int64_t expected = 0;
   for (int d = view.shape.rank() - 1; d >= 0; --d) {
     if (view.shape[d] == 1) continue;
-    if (apart == 0)
+    if (!apart)
       apart = view.strides[d];
     else if (view.strides[d] != expected)
       return std::nullopt;
     expected = view.strides[d] * view.shape[d];
   }
-  if (apart == 0) return 1;  // one element
-  return apart > 0 ? std::optional(apart) : std::nullopt;
+  if (!apart) return 1;  // one element
+  return *apart > 0 ? apart : std::nullopt;
 }
 
 /// Copied side by side when cuBLAS would not find its way.
@@ -181,8 +181,13 @@ Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
 Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
                       const Matrix& b, const Matrix& c, const ProductKind& kind, const Batch& batch) {
   if (c.rows == 0 || c.columns == 0 || batch.count == 0) return {};
-  if (Cublas::can_multiply(a, b, c, kind))
-    return TROUPE_TRY(on.handle<Cublas>())->gemm(alpha, beta, a, b, c, kind, batch);
+  const bool is_i8 = a.dtype == DType::i8;  // four by four, from one matrix of a batch to the next, too
+  const bool is_aligned = !is_i8 || batch.count == 1 || (batch.stride_a % 4 == 0 && batch.stride_b % 4 == 0);
+  if (a.columns > 0 && is_aligned && Cublas::can_multiply(a, b, c, kind)) {
+    Result<void> multiplied = TROUPE_TRY(on.handle<Cublas>())->gemm(alpha, beta, a, b, c, kind, batch);
+    // Of i8 it has not all transposes.
+    if (multiplied || !is_i8 || multiplied.error().kind() != ErrorKind::unsupported) return multiplied;
+  }
   if (batch.count > 1) {
     for (std::int64_t i = 0; i < batch.count; ++i) {
       const auto nth = [i](Matrix matrix, std::int64_t stride) {
@@ -351,7 +356,12 @@ Result<void> run_op(const op::GemmGroup& op, const LaneTools& on) {
     TROUPE_TRY(check_product(op.matrices[i].view, op.matrices[i + 1].view, op.matrices[i + 2].view));
   for (std::size_t i = 0; i < op.matrices.size(); ++i) all_alike = all_alike && lies_alike(i);
   const auto matrix = [&](std::size_t i) { return on.matrix(op.matrices[i].view); };
-  if (!all_alike || !Cublas::can_multiply(matrix(0), matrix(1), matrix(2))) {
+  // Of many products at once, small types must be aligned for the widest loads that there are.
+  const DType dtype = op.matrices[0].view.dtype;
+  const bool is_small = size_bytes(dtype) < 4 || op.compute == op::Compute::tf32;
+  for (const op::Argument& argument : op.matrices)
+    all_alike = all_alike && (!is_small || on.at(argument.view) % 16 == 0);
+  if (!all_alike || matrix(0).columns == 0 || !Cublas::can_multiply(matrix(0), matrix(1), matrix(2))) {
     for (std::size_t i = 0; i < op.matrices.size(); i += 3)
       TROUPE_TRY(multiply(on, op.alpha, op.beta, matrix(i), matrix(i + 1), matrix(i + 2), {.compute = op.compute}));
     return {};

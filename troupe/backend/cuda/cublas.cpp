@@ -110,13 +110,15 @@ Result<void> Cublas::load_usual_kernels(const CudaContext& context) {
 
 bool Cublas::can_multiply(const Matrix& a, const Matrix& b, const Matrix& c, const ProductKind& kind) noexcept {
   const std::optional<ByColumns> result = by_columns(c);
+  if (!result) return false;
+  if (result->transposes)  // as `gemm` does it: from the transposes of the others
+    return can_multiply(b.transposed(), a.transposed(), c.transposed(),
+                        {kind.compute, kind.conjugates_b, kind.conjugates_a});
   const std::optional<ByColumns> left = by_columns(a);
   const std::optional<ByColumns> right = by_columns(b);
-  if (!gemm_type(a.dtype, c.dtype, kind.compute) || !result || !left || !right) return false;
+  if (!gemm_type(a.dtype, c.dtype, kind.compute) || !left || !right) return false;
   if (!is_aligned_for(a) || !is_aligned_for(b)) return false;
-  // Of a result that lies by rows the transpose is computed, from the transposes of the others.
-  return operation(left->transposes != result->transposes, kind.conjugates_a) &&
-         operation(right->transposes != result->transposes, kind.conjugates_b);
+  return operation(left->transposes, kind.conjugates_a) && operation(right->transposes, kind.conjugates_b);
 }
 
 Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,

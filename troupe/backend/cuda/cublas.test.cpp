@@ -29,6 +29,20 @@ TEST(CublasGemm, does_not_care_for_strides_along_an_extent_of_one) {
   EXPECT_TRUE(Cublas::can_multiply(matrix(4, 1, 3, 9), matrix(1, 4, 0, 1), matrix(4, 4, 4, 1)));
 }
 
+TEST(CublasGemm, conjugates_only_what_it_transposes) {
+  const Matrix square = matrix(4, 4, 4, 1, DType::c64);
+  const Matrix columns = matrix(4, 4, 1, 4, DType::c64);
+  const ProductKind left{.conjugates_a = true};
+  EXPECT_TRUE(Cublas::can_multiply(square, columns, columns, left));
+  EXPECT_FALSE(Cublas::can_multiply(columns, columns, columns, left));
+  EXPECT_TRUE(Cublas::can_multiply(columns, square, square, left));
+  EXPECT_FALSE(Cublas::can_multiply(square, square, square, left));
+  // A vector that lies both ways is never transposed.
+  const ProductKind right{.conjugates_b = true};
+  EXPECT_FALSE(Cublas::can_multiply(matrix(4, 1, 1, 1, DType::c64), matrix(1, 4, 1, 1, DType::c64), square, right));
+  EXPECT_FALSE(Cublas::can_multiply(matrix(4, 1, 1, 1, DType::c64), matrix(1, 4, 1, 1, DType::c64), columns, right));
+}
+
 TEST(CublasGemm, takes_the_types_that_cublas_has) {
   for (int i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);

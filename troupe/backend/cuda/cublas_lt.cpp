@@ -146,8 +146,14 @@ class CublasLt::Plan {
     has_bias_ = (p.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0 || (p.epilogue & 16) != 0;  // 16: its gradient
     has_aux_ = (p.epilogue & 128) != 0;
     scales_d_ = p.scales_d;
-    if (has_bias_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.bias_type));
+    // Algorithms are chosen by the alignment of these pointers, so there is something in them from the beginning.
+    if (has_bias_) {
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, p.bias_type));
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kLtAlignment));
+    }
+    if (scales_d_) TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, kLtAlignment));
     if (has_aux_) {
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, kLtAlignment));
       TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, p.aux_type));
       TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux_leading));
     }

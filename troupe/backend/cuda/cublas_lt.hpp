@@ -17,6 +17,9 @@
 
 namespace troupe::cuda {
 
+/// Of a bias, and of what an epilogue keeps or gets from before.
+inline constexpr CUdeviceptr kLtAlignment = 16;
+
 /// A matrix as cuBLASLt is told of it: by columns.
 struct LtMatrix {
   cudaDataType_t type = CUDA_R_32F;

@@ -193,8 +193,12 @@ Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall cal
   std::optional<StreamScratch> workspace;
   if (bytes > 0) workspace.emplace(TROUPE_TRY(on.scratch(bytes)));
   if (workspace) call.workspace = workspace->address();
-  TROUPE_TRY(lt->run(*plan, call));
-  return true;
+  const Result<void> ran = lt->run(*plan, call);
+  if (ran) return true;
+  // Some combinations it refuses only now, and not when it is asked for an algorithm.
+  const std::int64_t code = ran.error().origin().native_code;
+  if (code == CUBLAS_STATUS_NOT_SUPPORTED || code == CUBLAS_STATUS_INVALID_VALUE) return false;
+  return fail(ran.error());
 }
 
 cublasLtEpilogue_t epilogue_of(const op::Matmul& op) noexcept {
@@ -215,10 +219,20 @@ Result<StreamScratch> put(const LaneTools& on, double number) {
   return scratch;
 }
 
+/// What an epilogue keeps, or gets from before, lies in lines of eights.
+bool takes_as_aux(std::int64_t leading, CUdeviceptr address) noexcept {
+  return leading % 8 == 0 && address % kLtAlignment == 0;
+}
+
 /// What cuBLASLt does not do in one pass, whatever the layouts are.
 bool needs_two_passes(const op::Matmul& op) noexcept {
   if (op.a.dtype == DType::i8) return true;
   if (op.has_bias && op.bias.strides[0] != 1) return true;
+  const bool is_8_bit = is_8_bit_float(op.a.dtype);
+  const bool narrow_bias = is_8_bit && (op.d.dtype == DType::f32 || is_8_bit_float(op.d.dtype));
+  if (op.has_bias && op.bias.dtype != (narrow_bias ? DType::bf16 : op.d.dtype)) return true;
+  if (op.keeps_pre && (is_8_bit || op.pre.dtype != op.d.dtype)) return true;
+  if (op.has_c && !is_8_bit && op.c.dtype != op.d.dtype) return true;
   // What a relu keeps for its gradient is a mask of bits there, and nothing a user could read.
   if (op.keeps_pre && op.activation != Activation::gelu) return true;
   return op.scale_d != 1 && !is_8_bit_float(op.d.dtype);  // the scale of a result is a thing of 8-bit floats
@@ -230,9 +244,10 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   std::optional<Fused> fused = fuse(on.matrix(op.a), on.matrix(op.b), d, op.compute);
   if (!fused) return false;
   LtProblem& p = fused->problem;
-  if (op.has_bias && !fused->by_rows) return false;
+  if (op.has_bias && (!fused->by_rows || on.at(op.bias) % kLtAlignment != 0)) return false;
   p.epilogue = epilogue_of(op);
   LtCall call{.a = fused->left.data, .b = fused->right.data, .c = d.data, .d = d.data};
+  if (is_8_bit_float(op.d.dtype)) call.c = 0;  // which would be of another type, and is not read
   if (op.has_c) {
     const std::optional<std::int64_t> leading = leading_like(on.matrix(op.c), fused->by_rows);
     if (!leading) return false;
@@ -245,7 +260,7 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   }
   if (op.keeps_pre) {
     const std::optional<std::int64_t> leading = leading_like(on.matrix(op.pre), fused->by_rows);
-    if (!leading) return false;
+    if (!leading || !takes_as_aux(*leading, on.at(op.pre))) return false;
     p.aux_type = data_type(op.pre.dtype);
     p.aux_leading = *leading;
     call.aux = on.at(op.pre);
@@ -270,7 +285,9 @@ Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
   if (!fused || !fused->by_rows) return false;
   LtProblem& p = fused->problem;
   const std::optional<std::int64_t> leading = leading_like(on.matrix(op.pre), true);
-  if (!leading || (op.sums_columns && op.sums.strides[0] != 1)) return false;
+  if (!leading || !takes_as_aux(*leading, on.at(op.pre)) || op.pre.dtype != op.d.dtype) return false;
+  if (op.sums_columns && (op.sums.strides[0] != 1 || op.sums.dtype != op.d.dtype || on.at(op.sums) % kLtAlignment != 0))
+    return false;
   p.epilogue = op.sums_columns ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
   p.aux_type = data_type(op.pre.dtype);
   p.aux_leading = *leading;

@@ -14,6 +14,7 @@ constexpr int kRankDeficient = -3;
 constexpr unsigned kWholeWarp = 0xffffffff;
 constexpr int kWarp = 32;
 constexpr double kHuge = 1e308;
+constexpr double kRankMargin = 4;  // as the host has it: what rounding leaves of a column, in the type's last places
 
 __device__ inline double real_of(float x) { return x; }
 __device__ inline double real_of(double x) { return x; }
@@ -104,7 +105,7 @@ __device__ void check_rank(const T* r, long long rows, long long columns, long l
       largest = fmax(largest, __shfl_xor_sync(kWholeWarp, largest, step));
       least = fmin(least, __shfl_xor_sync(kWholeWarp, least, step));
     }
-    if (i % kWarp == 0 && least <= largest * EpsilonOf<T>::kValue * static_cast<double>(rows))
+    if (i % kWarp == 0 && least <= largest * kRankMargin * EpsilonOf<T>::kValue * static_cast<double>(rows))
       verdict[i / kWarp] = kRankDeficient;
   }
 }

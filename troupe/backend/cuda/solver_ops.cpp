@@ -41,6 +41,31 @@ op::View transposed(const op::View& batch) {
   return turned;
 }
 
+/// Pivots as the library has them, to those that begin at 0.
+Result<void> give_pivots(const LaneTools& on, const GpuPivots& pivots, const GpuPacked<std::int32_t>& from_zero) {
+  return launch_solver_kernel(on, SolverKernel::give_pivots, {}, from_zero.count(),
+                              static_cast<const long long*>(pivots.wide()), static_cast<const int*>(pivots.narrow()),
+                              static_cast<long long>(from_zero.count()), from_zero.data());
+}
+/// The other way; one that is no row from its own downwards is its own, and the verdict says so.
+template <class T>
+Result<void> take_pivots(const GpuPacked<T>& lu, const GpuPacked<std::int32_t>& from_zero, const GpuPivots& pivots,
+                         const GpuVerdict& verdict) {
+  return launch_solver_kernel(lu.on(), SolverKernel::take_pivots, {}, from_zero.count(),
+                              static_cast<const int*>(from_zero.data()), lu.rows_ll(), lu.batch_ll(), pivots.wide(),
+                              pivots.narrow(), verdict.ours());
+}
+
+/// Of a matrix that is singular, pivots have been seen that nobody had written. What is solved with them is not given
+/// out, but it must not take the GPU somewhere else.
+template <class T>
+Result<void> keep_in_range(const GpuPacked<T>& lu, const GpuPivots& pivots) {
+  const GpuVerdict nobodys = TROUPE_TRY(GpuVerdict::make(lu.on(), lu.batch()));
+  const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(lu.on(), lu.batch(), lu.rows(), 1));
+  TROUPE_TRY(give_pivots(lu.on(), pivots, from_zero));
+  return take_pivots(lu, from_zero, pivots, nobodys);
+}
+
 }  // namespace
 
 Result<void> run_op(const op::Solve& op, const LaneTools& on) {
@@ -55,6 +80,7 @@ Result<void> run_op(const op::Solve& op, const LaneTools& on) {
     } else if (a.count() > 0) {
       const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
       TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+      TROUPE_TRY(keep_in_range(a, pivots));
       TROUPE_TRY(solver.lu_solve(a, pivots, b, verdict.nobodys()));
     }
     TROUPE_TRY(b.give(op.x));
@@ -72,6 +98,7 @@ Result<void> run_op(const op::Inverse& op, const LaneTools& on) {
     TROUPE_TRY(out.make_identity());
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
     TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
+    TROUPE_TRY(keep_in_range(a, pivots));
     TROUPE_TRY(solver.lu_solve(a, pivots, out, verdict.nobodys()));
     TROUPE_TRY(out.give(op.out));
     return verdict.give(op.verdict);
@@ -104,9 +131,7 @@ Result<void> run_op(const op::Lu& op, const LaneTools& on) {
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
     TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
     const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, a.batch(), a.rows(), 1));
-    TROUPE_TRY(launch_solver_kernel(
-        on, SolverKernel::give_pivots, {}, from_zero.count(), static_cast<const long long*>(pivots.wide()),
-        static_cast<const int*>(pivots.narrow()), static_cast<long long>(from_zero.count()), from_zero.data()));
+    TROUPE_TRY(give_pivots(on, pivots, from_zero));
     TROUPE_TRY(from_zero.give_vectors(op.pivots));
     TROUPE_TRY(a.give(op.lu));
     return verdict.give(op.verdict);
@@ -123,9 +148,7 @@ Result<void> run_op(const op::LuSolve& op, const LaneTools& on) {
     const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), lu.rows(), 1));
     TROUPE_TRY(from_zero.take_vectors(op.pivots));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
-    TROUPE_TRY(launch_solver_kernel(on, SolverKernel::take_pivots, {}, from_zero.count(),
-                                    static_cast<const int*>(from_zero.data()), lu.rows_ll(), lu.batch_ll(),
-                                    pivots.wide(), pivots.narrow(), verdict.ours()));
+    TROUPE_TRY(take_pivots(lu, from_zero, pivots, verdict));
     TROUPE_TRY(check_diagonal(lu, false, verdict.ours()));
     TROUPE_TRY(solver.lu_solve(lu, pivots, b, verdict.nobodys()));
     TROUPE_TRY(b.give(op.x));

@@ -30,7 +30,9 @@ bool is_rank_deficient(const Packed<T>& r) {
   const int n = std::min(r.rows(), r.columns());
   Real<T> largest = 0;
   for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(r.at(i, i)));
-  const Real<T> least = largest * std::numeric_limits<Real<T>>::epsilon() * static_cast<Real<T>>(r.rows());
+  constexpr Real<T> kRankMargin = 4;  // what rounding leaves of a column, in the type's last places
+  const Real<T> least =
+      largest * kRankMargin * std::numeric_limits<Real<T>>::epsilon() * static_cast<Real<T>>(r.rows());
   for (int i = 0; i < n; ++i)
     if (std::abs(r.at(i, i)) <= least) return true;
   return false;
