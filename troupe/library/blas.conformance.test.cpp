@@ -125,6 +125,18 @@ TYPED_TEST(BlasConformance, dot) {
     });
 }
 
+TYPED_TEST(BlasConformance, dot_of_what_is_repeated) {
+  using T = typename TypeParam::Element;
+  using W = Wide<T>;
+  this->covers("blas", "dot");
+  const Sample<T> columns = this->random({7, 1});
+  const Sample<T> y = this->random({7, 5});
+  const Array<T> x = value(columns.array().broadcast({7, 5}));
+  W want{};
+  for (std::size_t i = 0; i < 35; ++i) want += widen(columns.values()[i / 5]) * widen(y.values()[i]);
+  this->expect_close(std::vector<T>{value(this->blas().dot(x, y.array()).get())}, {want}, 40, 6);
+}
+
 /// nrm2 and asum.
 template <class Test, class T, class Call, class Add, class Finish>
 void expect_sum(Test& test, const std::vector<T>& x, Call call, Add add, Finish finish) {

