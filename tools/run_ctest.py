@@ -14,7 +14,7 @@ import xml.etree.ElementTree as xml
 
 CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
 # GoogleTest prints `file:line: Skipped`, the message, and the test's name; our own entries print `skipped: reason`.
-GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+)", re.M | re.S)
+GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+\.\w+)", re.M | re.S)
 OWN_SKIP = re.compile(r"^skipped: ([^\n]*)", re.M)
 
 
