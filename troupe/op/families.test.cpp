@@ -33,20 +33,25 @@ std::string touches_of(const Op& op) {
   return text;
 }
 
-/// The op that `bytes` are, whichever.
-Result<std::any> decoded_any(std::span<const std::byte> bytes) {
-  return decode<std::any>(bytes, []<class Decoded>(const OpHeader& header, const Decoded& op) -> Result<std::any> {
-    if (header.kind != Decoded::kKind || header.version != kOpVersion) return fail(ErrorKind::internal, "its header");
-    return std::any(op);
-  });
+/// Whichever op `bytes` are becomes `out`. (A Result<std::any> is more than clang can think of.)
+Result<void> decode_any(std::span<const std::byte> bytes, std::any& out) {
+  const Result<int> decoded =
+      decode<int>(bytes, [&]<class Decoded>(const OpHeader& header, const Decoded& op) -> Result<int> {
+        if (header.kind != Decoded::kKind || header.version != kOpVersion)
+          return fail(ErrorKind::internal, "its header");
+        out = op;
+        return 1;
+      });
+  if (!decoded) return fail(decoded.error());
+  return {};
 }
 
-/// The same, when it is one of that kind.
+/// The op of that kind that `bytes` are.
 template <class Op>
 Result<Op> decoded(std::span<const std::byte> bytes) {
-  const Result<std::any> any = decoded_any(bytes);
-  if (!any) return fail(any.error());
-  const Op* const op = std::any_cast<Op>(&*any);
+  std::any any;
+  if (Result<void> good = decode_any(bytes, any); !good) return fail(std::move(good).error());
+  const Op* const op = std::any_cast<Op>(&any);
   if (!op) return fail(ErrorKind::internal, "another op");
   return *op;
 }
@@ -233,7 +238,8 @@ TEST(Families, bytes_behind_an_op_are_refused) {
   for (const OpKind& op : every_op()) {
     Bytes longer = op.random(random);
     longer.push_back(std::byte{0});
-    EXPECT_EQ(decoded_any(longer).error().kind(), ErrorKind::invalid_argument) << op.name;
+    std::any any;
+    EXPECT_EQ(decode_any(longer, any).error().kind(), ErrorKind::invalid_argument) << op.name;
   }
 }
 
