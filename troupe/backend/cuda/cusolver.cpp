@@ -10,8 +10,6 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::string_view kBetweenNames = " ";  // of functions that are missing
-
 Result<Library> open_cusolver() { return Library::open({"libcusolver.so.12", "libcusolver.so.11"}); }
 
 Result<CusolverTable> open_table() {
@@ -19,7 +17,7 @@ Result<CusolverTable> open_table() {
   CusolverTable table;
   FunctionFinder finder(library);
   TROUPE_CUSOLVER_FUNCTIONS(TROUPE_FIND_FUNCTION)
-  TROUPE_TRY(finder.status(kBetweenNames));
+  TROUPE_TRY(finder.status());
   TROUPE_FIND_FUNCTION(cusolverDnXsyevBatched_bufferSize)  // these may be missing
   TROUPE_FIND_FUNCTION(cusolverDnXsyevBatched)
   return table;
@@ -65,7 +63,7 @@ Result<CusolverFor<T>> open_for() {
   FunctionFinder finder(solver, blas);
   CusolverFor<T> table{};
   find_all(finder, table);
-  TROUPE_TRY(finder.status(kBetweenNames));
+  TROUPE_TRY(finder.status());
   return table;
 }
 

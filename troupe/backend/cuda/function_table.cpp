@@ -4,11 +4,11 @@
 
 namespace troupe::cuda {
 
-Result<void> FunctionFinder::status(std::string_view separator) const {
+Result<void> FunctionFinder::status() const {
   if (missing_.empty()) return {};
   std::string names;
   for (const char* const name : missing_) {
-    if (!names.empty()) names += separator;
+    if (!names.empty()) names += ", ";
     names += name;
   }
   return fail(ErrorKind::unsupported, library_.path() + " is too old: it lacks " + names);

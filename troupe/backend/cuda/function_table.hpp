@@ -12,7 +12,6 @@
 //   Result<const Table*> find_table() { return opened_once<open_table>(); }
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "troupe/backend/cuda/library.hpp"
@@ -33,8 +32,8 @@ class FunctionFinder {
     if (!function && other_) function = other_->find_function<Function>(symbol);
     if (!function) missing_.push_back(symbol);
   }
-  /// `unsupported`, with the names of all that are missing, `separator` between them.
-  Result<void> status(std::string_view separator = ", ") const;
+  /// `unsupported`, with the names of all that are missing.
+  Result<void> status() const;
 
  private:
   const Library& library_;

@@ -35,7 +35,6 @@ TEST(FunctionFinder, looks_into_another_library_too) {
   finder.find(function, "no_such_function");
   finder.find(function, "nor_this_one");
   ASSERT_FALSE(finder.status());
-  EXPECT_EQ(finder.status(" ").error().message(), "libc.so.6 is too old: it lacks no_such_function nor_this_one");
 }
 
 TEST(FunctionFinder, names_all_that_a_library_lacks) {
