@@ -10,6 +10,7 @@ namespace troupe::bench {
 double direct_lu_ns(int n, int count);
 double direct_cholesky_ns(int n, int count);
 double direct_svd_ns(int n, int count);
+/// Of square matrices, in rows.
 double direct_gemm_ns(int n, int count);
 /// A plain loop over the sample of sparse_sample.hpp, times a vector.
 double direct_sparse_multiply_ns(int rows, int count);

@@ -1,5 +1,5 @@
-// The references for memory and computation through a worker: the same done right here, in this process and by plain
-// calls.
+// The references for memory through a worker: the same done right here, in this process and by plain calls. Those for
+// computation are in direct_linear.hpp.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,5 @@ double malloc_and_free_ns(int count);
 
 /// Bytes per second of one `memcpy` of this size between memory that has been touched before, the median of `count`.
 double memcpy_bytes_per_s(std::size_t size_bytes, int count);
-
-/// Floating-point operations per second of OpenBLAS's sgemm on square matrices of `n` rows, the median of `count`
-/// calls. `kNotMeasured` where there is no OpenBLAS.
-double direct_gemm_flops(int n, int count);
 
 }  // namespace troupe::bench

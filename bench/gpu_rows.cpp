@@ -210,6 +210,12 @@ std::vector<Row> gemm_rows(const SharedGpu& gpu, const Options& options) {
        .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(64, small); }),
        .limit = Limit::at_most_times(1.15),
        .rounds = options.rounds()},
+      {.name = "sgemm 1024, there and back",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->ours().gemm_ns(1024, pipelined); },
+       .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(1024, pipelined); }),
+       .limit = Limit::at_most_times(1.15),
+       .rounds = options.rounds()},
       {.name = "sgemm 1024 pipelined, each answered",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().gemm_pipelined_ns(1024, pipelined); },
@@ -255,7 +261,6 @@ std::vector<Row> product_rows(const SharedGpu& gpu, const Options& options) {
   const int batches = options.count(kPipelinedGemms);
   const int einsums = options.count(kLargeGemms);
   return {
-      gemm(DType::f32, 1024, kPipelinedGemms, kSmall),
       gemm(DType::f16, 64, kSmallGemms, kSmall),
       gemm(DType::f16, 1024, kPipelinedGemms, kSmall),
       gemm(DType::f16, 8192, kLargeGemms, kBusy),

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 namespace troupe::bench {
+
 LinearOurs::LinearOurs(const std::string& device)
     : system_({.threads = 1, .log = log_nothing()}),
       device_(value(system_.device(device, {.standby = Standby::none}))) {}
@@ -29,7 +30,6 @@ double LinearOurs::gemm_ns(DType dtype, int n, int count) {
     const Array<T> c = value(device_.array<T>({n, n}));
     return settled_median_ns(count, [&] { value(device_.blas().gemm(a, b, c).get()); });
   };
-  if (dtype == DType::f32) return measure(std::type_identity<float>{});
   if (dtype == DType::f16) return measure(std::type_identity<f16>{});
   if (dtype == DType::bf16) return measure(std::type_identity<bf16>{});
   throw std::invalid_argument("no gemm of that type is measured");
@@ -85,14 +85,6 @@ double LinearOurs::svd_ns(int n, int count) {
   const Array<float> s = value(device_.array<float>({n}));
   const Array<float> vt = value(device_.array<float>({n, n}));
   return settled_median_ns(count, [&] { value(device_.solver().svd(a, u, s, vt).get()); });
-}
-
-double LinearOurs::eigh_ns(int n, int count) {
-  const Array<float> a = value(device_.array<float>({n, n}));
-  value(device_.write(a, positive_matrix(n)).get());
-  const Array<float> w = value(device_.array<float>({n}));
-  const Array<float> v = value(device_.array<float>({n, n}));
-  return settled_median_ns(count, [&] { value(device_.solver().eigh(a, w, v).get()); });
 }
 
 double LinearOurs::batched_qr_ns(int batch, int n, int count) {

@@ -18,7 +18,7 @@ class LinearOurs {
   LinearOurs(const LinearOurs&) = delete;
   LinearOurs& operator=(const LinearOurs&) = delete;
 
-  /// Square matrices, into the same type.
+  /// Square matrices of f16 or bf16, into the same type.
   double gemm_ns(DType dtype, int n, int count);
   double batched_gemm_ns(int batch, int n, int count);
   /// gelu(x w^T + bias) into bf16.
@@ -30,7 +30,6 @@ class LinearOurs {
   double lu_ns(int n, int count, Lie lie = Lie::in_rows);
   double cholesky_ns(int n, int count);
   double svd_ns(int n, int count);
-  double eigh_ns(int n, int count);
   double batched_qr_ns(int batch, int n, int count);
 
   /// The sample of sparse_sample.hpp times a vector, or a matrix of so many columns.

@@ -36,19 +36,14 @@ inline std::vector<float> positive_matrix(int n) {
 /// The clocks of cores and GPU go up, and the kernel sees which cores are busy, within this time.
 inline constexpr double kSettleNs = 1e8;
 
-/// Nanoseconds per operation once it has run for a while, the median of batches.
-template <class Operation>
-double settled_median_ns(int count, int per_batch, const Operation& operation) {
-  const Stopwatch stopwatch;
-  while (stopwatch.ns() < kSettleNs) operation();
-  return median_ns(count > per_batch ? count / per_batch : 1, per_batch, operation);
-}
-
-/// The same in batches of a hundred, or one by one where there are fewer.
+/// Nanoseconds per operation once it has run for a while: the median of batches of a hundred, or of single ones where
+/// there are fewer.
 template <class Operation>
 double settled_median_ns(int count, const Operation& operation) {
-  constexpr int kPerBatch = 100;
-  return settled_median_ns(count, count > kPerBatch ? kPerBatch : 1, operation);
+  const Stopwatch stopwatch;
+  while (stopwatch.ns() < kSettleNs) operation();
+  const int per_batch = count > 100 ? 100 : 1;
+  return median_ns(count / per_batch, per_batch, operation);
 }
 
 }  // namespace troupe::bench

@@ -111,7 +111,6 @@ double RawLinear::gemm_ns(DType dtype, int n, int count) {
       });
     });
   };
-  if (dtype == DType::f32) return measure(std::type_identity<float>{}, CUDA_R_32F);
   if (dtype == DType::f16) return measure(std::type_identity<f16>{}, CUDA_R_16F);
   if (dtype == DType::bf16) return measure(std::type_identity<bf16>{}, CUDA_R_16BF);
   throw std::invalid_argument("no gemm of that type is measured");
