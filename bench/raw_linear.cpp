@@ -250,23 +250,25 @@ double RawLinear::lu_ns(int n, int count) {
 }
 
 double RawLinear::cholesky_ns(int n, int count) {
+  // Of a matrix in rows, as ours is, the lower triangle is the upper one in columns.
+  constexpr cublasFillMode_t kTriangle = CUBLAS_FILL_MODE_UPPER;
   const Libraries& open = *libraries_;
   const InPlace a(*gpu_, positive_matrix(n));
   const RawMemory info(gpu_->context(), sizeof(int));
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
-  check_status(TROUPE_RAW_FIND(open.solver, cusolverDnXpotrf_bufferSize)(
-                   open.solver_handle, open.params, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_32F, a.data(), n, CUDA_R_32F,
-                   &device_bytes, &host_bytes),
+  check_status(TROUPE_RAW_FIND(open.solver, cusolverDnXpotrf_bufferSize)(open.solver_handle, open.params, kTriangle, n,
+                                                                         CUDA_R_32F, a.data(), n, CUDA_R_32F,
+                                                                         &device_bytes, &host_bytes),
                "cusolverDnXpotrf_bufferSize");
   Buffers buffers(*gpu_, device_bytes, host_bytes);
   const auto factor = TROUPE_RAW_FIND(open.solver, cusolverDnXpotrf);
   return settled_median_ns(count, [&] {
     gpu_->complete([&] {
       a.refresh(*gpu_);
-      check_status(factor(open.solver_handle, open.params, CUBLAS_FILL_MODE_LOWER, n, CUDA_R_32F, a.data(), n,
-                          CUDA_R_32F, pointer<void>(buffers.device), buffers.device_size, buffers.host.data(),
-                          buffers.host.size(), pointer<int>(info)),
+      check_status(factor(open.solver_handle, open.params, kTriangle, n, CUDA_R_32F, a.data(), n, CUDA_R_32F,
+                          pointer<void>(buffers.device), buffers.device_size, buffers.host.data(), buffers.host.size(),
+                          pointer<int>(info)),
                    "cusolverDnXpotrf");
     });
   });

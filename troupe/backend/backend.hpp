@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "troupe/backend/completion.hpp"
+#include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/view.hpp"
@@ -71,7 +72,6 @@ struct Work {
   bool refused = false;
   /// The timeline is raised right before it and right after it.
   bool alone = false;
-  bool is_last = false;  // no other work was at hand behind it
   /// It writes what one of the last few ops of its lane reads: they are done, and known to be done, before it begins.
   /// (Otherwise they could not be run again, should this worker die.)
   bool begins_anew = false;
@@ -88,6 +88,8 @@ concept Backend =
     requires(B& backend, typename B::Memory& memory, typename B::Lane& lane, const typename B::Event& event,
              typename B::NativeError native, const Setup& setup, Work& work, op::Range range) {
       { B::kName } -> std::convertible_to<std::string_view>;
+      /// How long the loop looks for more work before it sleeps. To be woken costs some 15 us.
+      { B::kSpin } -> std::convertible_to<Duration>;
       { B::open(setup) } -> std::same_as<Result<std::unique_ptr<B>>>;
       { backend.memory() } -> std::same_as<typename B::Memory&>;
       { memory.map(Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;

@@ -17,7 +17,9 @@ constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 /// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
 /// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
-/// Between two looks of a thread that waits for a long op: a fifth of a core at most, and hardly ever late.
+/// A thread that waits for a long op looks all the time for so long, and then with pauses: a fifth of a core at most,
+/// and hardly ever late.
+constexpr Duration kLookBeforePauses = std::chrono::milliseconds(2);
 constexpr Duration kLookPause = std::chrono::microseconds(15);
 
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
@@ -192,21 +194,26 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire) || call->settled(); };
   if (!spin_until([&] { return ended() || (poll(), ended()); }, options_.spin) && options_.patience > Duration(0))
     look_with_pauses(ended);
-  bell_.listen();  // the poller sleeps at the bell, and has the watch again
+  bell_.listen();  // the poller sleeps at the bell
   poll();
-  if (with_deadline_.load(std::memory_order_seq_cst) > 0) bell_.ring();  // nobody could while we ignored it
+  // Nobody could ring for these while we ignored it.
+  if (with_deadline_.load(std::memory_order_seq_cst) > 0 || !is_idle()) bell_.ring();
 }
 
 template <class Done>
 void Engine::look_with_pauses(const Done& done) noexcept {
   const long usual_slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  const TimePoint until = std::chrono::steady_clock::now() + options_.patience;
+  const TimePoint begin = std::chrono::steady_clock::now();
+  const TimePoint until = begin + options_.patience;
   while (!done() && watch_wanted_.load(std::memory_order_relaxed) == 0) {
     const TimePoint now = std::chrono::steady_clock::now();
     if (now >= until || stopping_.load(std::memory_order_relaxed)) break;
     if (with_deadline_.load(std::memory_order_seq_cst) > 0) expire(now);
-    std::this_thread::sleep_for(kLookPause);
+    if (now - begin < kLookBeforePauses)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(kLookPause);
     poll();
   }
   prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(usual_slack), 0, 0, 0);
@@ -224,12 +231,15 @@ void Engine::poll_until_stopped() noexcept {
   while (!stopping_.load(std::memory_order_acquire)) {
     while (is_wanted()) sched_yield();
     TimePoint until = TimePoint::max();
+    sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
     {
-      const std::lock_guard watch(watch_);
-      sleeps_until_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_seq_cst);
+      const std::unique_lock watch(watch_, std::try_to_lock);
+      if (!watch) {  // a thread looks for its own op. To wait for the lock would make it wake us when that has ended.
+        bell_.sleep_while_ignored(std::chrono::steady_clock::now() + kHeartbeat);
+        continue;
+      }
       const bool deadlines = with_deadline_.load(std::memory_order_seq_cst) > 0;
       if (deadlines) expire(std::chrono::steady_clock::now());
-      const auto is_idle = [&] { return (!active_ || active_->empty()) && !trial_; };
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
       poller_looks_.store(any, std::memory_order_relaxed);

@@ -134,6 +134,7 @@ class Engine {
   // Each needs `watch_`.
   bool poll() noexcept;
   bool poll_session(WorkerSession& session) noexcept;
+  bool is_idle() const noexcept { return (!active_ || active_->empty()) && !trial_; }
   void expire(TimePoint now) noexcept;
   void expire_in_ring(OpCall& call, TimePoint now) noexcept;
   TimePoint nearest_deadline() noexcept;

@@ -1,5 +1,6 @@
 #include "troupe/library/jit.hpp"
 
+#include <array>
 #include <cstring>
 #include <mutex>
 
@@ -136,12 +137,14 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
                 .arrays = {},
                 .order = std::move(launch.order),
                 .scalars = std::move(launch.scalars)};
-  std::vector<const AnyArray*> used{&program.image_};
+  std::array<const AnyArray*, op::kMaxKernelArguments> used;
+  std::size_t count = 0;
+  used[count++] = &program.image_;
   for (const ArrayUse& array : launch.arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
-    used.push_back(&array.array());
+    used[count++] = &array.array();
   }
-  return device_.make_call(op, used);
+  return device_.make_call(op, std::span<const AnyArray* const>(used).first(count));
 }
 
 }  // namespace troupe

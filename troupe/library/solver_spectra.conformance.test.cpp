@@ -43,7 +43,7 @@ class SolverSpectraConformance : public SolverFixture<C> {
   void expect_svd(const Dense<WideNumber>& a, const Dense<WideNumber>& u, const Reals& s, const Dense<WideNumber>& vt,
                   std::int64_t which) {
     const std::int64_t k = std::min(a.rows, a.columns);
-    const auto roundings = 16 + 4 * static_cast<double>(std::max(a.rows, a.columns));
+    const auto roundings = 32 + 8 * static_cast<double>(std::max(a.rows, a.columns));
     this->expect_orthonormal_columns(u, roundings);
     this->expect_orthonormal_columns(adjoint(vt), roundings);
     expect_ordered(s, k, which, true);

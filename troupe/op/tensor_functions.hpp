@@ -17,7 +17,22 @@
 
 namespace troupe::tensor {
 
-/// Products and quotients of complex numbers by the textbook: the language's own take a detour for infinities.
+/// Complex numbers by their parts: nvcc gives wrong results for the sums of std::complex, without a word, and the
+/// products take a detour for infinities.
+template <class T>
+TROUPE_EVERYWHERE T plus(T a, T b) {
+  if constexpr (kIsComplex<T>)
+    return T(a.real() + b.real(), a.imag() + b.imag());
+  else
+    return a + b;
+}
+template <class T>
+TROUPE_EVERYWHERE T minus(T a, T b) {
+  if constexpr (kIsComplex<T>)
+    return T(a.real() - b.real(), a.imag() - b.imag());
+  else
+    return a - b;
+}
 template <class T>
 TROUPE_EVERYWHERE T times(T a, T b) {
   if constexpr (kIsComplex<T>)
@@ -133,8 +148,8 @@ TROUPE_EVERYWHERE T apply(T x) {
 
 template <Binary function, class T>
 TROUPE_EVERYWHERE T apply(T a, T b) {
-  if constexpr (function == Binary::add) return a + b;
-  if constexpr (function == Binary::sub) return a - b;
+  if constexpr (function == Binary::add) return plus(a, b);
+  if constexpr (function == Binary::sub) return minus(a, b);
   if constexpr (function == Binary::mul) return times(a, b);
   if constexpr (function == Binary::div) return over(a, b);
   if constexpr (!kIsComplex<T>) {
@@ -147,7 +162,7 @@ TROUPE_EVERYWHERE T apply(T a, T b) {
 /// The condition of a selection is 0 or something else.
 template <Ternary function, class T>
 TROUPE_EVERYWHERE T apply(T a, T b, T c) {
-  if constexpr (function == Ternary::fma) return times(a, b) + c;
+  if constexpr (function == Ternary::fma) return plus(times(a, b), c);
   if constexpr (function == Ternary::select) return a != T{} ? b : c;
   if constexpr (!kIsComplex<T> && function == Ternary::clamp) return lesser(greater(a, b), c);
 }
@@ -190,7 +205,7 @@ TROUPE_EVERYWHERE A combine(A a, A b) {
   else if constexpr (function == Reduction::max && !kIsComplex<A>)
     return greater(a, b);
   else
-    return a + b;
+    return plus(a, b);
 }
 
 /// From what all terms were combined to, to the result.

@@ -27,6 +27,9 @@ class Bell {
     else
       shared_futex_wait(listening_, 1, until);
   }
+  /// The same while another thread of the sleeper's side looks and has said `ignore`: a ring wakes this one once that
+  /// one has said `listen` again. Does not sleep when it has.
+  void sleep_while_ignored(TimePoint until) noexcept { shared_futex_wait(listening_, 0, until); }
   bool listening() const noexcept { return listening_.load(std::memory_order_seq_cst) != 0; }
 
   /// The other side, after it has published: wakes the sleeper if there is one.

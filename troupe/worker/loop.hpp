@@ -21,7 +21,7 @@ class Loop {
   /// Runs until `stop`; then ops that were not begun are left where they are.
   void run() {
     while (!stopping_.load(std::memory_order_acquire)) {
-      if (drain() || spin_until([this] { return look(); })) continue;
+      if (drain() || spin_until([this] { return look(); }, B::kSpin)) continue;
       backend_.flush();
       doorbell_.listen();
       if (has_record() || stopping_.load(std::memory_order_seq_cst))
@@ -46,7 +46,8 @@ class Loop {
   bool drain() {
     bool any = false;
     while (const std::optional<wire::Record> record = channel_.ring().at(position_)) {
-      channel_.ring().prefetch_after(position_);
+      // Far ahead only when the app is ahead: else that takes from it what it is about to write.
+      if (any) channel_.ring().prefetch_after(position_);
       if (!record->skip) hand_in(*record);
       position_ += record->units;
       any = true;
@@ -65,7 +66,6 @@ class Loop {
     work.cancelled = record.cancelled;
     work.lane = lane;
     work.alone = record.alone;
-    work.is_last = !channel_.ring().at(position_ + record.units).has_value();
     work.ticket = ++issued_[lane];
     const Result<void> handed_in = op::decode<void>(
         record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) { return hand_in(record, work, op); });

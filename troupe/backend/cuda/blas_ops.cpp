@@ -282,9 +282,9 @@ Result<void> run_op(const op::Measure& op, const LaneTools& on) {
           cublas().cublasNrm2Ex_64(blas->handle(), x.count, pointer(x.data), type, x.apart, pointer(out), real, real),
           "cublasNrm2Ex");
     if (op.what == What::asum)
-      return checked(
-          cublas().cublasAsumEx_64(blas->handle(), x.count, pointer(x.data), type, x.apart, pointer(out), real, real),
-          "cublasAsumEx");
+      return checked(asum<T>(cublas())(blas->handle(), x.count, reinterpret_cast<const CudaType<T>*>(x.data), x.apart,
+                                       reinterpret_cast<decltype(std::abs(T{}))*>(out)),
+                     "cublasAsum");
     if (x.count == 0) return fail(ErrorKind::invalid_argument, "there is no largest or smallest of no elements");
     auto* const function = op.what == What::iamax ? cublas().cublasIamaxEx_64 : cublas().cublasIaminEx_64;
     TROUPE_TRY(

@@ -30,7 +30,7 @@ std::optional<GemmType> gemm_type(DType dtype, DType out, op::Compute compute) n
   }
 }
 
-/// Types with a function of their own, which has less to look at than the one for all types.
+/// Types with functions of their own, which have less to look at than those for all types.
 bool has_own_gemm(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::c64 || dtype == DType::c128;
 }
@@ -135,18 +135,24 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
   const cublasOperation_t right_op = *operation(right.transposes, kind.conjugates_b);
   const CublasFactor by_alpha(alpha, a.dtype);
   const CublasFactor by_beta(beta, a.dtype);
-  if (batch.count == 1 && kind.compute == op::Compute::standard && has_own_gemm(a.dtype)) {
+  if (kind.compute == op::Compute::standard && has_own_gemm(a.dtype)) {
     cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;
     visit(a.dtype, [&]<class T>(std::type_identity<T>) {
       if constexpr (std::same_as<T, float> || std::same_as<T, double> || kIsComplex<T>) {
         const auto at = [](CUdeviceptr address) { return reinterpret_cast<CudaType<T>*>(address); };
-        status = troupe::cuda::gemm<T>(cublas())(
-            handle_, left_op, right_op, c.rows, c.columns, a.columns, static_cast<const CudaType<T>*>(by_alpha.data()),
-            at(a.data), left.leading, at(b.data), right.leading, static_cast<const CudaType<T>*>(by_beta.data()),
-            at(c.data), result.leading);
+        const auto factor = [](const CublasFactor& by) { return static_cast<const CudaType<T>*>(by.data()); };
+        if (batch.count == 1)
+          status = troupe::cuda::gemm<T>(cublas())(handle_, left_op, right_op, c.rows, c.columns, a.columns,
+                                                   factor(by_alpha), at(a.data), left.leading, at(b.data),
+                                                   right.leading, factor(by_beta), at(c.data), result.leading);
+        else
+          status = gemm_strided_batched<T>(cublas())(handle_, left_op, right_op, c.rows, c.columns, a.columns,
+                                                     factor(by_alpha), at(a.data), left.leading, batch.stride_a,
+                                                     at(b.data), right.leading, batch.stride_b, factor(by_beta),
+                                                     at(c.data), result.leading, batch.stride_c, batch.count);
       }
     });
-    return checked(status, "cublasSgemm");
+    return checked(status, batch.count == 1 ? "cublasSgemm" : "cublasSgemmStridedBatched");
   }
   if (batch.count == 1)
     return checked(cublas().cublasGemmEx_64(handle_, left_op, right_op, c.rows, c.columns, a.columns, by_alpha.data(),

@@ -282,7 +282,7 @@ bool CublasLt::is_tuned(const Plan& plan) noexcept { return plan.is_tuned; }
 
 Result<void> CublasLt::run(Plan& plan, const LtCall& call) { return plan.run(handle_, stream_, call); }
 
-Result<void> CublasLt::tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call) {
+Result<bool> CublasLt::tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call) {
   const Stopwatch watch = TROUPE_TRY(Stopwatch::make(context.driver()));
   const auto candidates = TROUPE_TRY(plan.guesses(handle_, problem, kCandidates));
   std::optional<std::size_t> fastest;
@@ -297,10 +297,11 @@ Result<void> CublasLt::tune(const CudaContext& context, const LtProblem& problem
     fastest = i;
     least = milliseconds;
   }
-  if (!fastest) return fail(ErrorKind::library_error, "none of the algorithms of cuBLASLt ran");
+  if (!fastest) return false;
   plan.choose(candidates[*fastest]);
   plan.is_tuned = true;
-  return tuning_.add(text_of(problem), plan.algorithm());
+  TROUPE_TRY(tuning_.add(text_of(problem), plan.algorithm()));
+  return true;
 }
 
 }  // namespace troupe::cuda

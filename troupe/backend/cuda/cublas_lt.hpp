@@ -81,8 +81,9 @@ class CublasLt {
   static bool is_tuned(const Plan& plan) noexcept;
   Result<void> run(Plan& plan, const LtCall& call);
   /// Runs the call with several algorithms, waits for each, and keeps the fastest for this problem, also for workers to
-  /// come. Needs a workspace of `kWorkspaceBytes`. The only thing here that waits for the GPU.
-  Result<void> tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call);
+  /// come. False when none of them ran. Needs a workspace of `kWorkspaceBytes`. The only thing here that waits for the
+  /// GPU.
+  Result<bool> tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call);
 
  private:
   CublasLt(cublasLtHandle_t handle, CUstream stream);

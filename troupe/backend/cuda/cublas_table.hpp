@@ -16,15 +16,15 @@ namespace troupe::cuda {
 #define TROUPE_CUBLAS_TYPED(each, name) \
   each(cublasS##name##_64) each(cublasD##name##_64) TROUPE_CUBLAS_COMPLEX(each, name)
 // (The header makes macros of some of these names, for their newest version.)
-#define TROUPE_CUBLAS_FUNCTIONS(each)                                                                              \
-  each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasSetPointerMode) each(cublasGemmEx_64)    \
-      each(cublasGemmStridedBatchedEx_64) each(cublasGemmBatchedEx_64) each(cublasDotEx_64) each(cublasDotcEx_64)  \
-          each(cublasNrm2Ex_64) each(cublasAsumEx_64) each(cublasIamaxEx_64) each(cublasIaminEx_64)                \
-              each(cublasScalEx_64) TROUPE_CUBLAS_TYPED(each, gemm) TROUPE_CUBLAS_TYPED(each, symm)                \
-                  TROUPE_CUBLAS_TYPED(each, syrk) TROUPE_CUBLAS_TYPED(each, syr2k) TROUPE_CUBLAS_TYPED(each, trmm) \
-                      TROUPE_CUBLAS_TYPED(each, trsm) TROUPE_CUBLAS_TYPED(each, geam)                              \
-                          TROUPE_CUBLAS_COMPLEX(each, hemm) TROUPE_CUBLAS_COMPLEX(each, herk)                      \
-                              TROUPE_CUBLAS_COMPLEX(each, her2k)
+#define TROUPE_CUBLAS_FUNCTIONS(each)                                                                                 \
+  each(cublasCreate) each(cublasDestroy) each(cublasSetStream) each(cublasSetPointerMode) each(cublasGemmEx_64)       \
+      each(cublasGemmStridedBatchedEx_64) each(cublasGemmBatchedEx_64) each(cublasDotEx_64) each(cublasDotcEx_64)     \
+          each(cublasNrm2Ex_64) each(cublasSasum_64) each(cublasDasum_64) each(cublasScasum_64) each(cublasDzasum_64) \
+              each(cublasIamaxEx_64) each(cublasIaminEx_64) each(cublasScalEx_64) TROUPE_CUBLAS_TYPED(each, gemm)     \
+                  TROUPE_CUBLAS_TYPED(each, symm) TROUPE_CUBLAS_TYPED(each, syrk) TROUPE_CUBLAS_TYPED(each, syr2k)    \
+                      TROUPE_CUBLAS_TYPED(each, trmm) TROUPE_CUBLAS_TYPED(each, trsm) TROUPE_CUBLAS_TYPED(each, geam) \
+                          TROUPE_CUBLAS_COMPLEX(each, hemm) TROUPE_CUBLAS_COMPLEX(each, herk)                         \
+                              TROUPE_CUBLAS_COMPLEX(each, her2k) TROUPE_CUBLAS_TYPED(each, gemmStridedBatched)
 
 struct CublasTable {
 #define TROUPE_CUBLAS_FUNCTION(function) decltype(&::function) function = nullptr;
@@ -53,6 +53,29 @@ Result<void> checked(cublasStatus_t status, const char* call);
     else                                                     \
       return table.cublasZ##name##_64;                       \
   }
+template <class T>  // named after both types, and cublasAsumEx takes no complex numbers
+auto asum(const CublasTable& table) noexcept {
+  if constexpr (std::same_as<T, float>)
+    return table.cublasSasum_64;
+  else if constexpr (std::same_as<T, double>)
+    return table.cublasDasum_64;
+  else if constexpr (std::same_as<T, std::complex<float>>)
+    return table.cublasScasum_64;
+  else
+    return table.cublasDzasum_64;
+}
+template <class T>
+auto gemm_strided_batched(const CublasTable& table) noexcept {
+  if constexpr (std::same_as<T, float>)
+    return table.cublasSgemmStridedBatched_64;
+  else if constexpr (std::same_as<T, double>)
+    return table.cublasDgemmStridedBatched_64;
+  else if constexpr (std::same_as<T, std::complex<float>>)
+    return table.cublasCgemmStridedBatched_64;
+  else
+    return table.cublasZgemmStridedBatched_64;
+}
+
 #define TROUPE_CUBLAS_COMPLEX_FUNCTION(name)            \
   template <class T>                                    \
   auto name(const CublasTable& table) noexcept {        \

@@ -85,6 +85,7 @@ class CudaBackend {
   using NativeError = CUresult;
 
   static constexpr std::string_view kName = "cuda";
+  static constexpr Duration kSpin = std::chrono::milliseconds(2);  // as long as a large product takes
 
   static Result<std::unique_ptr<CudaBackend>> open(const backend::Setup& setup);
   ~CudaBackend();

@@ -124,6 +124,26 @@ GpuDense transposed(const GpuDense& m) noexcept {
   return {m.data, m.columns, m.rows, m.leading, !m.by_rows, m.is_vector};
 }
 
+/// Buffers up to this size lie in memory that is kept: to allocate and free one costs a small product a microsecond.
+constexpr std::uint64_t kKeptBytes = std::uint64_t{4} << 20;
+
+/// Memory for one call.
+class Buffer {
+ public:
+  static Result<Buffer> of(std::uint64_t size_bytes, std::optional<OwnMemory>& kept, const LaneTools& on) {
+    if (size_bytes > kKeptBytes) return Buffer(TROUPE_TRY(on.scratch(size_bytes)));
+    if (!kept) kept.emplace(TROUPE_TRY(OwnMemory::allocate(on.context(), kKeptBytes, false)));
+    return Buffer(kept->base());
+  }
+  void* data() const noexcept { return pointer(scratch_ ? scratch_->address() : kept_); }
+
+ private:
+  explicit Buffer(CUdeviceptr kept) noexcept : kept_(kept) {}
+  explicit Buffer(StreamScratch scratch) noexcept : scratch_(std::move(scratch)) {}
+  CUdeviceptr kept_ = 0;
+  std::optional<StreamScratch> scratch_;
+};
+
 Result<void> set_triangle(const SparseMatrix& matrix, op::StoredTriangle triangle) {
   cusparseFillMode_t fill = op::is_lower(triangle) ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
   cusparseDiagType_t diagonal = op::is_unit(triangle) ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
@@ -160,7 +180,7 @@ Result<void> Cusparse::multiply(const LaneTools& on, const op::Scalar& alpha, co
     TROUPE_TRY(describe(y, a.dtype, out));
     TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMV_bufferSize, handle_, turned, by_alpha.data(), matrix.it, in.it,
                                by_beta.data(), out.it, type, CUSPARSE_SPMV_ALG_DEFAULT, &bytes));
-    const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+    const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
     return TROUPE_CUSPARSE(cusparseSpMV, handle_, turned, by_alpha.data(), matrix.it, in.it, by_beta.data(), out.it,
                            type, CUSPARSE_SPMV_ALG_DEFAULT, buffer.data());
   }
@@ -173,7 +193,7 @@ Result<void> Cusparse::multiply(const LaneTools& on, const op::Scalar& alpha, co
   TROUPE_TRY(describe(y, a.dtype, out));
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMM_bufferSize, handle_, turned, turned_x, by_alpha.data(), matrix.it, in.it,
                              by_beta.data(), out.it, type, CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
-  const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
   return TROUPE_CUSPARSE(cusparseSpMM, handle_, turned, turned_x, by_alpha.data(), matrix.it, in.it, by_beta.data(),
                          out.it, type, CUSPARSE_SPMM_ALG_DEFAULT, buffer.data());
 }
@@ -196,7 +216,7 @@ Result<void> Cusparse::solve(const LaneTools& on, const op::Scalar& alpha, const
     TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_createDescr, &solve.it));
     TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_bufferSize, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it,
                                type, CUSPARSE_SPSV_ALG_DEFAULT, solve.it, &bytes));
-    const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+    const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
     TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_analysis, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it, type,
                                CUSPARSE_SPSV_ALG_DEFAULT, solve.it, buffer.data()));
     return TROUPE_CUSPARSE(cusparseSpSV_solve, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it, type,
@@ -211,7 +231,7 @@ Result<void> Cusparse::solve(const LaneTools& on, const op::Scalar& alpha, const
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_createDescr, &solve.it));
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_bufferSize, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it,
                              out.it, type, CUSPARSE_SPSM_ALG_DEFAULT, solve.it, &bytes));
-  const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_analysis, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it, out.it,
                              type, CUSPARSE_SPSM_ALG_DEFAULT, solve.it, buffer.data()));
   return TROUPE_CUSPARSE(cusparseSpSM_solve, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it, out.it, type,
@@ -233,7 +253,7 @@ Result<void> Cusparse::sddmm(const LaneTools& on, const op::Scalar& alpha, const
   std::size_t bytes = 0;
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSDDMM_bufferSize, handle_, kAsItIs, kAsItIs, by_alpha.data(), left.it, right.it,
                              by_beta.data(), out.it, type, CUSPARSE_SDDMM_ALG_DEFAULT, &bytes));
-  const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
   return TROUPE_CUSPARSE(cusparseSDDMM, handle_, kAsItIs, kAsItIs, by_alpha.data(), left.it, right.it, by_beta.data(),
                          out.it, type, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data());
 }
@@ -248,7 +268,7 @@ Result<void> Cusparse::transpose(const LaneTools& on, const GpuCsr& from, const 
                              ints(from.offsets), ints(from.indices), pointer(to.values), ints(to.offsets),
                              ints(to.indices), value_type(from.dtype), CUSPARSE_ACTION_NUMERIC,
                              CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_CSR2CSC_ALG_DEFAULT, &bytes));
-  const StreamScratch buffer = TROUPE_TRY(on.scratch(bytes));
+  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
   return TROUPE_CUSPARSE(cusparseCsr2cscEx2, handle_, rows, columns, stored, pointer(from.values), ints(from.offsets),
                          ints(from.indices), pointer(to.values), ints(to.offsets), ints(to.indices),
                          value_type(from.dtype), CUSPARSE_ACTION_NUMERIC, CUSPARSE_INDEX_BASE_ZERO,

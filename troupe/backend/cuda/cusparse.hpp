@@ -1,15 +1,21 @@
 // cuSPARSE, opened when it is first needed and never linked: its generic interface, for CSR matrices. What is not CSR
 // is made so before it comes here (sparse_ops.cpp). A handle belongs to one lane.
 //
-// Descriptors are made for each call and gone when it returns: they are read on the host only. Buffers are scratch
-// memory in the stream's order. Scalars are on the host.
+// Descriptors are made for each call and gone when it returns: they are read on the host only. Buffers are memory that
+// the handle keeps, for one call after another in the stream's order; large ones are scratch memory. Scalars are on the
+// host.
+//
+// What cuSPARSE can prepare for a matrix (cusparseSpMV_preprocess and the like) is not kept from one call to the next:
+// it is of the matrix's structure, and nobody tells this handle when something else lies where the structure was.
 #pragma once
 
 #include <cuda.h>
 #include <cusparse.h>
 
 #include <memory>
+#include <optional>
 
+#include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/sparse.hpp"
 
@@ -68,6 +74,7 @@ class Cusparse {
  private:
   explicit Cusparse(cusparseHandle_t handle) noexcept : handle_(handle) {}
   cusparseHandle_t handle_;
+  std::optional<OwnMemory> kept_;  // for buffers; made when one is first needed
 };
 
 }  // namespace troupe::cuda

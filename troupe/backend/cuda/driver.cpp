@@ -2,11 +2,21 @@
 
 #include "troupe/backend/cuda/driver.hpp"
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "troupe/backend/cuda/library.hpp"
 
 namespace troupe::cuda {
+namespace {
+
+/// The version whose functions cuda.h declares under their plain names. From 13.0 on the driver gives other functions
+/// for two of these (cuCtxSynchronize and cuCtxGetDevice, which then take a context), but the header does not.
+constexpr int kDeclaredVersion = std::min(CUDA_VERSION, 12080);
+static_assert(std::is_same_v<decltype(&::cuCtxSynchronize), CUresult (*)()>);
+
+}  // namespace
 
 Result<const Driver*> Driver::load() {
   static const Result<const Driver*> kDriver = open();  // there is one driver, and it is never closed
@@ -24,11 +34,11 @@ Result<const Driver*> Driver::open() {
   if (!get) return fail(ErrorKind::unsupported, "the NVIDIA driver is older than 12.0: install a newer one");
   static Driver driver;
   std::string missing;
-#define TROUPE_DRIVER_FUNCTION(function)                                                                   \
-  if (void* found = nullptr;                                                                               \
-      get(#function, &found, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS && found) \
-    driver.table_.function = reinterpret_cast<decltype(driver.table_.function)>(found);                    \
-  else                                                                                                     \
+#define TROUPE_DRIVER_FUNCTION(function)                                                                       \
+  if (void* found = nullptr;                                                                                   \
+      get(#function, &found, kDeclaredVersion, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS && found) \
+    driver.table_.function = reinterpret_cast<decltype(driver.table_.function)>(found);                        \
+  else                                                                                                         \
     missing += (missing.empty() ? "" : ", ") + std::string(#function);
   TROUPE_DRIVER_FUNCTIONS(TROUPE_DRIVER_FUNCTION)
 #undef TROUPE_DRIVER_FUNCTION

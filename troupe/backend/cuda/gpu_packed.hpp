@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "troupe/backend/cuda/memory_ops.hpp"
+#include "troupe/backend/cuda/tensor_launch.hpp"
 
 namespace troupe::cuda {
 
@@ -48,11 +49,21 @@ class GpuPacked {
 
   /// Needs a view of rank 3 with no more rows and columns than this has: the first ones become what is in it.
   Result<void> take(const op::View& from) const {
-    return copy_elements(by_columns(from), on_->at(from), like(from), memory_.address(), *on_);
+    return move(by_columns(from), on_->at(from), like(from), memory_.address());
   }
   /// The same the other way.
-  Result<void> give(const op::View& to) const {
-    return copy_elements(like(to), memory_.address(), by_columns(to), on_->at(to), *on_);
+  Result<void> give(const op::View& to) const { return move(like(to), memory_.address(), by_columns(to), on_->at(to)); }
+  /// The same for one triangle, the diagonal included. What the other one has then is nobody's to read.
+  Result<void> take_triangle(bool lower, const op::View& from) const {
+    if (from.strides[1] != 1) return take(from);
+    return keep_triangle(lower, columns_of(from), own_columns(), from, false, nullptr);
+  }
+  /// With zeros in the other triangle. A matrix that failed becomes NaN: whoever reads it before it is tainted must
+  /// notice.
+  Result<void> give_triangle(bool lower, const op::View& to, const int* failed) const {
+    if (to.strides[1] == 1) return keep_triangle(lower, own_columns(), columns_of(to), to, true, failed);
+    TROUPE_TRY(keep_triangle(lower, own_columns(), own_columns(), to, true, failed));
+    return give(to);
   }
   /// Each matrix of one column to a vector of a view of rank 2, or a number to one of a view of rank 1.
   Result<void> give_vectors(const op::View& to) const {
@@ -73,10 +84,6 @@ class GpuPacked {
   Result<void> make_identity() const {
     return launch_solver_kernel(*on_, SolverKernel::identity, dtype_of<T>, count(), data(), rows_ll(), columns_ll(),
                                 batch_ll());
-  }
-  Result<void> keep_triangle(bool lower, const int* failed) const {
-    return launch_solver_kernel(*on_, SolverKernel::keep_triangle, dtype_of<T>, count(), data(), rows_ll(),
-                                columns_ll(), batch_ll(), static_cast<int>(lower), failed);
   }
   /// Writes `word` to the verdict of each matrix that has a NaN or an infinity in it. Of Hermitian ones the lower
   /// triangle is looked at, and the upper one made from it.
@@ -119,6 +126,34 @@ class GpuPacked {
     op::View packed = by_columns(view);
     packed.strides = Strides{rows_ * columns_, rows_, std::int64_t{1}};
     return packed;
+  }
+
+  /// Without gaps on both sides it is one copy; where rows become columns, it goes tile by tile.
+  Result<void> move(const op::View& in, CUdeviceptr in_at, const op::View& out, CUdeviceptr out_at) const {
+    if (is_contiguous(in.shape, in.strides) && is_contiguous(out.shape, out.strides))
+      return copy_elements(in, in_at, out, out_at, *on_);
+    AxesBuilder<2> axes;
+    for (int i = 0; i < in.shape.rank(); ++i) axes.add(in.shape[i], {in.strides[i], out.strides[i]});
+    return move_elements(*on_, dtype_of<T>, in_at, out_at, axes);
+  }
+
+  /// Columns without gaps in them.
+  struct Columns {
+    T* data;
+    long long step;         // from one to the next
+    long long matrix_step;  // from one matrix to the next
+  };
+  Columns columns_of(const op::View& view) const {
+    return {on_->data<T>(view), static_cast<long long>(view.strides[2]), static_cast<long long>(view.strides[0])};
+  }
+  Columns own_columns() const { return {data(), rows_ll(), rows_ll() * columns_ll()}; }
+  /// For as many rows and columns as the view has.
+  Result<void> keep_triangle(bool lower, const Columns& in, const Columns& out, const op::View& view, bool clears,
+                             const int* failed) const {
+    return launch_solver_kernel(
+        *on_, SolverKernel::keep_triangle, dtype_of<T>, op::element_count(view), static_cast<const T*>(in.data),
+        in.step, in.matrix_step, out.data, out.step, out.matrix_step, static_cast<long long>(view.shape[1]),
+        static_cast<long long>(view.shape[2]), batch_ll(), static_cast<int>(lower), static_cast<int>(clears), failed);
   }
 
   const LaneTools* on_;

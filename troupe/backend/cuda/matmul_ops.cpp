@@ -22,7 +22,10 @@ Result<void> check_shape(bool is_there, const op::View& view, const Shape& shape
 Result<void> check_product(const op::View& a, const op::View& b, const op::View& d) {
   const bool fits = a.shape.rank() == 2 && b.shape.rank() == 2 && d.shape.rank() == 2 && a.shape[1] == b.shape[0] &&
                     a.shape[0] == d.shape[0] && b.shape[1] == d.shape[1];
-  if (fits && !is_complex(a.dtype) && !is_complex(b.dtype)) return {};
+  // A result of another type would be written as one of these, and may have no room for it.
+  const bool has_types = a.dtype == DType::i8 ? b.dtype == DType::i8 && d.dtype == DType::i32
+                                              : !is_complex(a.dtype) && !is_complex(b.dtype) && is_floating(d.dtype);
+  if (fits && has_types) return {};
   return fail(ErrorKind::invalid_argument,
               a.shape.to_string() + " times " + b.shape.to_string() + " does not fit into " + d.shape.to_string());
 }
@@ -186,8 +189,7 @@ Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall cal
   if (tunes && !CublasLt::is_tuned(*plan)) {
     const StreamScratch workspace = TROUPE_TRY(on.scratch(CublasLt::kWorkspaceBytes));
     call.workspace = workspace.address();
-    TROUPE_TRY(lt->tune(on.context(), problem, *plan, call));
-    return true;  // it has run more than once
+    return lt->tune(on.context(), problem, *plan, call);  // which runs it more than once
   }
   const std::uint64_t bytes = CublasLt::workspace_bytes(*plan);
   std::optional<StreamScratch> workspace;
@@ -224,9 +226,13 @@ bool takes_as_aux(std::int64_t leading, CUdeviceptr address) noexcept {
   return leading % 8 == 0 && address % kLtAlignment == 0;
 }
 
+/// Its gelu of f64, and the slope of that, are right to ten digits only.
+bool has_good_gelu(DType dtype) noexcept { return dtype != DType::f64; }
+
 /// What cuBLASLt does not do in one pass, whatever the layouts are.
 bool needs_two_passes(const op::Matmul& op) noexcept {
   if (op.a.dtype == DType::i8) return true;
+  if (op.activation == Activation::gelu && !has_good_gelu(op.a.dtype)) return true;
   if (op.has_bias && op.bias.strides[0] != 1) return true;
   const bool is_8_bit = is_8_bit_float(op.a.dtype);
   const bool narrow_bias = is_8_bit && (op.d.dtype == DType::f32 || is_8_bit_float(op.d.dtype));
@@ -279,7 +285,7 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
 
 /// Only that of gelu: of relu cuBLASLt would want its mask of bits.
 Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
-  if (op.activation != Activation::gelu) return false;
+  if (op.activation != Activation::gelu || !op.has_pre || !has_good_gelu(op.a.dtype)) return false;
   const Matrix d = on.matrix(op.d);
   std::optional<Fused> fused = fuse(on.matrix(op.a), on.matrix(op.b), d, op.compute);
   if (!fused || !fused->by_rows) return false;

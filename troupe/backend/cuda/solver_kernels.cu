@@ -57,16 +57,40 @@ __device__ void identity(T* out, long long rows, long long columns, long long ba
     out[i] = number<T>(i % rows == i / rows % columns ? 1 : 0, 0);
 }
 
-/// Zeros outside of one triangle, the diagonal left alone. A matrix that failed becomes NaN: whoever reads it before it
-/// is tainted must notice.
+/// One triangle, the diagonal included, from columns without gaps to others, or in place. The other one becomes 0 where
+/// it `clears`, and is left alone where not; a matrix that failed becomes NaN. A warp for some rows of a column, which
+/// has read all of them before it writes one: memory is waited for once.
 template <class T>
-__device__ void keep_triangle(T* out, long long rows, long long columns, long long batch, int lower,
-                              const int* failed) {
-  for (long long i = first_index(); i < rows * columns * batch; i += index_step()) {
-    const long long row = i % rows;
-    const long long column = i / rows % columns;
-    if (lower ? row < column : row > column) out[i] = number<T>(0, 0);
-    if (failed && failed[i / (rows * columns)] != 0) out[i] = number<T>(nan(""), 0);
+__device__ void keep_triangle(const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,
+                              long long out_matrix_step, long long rows, long long columns, long long batch, int lower,
+                              int clears, const int* failed) {
+  constexpr int kRowsOfEach = 16;
+  constexpr int kRows = kRowsOfEach * kWarp;
+  const long long parts = (rows + kRows - 1) / kRows;
+  for (long long i = first_index(); i < batch * columns * parts * kWarp; i += index_step()) {
+    const long long line = i / kWarp / parts;
+    const long long matrix = line / columns;
+    const long long column = line - matrix * columns;
+    const long long first = (i / kWarp - line * parts) * kRows + i % kWarp;
+    const T* const from = in + matrix * in_matrix_step + column * in_step + first;
+    T* const to = out + matrix * out_matrix_step + column * out_step + first;
+    const int end = static_cast<int>(rows - first);  // seen from the first row, and so are all
+    const int diagonal = static_cast<int>(column - first);
+    const int kept_begin = lower ? diagonal : 0;
+    const int kept_end = lower ? end : min(end, diagonal + 1);
+    const bool has_failed = failed && failed[matrix] != 0;
+    T elements[kRowsOfEach];
+#pragma unroll
+    for (int k = 0; k < kRowsOfEach; ++k) {
+      const int row = k * kWarp;
+      elements[k] = number<T>(has_failed ? nan("") : 0, 0);
+      if (row >= kept_begin && row < kept_end && !has_failed) elements[k] = from[row];
+    }
+#pragma unroll
+    for (int k = 0; k < kRowsOfEach; ++k) {
+      const int row = k * kWarp;
+      if (clears ? row < end : row >= kept_begin && row < kept_end) to[row] = elements[k];
+    }
   }
 }
 
@@ -219,9 +243,12 @@ using namespace troupe::cuda;  // for the names that the worker looks up
   extern "C" __global__ void troupe_identity_##dtype(T* out, long long rows, long long columns, long long batch) {    \
     identity<T>(out, rows, columns, batch);                                                                           \
   }                                                                                                                   \
-  extern "C" __global__ void troupe_keep_triangle_##dtype(T* out, long long rows, long long columns, long long batch, \
-                                                          int lower, const int* failed) {                             \
-    keep_triangle<T>(out, rows, columns, batch, lower, failed);                                                       \
+  extern "C" __global__ void troupe_keep_triangle_##dtype(                                                            \
+      const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,                           \
+      long long out_matrix_step, long long rows, long long columns, long long batch, int lower, int clears,           \
+      const int* failed) {                                                                                            \
+    keep_triangle<T>(in, in_step, in_matrix_step, out, out_step, out_matrix_step, rows, columns, batch, lower,        \
+                     clears, failed);                                                                                 \
   }                                                                                                                   \
   extern "C" __global__ void troupe_check_diagonal_##dtype(const T* a, long long n, long long batch, int positive,    \
                                                            int* verdict) {                                            \

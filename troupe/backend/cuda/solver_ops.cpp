@@ -2,6 +2,8 @@
 
 #include "troupe/backend/cuda/solver_ops.hpp"
 
+#include <cstdlib>
+
 #include "troupe/backend/cuda/gpu_solver.hpp"
 
 namespace troupe::cuda {
@@ -41,6 +43,8 @@ op::View transposed(const op::View& batch) {
   return turned;
 }
 
+bool lies_in_rows(const op::View& batch) { return std::abs(batch.strides[2]) < std::abs(batch.strides[1]); }
+
 /// Pivots as the library has them, to those that begin at 0.
 Result<void> give_pivots(const LaneTools& on, const GpuPivots& pivots, const GpuPacked<std::int32_t>& from_zero) {
   return launch_solver_kernel(on, SolverKernel::give_pivots, {}, from_zero.count(),
@@ -75,7 +79,7 @@ Result<void> run_op(const op::Solve& op, const LaneTools& on) {
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
     if (a.count() > 0 && op.system == op::System::positive) {
-      TROUPE_TRY(solver.cholesky(a, verdict.theirs()));
+      TROUPE_TRY(solver.cholesky(true, a, verdict.theirs()));
       TROUPE_TRY(solver.cholesky_solve(a, b, verdict.nobodys()));
     } else if (a.count() > 0) {
       const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
@@ -160,10 +164,13 @@ Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
   return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
     using T = decltype(element_of(solver));
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
-    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
-    if (a.count() > 0) TROUPE_TRY(solver.cholesky(a, verdict.theirs()));
-    TROUPE_TRY(a.keep_triangle(true, verdict.theirs()));
-    TROUPE_TRY(a.give(op.l));
+    // Rows are columns for cuSOLVER: the lower triangle is the upper one there, and l l^H is u^H u.
+    const bool in_rows = lies_in_rows(op.l);
+    const op::View from = in_rows ? transposed(op.a) : op.a;
+    const auto l = TROUPE_TRY(GpuPacked<T>::make(on, from.shape[0], from.shape[1], from.shape[2]));
+    TROUPE_TRY(l.take_triangle(!in_rows, from));
+    if (l.count() > 0) TROUPE_TRY(solver.cholesky(!in_rows, l, verdict.theirs()));
+    TROUPE_TRY(l.give_triangle(!in_rows, in_rows ? transposed(op.l) : op.l, verdict.theirs()));
     return verdict.give(op.verdict);
   });
 }
@@ -196,8 +203,7 @@ Result<void> run_op(const op::Qr& op, const LaneTools& on) {
     TROUPE_TRY(solver.qr(a, tau, spare.nobodys()));
     TROUPE_TRY(solver.form_q(a, tau, q, spare.nobodys()));
     TROUPE_TRY(q.give(op.q));
-    TROUPE_TRY(a.keep_triangle(false, nullptr));
-    return a.give(op.r);
+    return a.give_triangle(false, op.r, nullptr);
   });
 }
 
@@ -231,9 +237,10 @@ Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
 
 namespace {
 
-/// cuSOLVER wants it tall: a^T = (vt^T) s (u^T), without a conjugate anywhere.
+/// cuSOLVER wants it tall, and in columns: a^T = (vt^T) s (u^T), without a conjugate anywhere.
 op::Svd made_tall(const op::Svd& op) {
-  if (op.a.shape[1] >= op.a.shape[2]) return op;
+  const bool is_square = op.a.shape[1] == op.a.shape[2];
+  if (is_square ? !lies_in_rows(op.a) : op.a.shape[1] > op.a.shape[2]) return op;
   op::Svd tall = op;
   tall.a = transposed(op.a);
   if (op.wants_vectors()) {

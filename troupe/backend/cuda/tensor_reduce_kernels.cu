@@ -29,10 +29,10 @@ template <class Out, class A>
 __device__ inline void store(void* out, long long at, A value, A beta, bool reads) {
   Out& element = static_cast<Out*>(out)[at];
   if constexpr (kIsComplex<A> && !kIsComplex<Out>) {
-    if (reads) value += tensor::times(beta, A(element, 0));
+    if (reads) value = tensor::plus(value, tensor::times(beta, A(element, 0)));
     element = static_cast<Out>(value.real());
   } else if constexpr (kIsComplex<A>) {
-    if (reads) value += tensor::times(beta, A(element.real(), element.imag()));
+    if (reads) value = tensor::plus(value, tensor::times(beta, A(element.real(), element.imag())));
     using Part = typename Out::value_type;
     element = Out(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
   } else {

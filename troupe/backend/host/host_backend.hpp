@@ -9,6 +9,7 @@
 #include "troupe/backend/host/host_lane.hpp"
 #include "troupe/backend/host/host_memory.hpp"
 #include "troupe/backend/host/host_ops.hpp"
+#include "troupe/core/park.hpp"
 
 namespace troupe::host {
 
@@ -23,6 +24,7 @@ class HostBackend {
   using NativeError = Signal;
 
   static constexpr std::string_view kName = "host";
+  static constexpr Duration kSpin = kSpinTime;
 
   static Result<std::unique_ptr<HostBackend>> open(const backend::Setup& setup);
 
