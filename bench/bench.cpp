@@ -106,7 +106,9 @@ Figure figure_of(std::vector<double> values, Pick pick, Better better) {
           .high = quantile(values, 0.75)};
 }
 
-Outcome measure(const Row& row) {
+namespace {
+
+Outcome measure_once(const Row& row) {
   Outcome outcome{.row = row, .ours = {}, .references = std::vector<Figure>(row.references.all.size()), .why = {}};
   try {
     const Samples samples = run_rounds(row);
@@ -121,6 +123,17 @@ Outcome measure(const Row& row) {
   }
   outcome.best_reference = best_of(outcome.references, row.better);
   judge(outcome);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome measure(const Row& row) {
+  Outcome outcome = measure_once(row);
+  if (outcome.status != Status::missed || !outcome.why.empty()) return outcome;
+  // Somebody else may have been at work here; what is ours to answer for shows again.
+  outcome = measure_once(row);
+  outcome.is_second = true;
   return outcome;
 }
 

@@ -106,13 +106,16 @@ struct Outcome {
   Status status = Status::skipped;
   /// Why the row was skipped, or what went wrong in it.
   std::string why;
+  /// It missed its limit the first time.
+  bool is_second = false;
 
   /// How many times as good as that reference we are; NaN when either was not measured.
   double ratio_to(int reference) const;
   double ratio() const { return ratio_to(best_reference); }
 };
 
-/// Runs the row. A measurement that throws misses the limit: a benchmark that does not run proves nothing.
+/// Runs the row; one that misses its limit is run once more, and that counts. A measurement that throws misses the
+/// limit: a benchmark that does not run proves nothing.
 Outcome measure(const Row& row);
 
 /// The picked value and the quartiles of what the rounds gave; not measured when one of them is NaN.

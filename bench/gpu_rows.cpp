@@ -13,6 +13,7 @@ Result<void> check_gpu() {
 
 #else
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -119,7 +120,8 @@ References one(std::string name, Measurement measure) {
   return {.all = {{std::move(name), std::move(measure)}}, .why_none = {}};
 }
 
-/// Two figures of one event. Whichever side of a row asks first makes it happen, and the other gets the rest of it.
+/// Two figures of one event. Whoever asks first, one side of a row or one of two rows, makes it happen, and the other
+/// gets the rest of it.
 class Pair {
  public:
   struct Figures {
@@ -131,17 +133,19 @@ class Pair {
   double second() { return take(second_); }
 
  private:
-  double take(std::optional<double>& figure) {
-    if (!figure) {
+  double take(std::deque<double>& figures) {
+    if (figures.empty()) {
       const auto [first, second] = measure_();
-      first_ = first;
-      second_ = second;
+      first_.push_back(first);
+      second_.push_back(second);
     }
-    return *std::exchange(figure, std::nullopt);
+    const double oldest = figures.front();
+    figures.pop_front();
+    return oldest;
   }
   std::function<Figures()> measure_;
-  std::optional<double> first_;
-  std::optional<double> second_;
+  std::deque<double> first_;
+  std::deque<double> second_;
 };
 
 // ---- the hop ----
@@ -301,8 +305,8 @@ std::vector<Row> solver_rows(const SharedGpu& gpu, const Options& options) {
           "LU f32 4096", "raw: a copy, cusolverDnXgetrf", [=](LinearOurs& on) { return on.lu_ns(4096, count); },
           [=](RawLinear& on) { return on.lu_ns(4096, count); }),
       row(
-          "Cholesky f32 4096", "raw: a copy, cusolverDnXpotrf",
-          [=](LinearOurs& on) { return on.cholesky_ns(4096, count); },
+          "Cholesky f32 4096, in columns", "raw: a copy, cusolverDnXpotrf",
+          [=](LinearOurs& on) { return on.cholesky_ns(4096, count, LinearOurs::Lie::in_columns); },
           [=](RawLinear& on) { return on.cholesky_ns(4096, count); }),
       row(
           "SVD f32 1024", "raw: a copy, cusolverDnXgesvd", [=](LinearOurs& on) { return on.svd_ns(1024, 3); },
@@ -436,15 +440,19 @@ std::vector<Row> fault_rows(const SharedGpu& gpu, const Options& options) {
 }
 
 std::vector<Row> hang_rows(const SharedGpu& gpu, const Options& options) {
+  const auto hang = std::make_shared<Pair>([] {  // shared by both rows
+    const ours::GpuHang times = ours::gpu_hang();
+    return Pair::Figures{.first = times.next_op_ms, .second = times.error_ms};
+  });
   return {
       {.name = "hung kernel: deadline to next op done",
        .unit = "ms",
-       .ours = alone(gpu, [] { return ours::gpu_hang().next_op_ms; }),
+       .ours = alone(gpu, [=] { return hang->first(); }),
        .limit = Limit::at_most(10),
        .rounds = options.rounds(kCrashes)},
       {.name = "hung kernel: deadline to its caller's error",
        .unit = "ms",
-       .ours = alone(gpu, [] { return ours::gpu_hang().error_ms; }),
+       .ours = alone(gpu, [=] { return hang->second(); }),
        .limit = Limit::at_most(120),
        .rounds = options.rounds(kCrashes)},
   };

@@ -3,6 +3,13 @@
 #include <stdexcept>
 
 namespace troupe::bench {
+namespace {
+
+Array<float> lying(const Array<float>& array, LinearOurs::Lie lie) {
+  return lie == LinearOurs::Lie::in_rows ? array : array.transpose();
+}
+
+}  // namespace
 
 LinearOurs::LinearOurs(const std::string& device)
     : system_({.threads = 1, .log = log_nothing()}),
@@ -65,17 +72,17 @@ double LinearOurs::einsum_ns(int extent, int count) {
 }
 
 double LinearOurs::lu_ns(int n, int count, Lie lie) {
-  const auto as_asked = [lie](const Array<float>& array) { return lie == Lie::in_rows ? array : array.transpose(); };
-  const Array<float> a = as_asked(numbers({n, n}, 1));
-  const Array<float> lu = as_asked(value(device_.array<float>({n, n})));
+  const Array<float> a = lying(numbers({n, n}, 1), lie);
+  const Array<float> lu = lying(value(device_.array<float>({n, n})), lie);
   const Array<std::int32_t> pivots = value(device_.array<std::int32_t>({n}));
   return settled_median_ns(count, [&] { value(device_.solver().lu(a, lu, pivots).get()); });
 }
 
-double LinearOurs::cholesky_ns(int n, int count) {
-  const Array<float> a = value(device_.array<float>({n, n}));
-  value(device_.write(a, positive_matrix(n)).get());
-  const Array<float> l = value(device_.array<float>({n, n}));
+double LinearOurs::cholesky_ns(int n, int count, Lie lie) {
+  const Array<float> numbers = value(device_.array<float>({n, n}));
+  value(device_.write(numbers, positive_matrix(n)).get());
+  const Array<float> a = lying(numbers, lie);
+  const Array<float> l = lying(value(device_.array<float>({n, n})), lie);
   return settled_median_ns(count, [&] { value(device_.solver().cholesky(a, l).get()); });
 }
 

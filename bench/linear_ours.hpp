@@ -28,7 +28,7 @@ class LinearOurs {
 
   /// Of arrays that lie in rows, as usual, or in columns, as the libraries like them.
   double lu_ns(int n, int count, Lie lie = Lie::in_rows);
-  double cholesky_ns(int n, int count);
+  double cholesky_ns(int n, int count, Lie lie = Lie::in_rows);
   double svd_ns(int n, int count);
   double batched_qr_ns(int batch, int n, int count);
 

@@ -188,7 +188,7 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
   std::unique_lock watch(watch_, std::try_to_lock);
   if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // it lets go at once
   if (!watch) return submit(call);  // another thread looks already, for its own op
-  bell_.ignore();
+  bell_.look();
   submit(call);
   // Ended, or given an answer before its end: by a deadline that passed before it began, by a timeout.
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire) || call->settled(); };
@@ -196,8 +196,9 @@ void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
     look_with_pauses(ended);
   bell_.listen();  // the poller sleeps at the bell
   poll();
-  // Nobody could ring for these while we ignored it.
-  if (with_deadline_.load(std::memory_order_seq_cst) > 0 || !is_idle()) bell_.ring();
+  const bool leaves_some = with_deadline_.load(std::memory_order_seq_cst) > 0 || !is_idle();
+  watch.unlock();
+  if (leaves_some) bell_.ring();  // nobody could while we looked
 }
 
 template <class Done>
@@ -235,7 +236,7 @@ void Engine::poll_until_stopped() noexcept {
     {
       const std::unique_lock watch(watch_, std::try_to_lock);
       if (!watch) {  // a thread looks for its own op. To wait for the lock would make it wake us when that has ended.
-        bell_.sleep_while_ignored(std::chrono::steady_clock::now() + kHeartbeat);
+        bell_.sleep_while_looked_for(std::chrono::steady_clock::now() + kHeartbeat);
         continue;
       }
       const bool deadlines = with_deadline_.load(std::memory_order_seq_cst) > 0;

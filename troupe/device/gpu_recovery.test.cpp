@@ -105,6 +105,8 @@ TEST_F(GpuRecovery, lets_no_later_result_see_what_a_killed_kernel_still_writes) 
   const Array<float> other = filled(*gpu, {kCount}, 5.0f);
   for (int round = 0; round < 5; ++round) {
     ASSERT_TRUE(gpu->fill(array, 0.0f).get());
+    ASSERT_TRUE(
+        gpu->jit().launch(kernels, "empty", {}).get());  // a new worker loads the program, however long it takes
     const std::int64_t generation = gpu->generation();
     // The one that kills it is the device itself, so that the standby takes over before the kernel has stopped.
     std::jthread writer([&] {

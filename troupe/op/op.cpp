@@ -1,6 +1,7 @@
 #include "troupe/op/op.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace troupe::op {
 
@@ -28,11 +29,19 @@ void Toucher::add(const View& view, Access access) {
 }
 
 void Encoder::field(const View& view) {
-  out_.put(view.address);
-  out_.put(view.dtype);
-  out_.put(static_cast<std::uint8_t>(view.shape.rank()));
-  for (const std::int64_t extent : view.shape) out_.put(extent);
-  for (int i = 0; i < view.shape.rank(); ++i) out_.put(view.strides[i]);
+  const auto rank = static_cast<std::uint8_t>(view.shape.rank());
+  std::array<std::byte, sizeof view.address + sizeof view.dtype + 1 + 2 * kMaxRank * sizeof(std::int64_t)> bytes;
+  std::size_t size = 0;
+  const auto put = [&](const void* data, std::size_t count) {
+    std::memcpy(bytes.data() + size, data, count);
+    size += count;
+  };
+  put(&view.address, sizeof view.address);
+  put(&view.dtype, sizeof view.dtype);
+  put(&rank, sizeof rank);
+  put(view.shape.begin(), rank * sizeof(std::int64_t));
+  put(view.strides.begin(), rank * sizeof(std::int64_t));
+  out_.put_bytes(std::span<const std::byte>(bytes).first(size));
 }
 
 void Encoder::field(const Scalar& scalar) {
@@ -59,13 +68,12 @@ void Decoder::field(View& view) {
   view.dtype = dtype();
   const auto rank = in_.get<std::uint8_t>();
   if (rank > kMaxRank) in_.reject();
-  if (!in_.ok()) return;
-  std::array<std::int64_t, kMaxRank> extents{};
-  std::array<std::int64_t, kMaxRank> distances{};
-  for (int i = 0; i < rank; ++i) extents[static_cast<std::size_t>(i)] = in_.get<std::int64_t>();
-  for (int i = 0; i < rank; ++i) distances[static_cast<std::size_t>(i)] = in_.get<std::int64_t>();
-  view.shape = Shape(std::span<const std::int64_t>(extents.data(), rank));
-  view.strides = Strides(std::span<const std::int64_t>(distances.data(), rank));
+  const std::span<const std::byte> numbers = in_.get_bytes(2 * rank * sizeof(std::int64_t));
+  if (!in_.ok() || rank == 0) return;
+  std::array<std::int64_t, 2 * std::size_t{kMaxRank}> all;
+  std::memcpy(all.data(), numbers.data(), numbers.size());
+  view.shape = Shape(std::span<const std::int64_t>(all.data(), rank));
+  view.strides = Strides(std::span<const std::int64_t>(all.data() + rank, rank));
 }
 
 void Decoder::field(Scalar& scalar) {

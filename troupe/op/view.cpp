@@ -4,11 +4,49 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace troupe::op {
 
+namespace {
+
+/// The range in one go over the dimensions; none where something is unusual or wrong, which `range_of` then finds out.
+std::optional<Range> usual_range_of(const View& view) noexcept {
+  const std::uint32_t chunk = chunk_of(view.address);
+  bool is_unusual = chunk >= kMaxChunks || view.shape.too_long() || view.strides.rank() != view.shape.rank();
+  std::int64_t count = 1;
+  std::int64_t reach = size_bytes(view.dtype);
+  const std::int64_t* stride = view.strides.begin();
+  for (const std::int64_t extent : view.shape) {
+    std::int64_t further = 0;
+    is_unusual |= extent <= 0 || *stride < 0 || __builtin_mul_overflow(count, extent, &count) ||
+                  __builtin_mul_overflow(extent - 1, *stride, &further) ||
+                  __builtin_mul_overflow(further, size_bytes(view.dtype), &further) ||
+                  __builtin_add_overflow(reach, further, &reach);
+    if (is_unusual) return std::nullopt;
+    ++stride;
+  }
+  const std::uint64_t offset = offset_of(view.address);
+  if (is_unusual || static_cast<std::uint64_t>(reach) > kMaxChunkBytes - offset) return std::nullopt;
+  return Range{view.address, view.address + static_cast<std::uint64_t>(reach)};
+}
+
+/// Row-major and without gaps, as most views are. False also of some that are.
+bool is_plainly_dense(const View& view) noexcept {
+  if (view.shape.rank() != view.strides.rank()) return false;
+  std::int64_t expected = 1;
+  for (int i = view.shape.rank() - 1; i >= 0; --i) {
+    const std::int64_t extent = view.shape[i];
+    if (extent <= 0 || view.strides[i] != expected || __builtin_mul_overflow(expected, extent, &expected)) return false;
+  }
+  return !view.shape.too_long();
+}
+
+}  // namespace
+
 Result<Range> range_of(const View& view) {
+  if (const std::optional<Range> usual = usual_range_of(view)) return *usual;
   const OffsetSpan span = TROUPE_TRY(span_of(view.shape, view.strides));
   if (span.empty()) return Range{view.address, view.address};
   const std::uint32_t chunk = chunk_of(view.address);
@@ -62,6 +100,7 @@ std::array<Dimension, kMaxRank> by_distance(const View& view, int& count) noexce
 }  // namespace
 
 bool is_dense(const View& view) noexcept {
+  if (is_plainly_dense(view)) return true;
   if (view.shape.rank() != view.strides.rank() || !check(view.shape)) return false;
   int count = 0;
   const auto dimensions = by_distance(view, count);
@@ -75,6 +114,7 @@ bool is_dense(const View& view) noexcept {
 }
 
 bool may_overlap_itself(const View& view) noexcept {
+  if (is_plainly_dense(view)) return false;
   if (view.shape.rank() != view.strides.rank() || !check(view.shape)) return true;
   if (element_count(view) == 0) return false;
   int count = 0;

@@ -17,28 +17,35 @@ namespace troupe::wire {
 class Bell {
  public:
   /// The sleeper: from now on a ring is heard. Look once more before `sleep`.
-  void listen() noexcept { listening_.store(1, std::memory_order_seq_cst); }
+  void listen() noexcept { state_.store(kListening, std::memory_order_seq_cst); }
   /// The sleeper has seen something: nobody needs to ring.
-  void ignore() noexcept { listening_.store(0, std::memory_order_seq_cst); }
+  void ignore() noexcept { state_.store(kQuiet, std::memory_order_seq_cst); }
   /// Sleeps until rung, until `until`, or for no reason at all.
   void sleep(TimePoint until) noexcept {
     if (until == TimePoint::max())
-      shared_futex_wait(listening_, 1);
+      shared_futex_wait(state_, kListening);
     else
-      shared_futex_wait(listening_, 1, until);
+      shared_futex_wait(state_, kListening, until);
   }
-  /// The same while another thread of the sleeper's side looks and has said `ignore`: a ring wakes this one once that
-  /// one has said `listen` again. Does not sleep when it has.
-  void sleep_while_ignored(TimePoint until) noexcept { shared_futex_wait(listening_, 0, until); }
-  bool listening() const noexcept { return listening_.load(std::memory_order_seq_cst) != 0; }
+  bool listening() const noexcept { return state_.load(std::memory_order_seq_cst) == kListening; }
+
+  /// Another thread of the sleeper's side looks for a while, instead of the sleeper, who may sleep on. Nobody rings
+  /// until `listen`.
+  void look() noexcept { state_.store(kLookedFor, std::memory_order_seq_cst); }
+  /// The sleeper, while another thread looks; a ring after that one's `listen` wakes it. Returns at once when nobody
+  /// looks any more.
+  void sleep_while_looked_for(TimePoint until) noexcept { shared_futex_wait(state_, kLookedFor, until); }
 
   /// The other side, after it has published: wakes the sleeper if there is one.
   void ring() noexcept {
-    if (listening() && listening_.exchange(0, std::memory_order_seq_cst) != 0) shared_futex_wake_all(listening_);
+    std::uint32_t expected = kListening;
+    if (listening() && state_.compare_exchange_strong(expected, kQuiet, std::memory_order_seq_cst))
+      shared_futex_wake_all(state_);
   }
 
  private:
-  std::atomic<std::uint32_t> listening_{0};
+  static constexpr std::uint32_t kQuiet = 0, kListening = 1, kLookedFor = 2;
+  std::atomic<std::uint32_t> state_{kQuiet};
 };
 
 }  // namespace troupe::wire

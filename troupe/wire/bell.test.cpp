@@ -103,6 +103,28 @@ TEST(Bell, does_not_sleep_when_it_was_rung_or_ignored_in_between) {
   SUCCEED();
 }
 
+TEST(Bell, sleeps_while_another_thread_looks_and_is_woken_after_that) {
+  Bell bell;
+  bell.look();
+  EXPECT_FALSE(bell.listening());
+  bell.ring();  // is not heard
+  std::atomic<int> sleeper_id{0};
+  std::atomic<bool> is_awake{false};
+  std::thread sleeper([&] {
+    sleeper_id = gettid();
+    bell.sleep_while_looked_for(std::chrono::steady_clock::now() + 60s);
+    is_awake = true;
+  });
+  while (sleeper_id == 0) sched_yield();
+  wait_until_asleep(sleeper_id);
+  bell.listen();  // wakes nobody
+  wait_until_asleep(sleeper_id);
+  EXPECT_FALSE(is_awake);
+  bell.ring();
+  sleeper.join();
+  bell.sleep_while_looked_for(TimePoint::max());  // nobody looks
+}
+
 TEST(Bell, wakes_by_itself_when_its_time_has_come) {
   Bell bell;
   bell.listen();

@@ -66,9 +66,16 @@ std::optional<Record> Ring::at(Position position) const noexcept {
                 .cancelled = &record.cancelled};
 }
 
+// A unit is two cache lines.
+void Ring::prefetch_rest(Position position, std::uint64_t units) const noexcept {
+  __builtin_prefetch(reinterpret_cast<const std::byte*>(&header(position)) + kUnitBytes / 2);
+  __builtin_prefetch(&header(position + units));  // no more of it: the app is about to write there
+}
 void Ring::prefetch_after(Position position) const noexcept { __builtin_prefetch(&header(position + kUnitsAhead)); }
 void Ring::prefetch_to_write_after(Position position) const noexcept {
-  __builtin_prefetch(&header(position + kUnitsAhead), 1);
+  const auto* const unit = reinterpret_cast<const std::byte*>(&header(position + kUnitsAhead));
+  __builtin_prefetch(unit, 1);
+  __builtin_prefetch(unit + kUnitBytes / 2, 1);
 }
 
 void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }

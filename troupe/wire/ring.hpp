@@ -85,7 +85,9 @@ class Ring {
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
   std::optional<Record> at(Position position) const noexcept;
-  /// The other side has the units in its caches: calls for one that is a few after `position`.
+  /// The other side has the units in its caches: calls for what the reader of the record at `position` looks at next,
+  /// its other half and the header of the next one; or for a unit that is a few after it.
+  void prefetch_rest(Position position, std::uint64_t units) const noexcept;
   void prefetch_after(Position position) const noexcept;
   void prefetch_to_write_after(Position position) const noexcept;
   /// Tells the worker not to begin the record at `position`.

@@ -59,6 +59,9 @@ class Loop {
   void hand_in(const wire::Record& record) {
     // The app counts the ops of each lane in ring order, too: both sides know the ticket, and nobody sends it.
     const std::uint32_t lane = record.lane % wire::kMaxLanes;
+    // What is looked at next was written elsewhere: called for now, it comes while the op is decoded.
+    channel_.ring().prefetch_rest(position_, record.units);
+    __builtin_prefetch(channel_.status().lanes[lane].timeline.address());
     backend::Work work;
     work.position = position_;
     work.units = record.units;

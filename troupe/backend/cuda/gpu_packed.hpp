@@ -53,13 +53,13 @@ class GpuPacked {
   }
   /// The same the other way.
   Result<void> give(const op::View& to) const { return move(like(to), memory_.address(), by_columns(to), on_->at(to)); }
-  /// The same for one triangle, the diagonal included. What the other one has then is nobody's to read.
-  Result<void> take_triangle(bool lower, const op::View& from) const {
+  /// The same for the lower triangle, the diagonal included. What the other one has then is nobody's to read.
+  Result<void> take_lower_triangle(const op::View& from) const {
     if (from.strides[1] != 1) return take(from);
-    return keep_triangle(lower, columns_of(from), own_columns(), from, false, nullptr);
+    return keep_triangle(true, columns_of(from), own_columns(), from, false, nullptr);
   }
-  /// With zeros in the other triangle. A matrix that failed becomes NaN: whoever reads it before it is tainted must
-  /// notice.
+  /// One triangle, with zeros in the other. A matrix that failed becomes NaN: whoever reads it before it is tainted
+  /// must notice.
   Result<void> give_triangle(bool lower, const op::View& to, const int* failed) const {
     if (to.strides[1] == 1) return keep_triangle(lower, own_columns(), columns_of(to), to, true, failed);
     TROUPE_TRY(keep_triangle(lower, own_columns(), own_columns(), to, true, failed));

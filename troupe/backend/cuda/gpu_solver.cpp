@@ -84,23 +84,23 @@ Result<void> GpuSolver<T>::lu_solve(const GpuPacked<T>& lu, const GpuPivots& piv
 }
 
 template <class T>
-Result<void> GpuSolver<T>::cholesky(bool lower, const GpuPacked<T>& a, int* info) const {
-  const cublasFillMode_t triangle = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+Result<void> GpuSolver<T>::cholesky(const GpuPacked<T>& a, int* info) const {
+  constexpr cublasFillMode_t kTriangle = CUBLAS_FILL_MODE_LOWER;
   if (is_batched(a.batch(), a.rows())) {
     const StreamScratch all = TROUPE_TRY(a.addresses());
-    return checked(typed_.potrf_batched(solver_.handle(), triangle, a.rows(), all.data<Native<T>*>(), a.leading(), info,
-                                        a.batch()),
+    return checked(typed_.potrf_batched(solver_.handle(), kTriangle, a.rows(), all.data<Native<T>*>(), a.leading(),
+                                        info, a.batch()),
                    "cusolverDnpotrfBatched");
   }
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
-  TROUPE_TRY(checked(any_.cusolverDnXpotrf_bufferSize(solver_.handle(), solver_.params(), triangle, a.rows(), kType,
+  TROUPE_TRY(checked(any_.cusolverDnXpotrf_bufferSize(solver_.handle(), solver_.params(), kTriangle, a.rows(), kType,
                                                       a.data(), a.leading(), kType, &device_bytes, &host_bytes),
                      "cusolverDnXpotrf_bufferSize"));
   const Workspace work = TROUPE_TRY(workspace(device_bytes, host_bytes));
   for (int i = 0; i < a.batch(); ++i)
     TROUPE_TRY(checked(
-        any_.cusolverDnXpotrf(solver_.handle(), solver_.params(), triangle, a.rows(), kType, a.at(i), a.leading(),
+        any_.cusolverDnXpotrf(solver_.handle(), solver_.params(), kTriangle, a.rows(), kType, a.at(i), a.leading(),
                               kType, work.device.data(), work.device_bytes, work.host, work.host_bytes, info + i),
         "cusolverDnXpotrf"));
   return {};

@@ -40,7 +40,7 @@ class GpuSolver {
   /// b becomes x.
   Result<void> lu_solve(const GpuPacked<T>& lu, const GpuPivots& pivots, const GpuPacked<T>& b, int* spare) const;
   /// The lower triangle of a becomes l, with a = l l^H, or the upper one u, with a = u^H u.
-  Result<void> cholesky(bool lower, const GpuPacked<T>& a, int* info) const;
+  Result<void> cholesky(const GpuPacked<T>& a, int* info) const;
   /// By the lower triangle.
   Result<void> cholesky_solve(const GpuPacked<T>& l, const GpuPacked<T>& b, int* spare) const;
 
