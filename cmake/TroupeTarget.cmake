@@ -22,7 +22,7 @@ if(TROUPE_WERROR)
 endif()
 
 # For x86, GCC copies and clears small structs by `rep movs` and `rep stos`, which take longer to begin than memcpy and
-# memset take: an op has a dozen of these on its way.
+# memset take; every op meets several on its way.
 set(TROUPE_TUNING "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(TROUPE_TUNING -mmemcpy-strategy=libcall:-1:noalign -mmemset-strategy=libcall:-1:noalign)
