@@ -156,7 +156,7 @@ void print_outcome(std::ostream& out, const Outcome& outcome) {
   const int best = outcome.best_reference;
   print_line(out, row.name, to_text(outcome.ours, row), best < 0 ? "-" : to_text(outcome.references[best], row),
              to_string_compared(outcome, best), row.limit.to_string(row.unit),
-             to_string(outcome.status) + (outcome.is_second ? ", 2nd" : ""));
+             to_string(outcome.status) + (outcome.is_second && outcome.status == Status::ok ? ", 2nd" : ""));
   for (std::size_t i = 0; i < outcome.references.size(); ++i) {
     print_line(out, "    " + row.references.all[i].name, "", to_text(outcome.references[i], row),
                to_string_compared(outcome, static_cast<int>(i)), "", "");
