@@ -90,6 +90,9 @@ def memcheck(name, program, tests, environment=None):
 def all_parts(build):
     yield "doctor", [Part("doctor", [str(build / "bin" / "troupe"), "doctor"], tells=["GPU can be used"])]
     yield "test", list(test_parts(build))
+    records = build / "gpu" / "capabilities.txt"  # of the tests above
+    yield "capabilities", [Part("capabilities", [sys.executable, "tools/capabilities.py", "--check",
+                                                 "docs/capabilities.md", str(records)], tells=["is not what"])]
     yield "chaos", [Part("chaos", [str(build / "troupe_chaos"), "--device", "cuda", "--seed", "1", "--faults",
                                    str(CHAOS_FAULTS)], tells=["as it must be", "FAILED"])]
     yield "bench", [Part("bench", [str(build / "troupe_bench"), "--gpu", "--check", "--json",

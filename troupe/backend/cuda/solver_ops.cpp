@@ -165,7 +165,7 @@ Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
     using T = decltype(element_of(solver));
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
     // Rows are turned for it, though the upper triangle of a transpose would do: for that cuSOLVER takes 2.7 times as
-    // long (4096 x 4096 on an H200), and turning a tenth.
+    // long (4096 x 4096 on an H200).
     const auto l = TROUPE_TRY(GpuPacked<T>::make(on, op.a.shape[0], op.a.shape[1], op.a.shape[2]));
     TROUPE_TRY(l.take_lower_triangle(op.a));
     if (l.count() > 0) TROUPE_TRY(solver.cholesky(l, verdict.theirs()));
