@@ -108,17 +108,17 @@ double ring_records_per_s(int count) {
 
   const Twin twin([&] { consume(ring, consumed); });
   wire::RingTail tail;
-  wire::Position cleared = 0;
+  wire::Position freed = 0;
   const auto push = [&](int records) {
     wire::Position end = 0;
     for (int i = 0; i < records; ++i) {
       std::optional<wire::Place> place;
       spin([&] {
-        place = tail.reserve(ring, record.bytes().size(), cleared);
+        place = tail.reserve(ring, record.bytes().size(), freed);
         if (place) return true;
         const wire::Position free_to = consumed.value.load(std::memory_order_acquire);
-        ring.clear(cleared, free_to - cleared);
-        cleared = free_to;
+        ring.free(freed, free_to - freed);
+        freed = free_to;
         return false;
       });
       ring.commit(*place, 0, record.bytes());

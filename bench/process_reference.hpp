@@ -8,7 +8,7 @@ namespace troupe::bench {
 double ping_pong_ns(int count);
 
 /// Records per second through a bare `wire::Ring` to another process, which says how far it has come so that they can
-/// be cleared. They are as long as a no-op.
+/// be freed. They are as long as a no-op.
 double ring_records_per_s(int count);
 
 }  // namespace troupe::bench

@@ -2,10 +2,24 @@
 // still has the benchmark.
 #pragma once
 
+#include <optional>
+
+#include "troupe/wire/child.hpp"
+
 namespace troupe::bench {
 
-/// Nanoseconds for torch.einsum("abcd,cdef->abef") of floats on the first GPU, every extent of that size, one at a
-/// time. NaN where there is no Python with PyTorch that sees a GPU.
-double torch_einsum_ns(int extent, int count);
+/// The process waits between two measurements, as ours does.
+class Torch {
+ public:
+  Torch();
+
+  /// Nanoseconds for torch.einsum("abcd,cdef->abef") of floats on the first GPU, every extent of that size, one at a
+  /// time: the median of so many. NaN where there is no Python with PyTorch that sees a GPU.
+  double einsum_ns(int extent, int count);
+
+ private:
+  wire::Descriptor talk_;
+  std::optional<wire::Child> child_;
+};
 
 }  // namespace troupe::bench

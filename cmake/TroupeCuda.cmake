@@ -13,31 +13,8 @@ if(NOT TROUPE_HAS_CUDA OR NOT TROUPE_NVCC)
   return()
 endif()
 
-set(targets -gencode "arch=compute_${TROUPE_CUDA_PTX},code=compute_${TROUPE_CUDA_PTX}")
-foreach(code IN LISTS TROUPE_CUDA_CODE)
-  list(APPEND targets -gencode "arch=compute_${code},code=sm_${code}")
-endforeach()
-file(GLOB kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/troupe/backend/cuda/*.cu")
-set(images "")
-set(list_of_images "")
-foreach(source IN LISTS kernels)
-  cmake_path(GET source STEM name)
-  set(image "${PROJECT_BINARY_DIR}/troupe_${name}.fatbin")
-  add_custom_command(
-    OUTPUT "${image}"
-    COMMAND "${TROUPE_NVCC}" -std=c++20 --expt-relaxed-constexpr -diag-suppress 186 -I "${PROJECT_SOURCE_DIR}"
-            ${targets} -fatbin -o "${image}" "${source}" -MD -MF "${image}.d"
-    DEPENDS "${source}"
-    DEPFILE "${image}.d"
-    COMMENT "Compiling ${name}.cu for GPUs"
-    VERBATIM)
-  list(APPEND images "${image}")
-  string(APPEND list_of_images "TROUPE_KERNEL_IMAGE(${name}, \"${image}\")\n")
-endforeach()
-file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/troupe_kernel_images.inc" CONTENT "${list_of_images}")
-set_source_files_properties("${PROJECT_SOURCE_DIR}/troupe/backend/cuda/kernel_image.cpp" PROPERTIES
-  COMPILE_DEFINITIONS "TROUPE_KERNEL_IMAGES=\"${PROJECT_BINARY_DIR}/troupe_kernel_images.inc\""
-  OBJECT_DEPENDS "${images}")
+# In a folder of its own, or every file of the library would wait for the kernels (see there).
+add_subdirectory("${PROJECT_SOURCE_DIR}/troupe/backend/cuda")
 target_compile_definitions(troupe PRIVATE TROUPE_CUDA_BACKEND=1)
 target_include_directories(troupe SYSTEM PRIVATE "${TROUPE_CUDA_INCLUDE_DIR}")
 target_compile_definitions(troupe_cuda INTERFACE TROUPE_CUDA_BACKEND=1)

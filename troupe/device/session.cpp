@@ -119,7 +119,7 @@ void WorkerSession::free_places() noexcept {
     const bool under_way =
         record.skip ? next == scanned_ || calls_[0] : calls_[channel_->ring().index(head)] != nullptr;
     if (under_way) break;
-    channel_->ring().clear(head, record.units);
+    channel_->ring().free(head, record.units);
     head = next;
   }
   if (head != before) head_.store(head, std::memory_order_seq_cst);

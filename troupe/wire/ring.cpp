@@ -80,9 +80,13 @@ void Ring::prefetch_to_write_after(Position position) const noexcept {
 
 void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }
 
-void Ring::clear(Position position, std::uint64_t units) noexcept {
-  // Any unit may be the first of a record in a later round, so no unit keeps bytes that look like a mark.
-  for (std::uint64_t i = 0; i < units; ++i) header(position + i).mark.store(0, std::memory_order_release);
+void Ring::free(Position position, std::uint64_t units) noexcept {
+  // The next round comes by every unit, whatever the last one left there: a mark of its own, or any bytes of a record.
+  for (Position unit = position; unit < position + units; ++unit) {
+    std::atomic<std::uint32_t>& mark = header(unit).mark;
+    if (mark.load(std::memory_order_relaxed) == mark_of(unit + capacity_units_))
+      mark.store(0, std::memory_order_release);
+  }
 }
 
 std::optional<Place> RingTail::reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept {

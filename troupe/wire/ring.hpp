@@ -1,5 +1,5 @@
 // The ring of records from the app to one worker. Records have any length, several threads of the app write, one worker
-// reads, and a record stays where it is until the app clears it: lanes work from it in place, and after a crash it
+// reads, and a record stays where it is until the app frees it: lanes work from it in place, and after a crash it
 // still says what was under way. The worker maps the ring read-only, so no wild write can change what was asked for.
 //
 // The ring is the memory only. Who may write where is decided by `RingTail`, or by whoever owns the positions.
@@ -72,7 +72,7 @@ class Ring {
   }
   /// Where a record of that size goes when `tail` is the next free position: never around the ring's end.
   static Place place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
-  /// Whether a place is free when everything before `head` is cleared. One unit always stays free: it is the one where
+  /// Whether a place is free when everything before `head` is. One unit always stays free: it is the one where
   /// the reader looks for the next record, and so it never looks at what is left of an old one.
   static bool is_free(const Place& place, Position head, std::uint64_t capacity_units) noexcept {
     return place.end() - head < capacity_units;
@@ -92,8 +92,9 @@ class Ring {
   void prefetch_to_write_after(Position position) const noexcept;
   /// Tells the worker not to begin the record at `position`.
   void cancel(Position position) noexcept;
-  /// Frees the units of a record, or of a skip, for a later round. Only after the worker is done with it.
-  void clear(Position position, std::uint64_t units) noexcept;
+  /// Frees the units of a record, or of a skip, for the next round. Only after the worker is done with it. Reads them,
+  /// and writes only to those that would be taken for a record then: the worker has them in its caches.
+  void free(Position position, std::uint64_t units) noexcept;
 
  private:
   RecordHeader& header(Position position) const noexcept;
@@ -105,7 +106,7 @@ class Ring {
 /// Hands out places to any number of threads.
 class RingTail {
  public:
-  /// A place after all others; none when the ring is full, `head` being the oldest position not cleared.
+  /// A place after all others; none when the ring is full, `head` being the oldest position not freed.
   std::optional<Place> reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept;
 
  private:

@@ -37,8 +37,8 @@ struct TestRing {
     if (place) ring.commit(*place, lane, record);
     return place;
   }
-  void clear(Position position, std::uint64_t units) {
-    ring.clear(position, units);
+  void free(Position position, std::uint64_t units) {
+    ring.free(position, units);
     head.store(position + units, std::memory_order_release);
   }
 
@@ -96,18 +96,18 @@ TEST(Ring, takes_records_of_every_length) {
     if (place->skip > 0) {
       const auto skip = test.ring.at(position);
       ASSERT_TRUE(skip && skip->skip);
-      test.clear(position, skip->units);
+      test.free(position, skip->units);
       position += skip->units;
     }
     const auto record = test.ring.at(position);
     ASSERT_TRUE(record);
     ASSERT_EQ(copy_of(*record), bytes);
-    test.clear(position, record->units);
+    test.free(position, record->units);
     position += record->units;
   }
 }
 
-TEST(Ring, keeps_a_record_until_it_is_cleared) {
+TEST(Ring, keeps_a_record_until_its_place_is_taken_again) {
   TestRing test(8);
   ASSERT_TRUE(test.push(record_of(2, 1)));
   ASSERT_TRUE(test.push(record_of(3, 2)));
@@ -115,8 +115,12 @@ TEST(Ring, keeps_a_record_until_it_is_cleared) {
     EXPECT_EQ(copy_of(*test.ring.at(0)), record_of(2, 1));
     EXPECT_EQ(copy_of(*test.ring.at(2)), record_of(3, 2));
   }
-  test.clear(0, 2);
+  test.free(0, 2);
+  EXPECT_FALSE(test.ring.at(8)) << "the next round";
+  ASSERT_TRUE(test.push(record_of(3, 3)));
+  ASSERT_TRUE(test.push(record_of(1, 4)));
   EXPECT_FALSE(test.ring.at(0));
+  EXPECT_EQ(copy_of(*test.ring.at(8)), record_of(1, 4));
   EXPECT_EQ(copy_of(*test.ring.at(2)), record_of(3, 2));
 }
 
@@ -135,7 +139,7 @@ TEST(Ring, keeps_what_is_said_of_a_record_beside_it) {
   EXPECT_EQ(at({.cancelled = true, .alone = true}).lane, 7U);
 }
 
-TEST(Ring, refuses_when_it_is_full_and_takes_again_after_a_clear) {
+TEST(Ring, refuses_when_it_is_full_and_takes_again_when_some_is_free) {
   TestRing test(4);
   ASSERT_TRUE(test.push(record_of(1)));
   ASSERT_TRUE(test.push(record_of(2)));
@@ -143,7 +147,7 @@ TEST(Ring, refuses_when_it_is_full_and_takes_again_after_a_clear) {
   EXPECT_FALSE(test.push({}));
   EXPECT_EQ(copy_of(*test.ring.at(1)), record_of(2)) << "a refusal changes nothing";
   EXPECT_FALSE(test.ring.at(3)) << "one unit stays free";
-  test.clear(0, 1);
+  test.free(0, 1);
   EXPECT_FALSE(test.push(record_of(2)));
   EXPECT_EQ(test.push(record_of(1))->record(), 3U);
   EXPECT_FALSE(test.push({}));
@@ -158,7 +162,7 @@ TEST(Ring, refuses_a_record_that_is_larger_than_the_ring) {
 TEST(Ring, skips_to_its_start_rather_than_break_a_record) {
   TestRing test(8);
   ASSERT_TRUE(test.push(record_of(6)));
-  test.clear(0, 6);
+  test.free(0, 6);
   const auto place = test.push(record_of(3, 9));
   ASSERT_TRUE(place);
   EXPECT_EQ(place->skip, 2U);
@@ -175,7 +179,7 @@ TEST(Ring, skips_to_its_start_rather_than_break_a_record) {
 TEST(Ring, fills_up_to_its_end_without_a_skip) {
   TestRing test(8);
   ASSERT_TRUE(test.push(record_of(6)));
-  test.clear(0, 6);
+  test.free(0, 6);
   const auto place = test.push(record_of(2));
   ASSERT_TRUE(place);
   EXPECT_EQ(place->skip, 0U);
@@ -200,7 +204,7 @@ TEST(Ring, shows_a_cancellation_to_who_has_the_record_and_not_to_the_next_round)
     test.ring.cancel(position);
     EXPECT_EQ(record->cancelled->load(), 1U);
     EXPECT_EQ(test.ring.at(position)->cancelled->load(), 1U);
-    test.clear(position, 2);
+    test.free(position, 2);
   }
 }
 
@@ -218,8 +222,9 @@ TEST(Ring, takes_no_stale_bytes_for_a_record) {
       }
       ASSERT_TRUE(test.push(payload));
       for (std::uint64_t i = 1; i < kUnits / 2; ++i) (void)test.ring.at(position + i);  // the payload itself may lie
-      test.clear(position, kUnits / 2);
-      for (Position later = position; later < position + 4 * kUnits; ++later) ASSERT_FALSE(test.ring.at(later));
+      test.free(position, kUnits / 2);
+      for (Position next = position + kUnits / 2; next < position + 3 * kUnits / 2; ++next)
+        ASSERT_FALSE(test.ring.at(next)) << "up to where the next round ends";
       position += kUnits / 2;
     }
   }
@@ -242,8 +247,6 @@ TEST(Ring, goes_on_where_the_marks_wrap) {
     EXPECT_EQ(copy_of(*record), record_of(1, 4));
     EXPECT_FALSE(test.ring.at(position + 8));
     EXPECT_FALSE(test.ring.at(position - 8));
-    test.ring.clear(position, 1);
-    EXPECT_FALSE(test.ring.at(position));
   }
 }
 
@@ -347,14 +350,14 @@ TEST(Ring, keeps_the_order_of_each_producer) {
       }
       ++seen;
     }
-    test.clear(position, record->units);
+    test.free(position, record->units);
     position += record->units;
   }
   for (std::thread& producer : producers) producer.join();
   EXPECT_FALSE(test.ring.at(position));
 }
 
-// Commits out of order, clears late, and compares with a plain queue after every step.
+// Commits out of order, frees late, and compares with a plain queue after every step.
 TEST(Ring, is_a_queue_of_records_over_many_rounds) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -369,7 +372,7 @@ TEST(Ring, is_a_queue_of_records_over_many_rounds) {
     std::deque<std::pair<Position, Bytes>> queue;  // as the reader must see it, in order of places
     Position end = 0;                              // of the last place
     Position reader = 0;
-    std::deque<std::pair<Position, std::uint64_t>> read;  // read and not cleared
+    std::deque<std::pair<Position, std::uint64_t>> read;  // read and not freed
     std::uint32_t number = 0;
     for (int step = 0; step < 3000; ++step) {
       switch (random() % 4) {
@@ -411,7 +414,7 @@ TEST(Ring, is_a_queue_of_records_over_many_rounds) {
         }
         default:
           if (read.empty()) break;
-          test.clear(read.front().first, read.front().second);
+          test.free(read.front().first, read.front().second);
           read.pop_front();
       }
     }
@@ -449,7 +452,7 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
   Ring ring(memory.data(), kUnits);
   RingTail tail;
   std::deque<Place> places;
-  std::uint32_t cleared = 0;
+  std::uint32_t freed = 0;
   Position head = 0;
   std::mt19937 random(5);
   int status = 0;
@@ -458,8 +461,8 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
     std::optional<Place> place;
     while (!(place = tail.reserve(ring, bytes.size(), head))) {
       ASSERT_EQ(waitpid(reader, &status, WNOHANG), 0) << "the reader has ended: " << status;
-      for (; cleared < number && timeline.done(cleared + 1); ++cleared) {
-        ring.clear(places.front().begin, places.front().end() - places.front().begin);
+      for (; freed < number && timeline.done(freed + 1); ++freed) {
+        ring.free(places.front().begin, places.front().end() - places.front().begin);
         head = places.front().end();
         places.pop_front();
       }

@@ -130,7 +130,7 @@ struct TestLoop {
   void free_places() {
     while (!under_way.empty() && done(under_way.front())) {
       const wire::Place& place = under_way.front().place;
-      channel.ring().clear(place.begin, place.end() - place.begin);
+      channel.ring().free(place.begin, place.end() - place.begin);
       head = place.end();
       under_way.pop_front();
     }
