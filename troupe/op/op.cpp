@@ -64,10 +64,13 @@ DType Decoder::dtype() noexcept {
 }
 
 void Decoder::field(View& view) {
-  view.address = in_.get<Address>();
-  view.dtype = dtype();
-  const auto rank = in_.get<std::uint8_t>();
-  if (rank > kMaxRank) in_.reject();
+  const std::span<const std::byte> head = in_.get_bytes(sizeof view.address + 2);
+  if (!in_.ok()) return;
+  const auto type = static_cast<std::uint8_t>(head[sizeof view.address]);
+  const auto rank = static_cast<std::uint8_t>(head[sizeof view.address + 1]);
+  if (type >= kDTypes || rank > kMaxRank) return in_.reject();
+  std::memcpy(&view.address, head.data(), sizeof view.address);
+  view.dtype = static_cast<DType>(type);
   const std::span<const std::byte> numbers = in_.get_bytes(2 * rank * sizeof(std::int64_t));
   if (!in_.ok() || rank == 0) return;
   std::array<std::int64_t, 2 * std::size_t{kMaxRank}> all;

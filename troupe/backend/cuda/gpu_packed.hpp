@@ -1,6 +1,6 @@
-// Matrices as cuSOLVER wants them: in scratch memory of the GPU, in columns, without gaps, a whole batch one after
-// another. Ops take their inputs into such batches and give their results out of them, so that views may have any
-// strides and no input is ever written. Everything is put on the lane's stream.
+// Matrices as cuSOLVER wants them: in the GPU's memory, in columns, without gaps, a whole batch one after another. Ops
+// take their inputs into such batches and give their results out of them, so that views may have any strides and no
+// input is ever written. Everything is put on the lane's stream.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,17 @@ class GpuPacked {
     const auto bytes = static_cast<std::uint64_t>(batch * rows * columns) * sizeof(T);
     return GpuPacked(on, TROUPE_TRY(on.scratch(bytes)), batch, rows, columns);
   }
+  /// For what a view of rank 3 becomes: its own memory, where it lies as packed matrices do. Then `give` to it is done
+  /// already.
+  static Result<GpuPacked> make_for(const LaneTools& on, const op::View& view) {
+    const op::View turned = by_columns(view);
+    if (!on.is_on_gpu(view) || !is_contiguous(turned.shape, turned.strides))
+      return make(on, view.shape[0], view.shape[1], view.shape[2]);
+    GpuPacked made = TROUPE_TRY(make(on, view.shape[0], view.shape[1], 0));
+    made.columns_ = view.shape[2];
+    made.data_ = on.at(view);
+    return made;
+  }
   /// With what is in a view of rank 3.
   static Result<GpuPacked> from(const LaneTools& on, const op::View& view) {
     GpuPacked made = TROUPE_TRY(make(on, view.shape[0], view.shape[1], view.shape[2]));
@@ -43,16 +54,17 @@ class GpuPacked {
   /// From one column to the next; cuSOLVER wants at least 1.
   int leading() const noexcept { return std::max(rows(), 1); }
   std::int64_t count() const noexcept { return batch_ * rows_ * columns_; }
-  T* data() const noexcept { return memory_.template data<T>(); }
+  T* data() const noexcept { return reinterpret_cast<T*>(data_); }
   /// The first element of one matrix.
   T* at(std::int64_t which) const noexcept { return data() + which * rows_ * columns_; }
 
   /// Needs a view of rank 3 with no more rows and columns than this has: the first ones become what is in it.
-  Result<void> take(const op::View& from) const {
-    return move(by_columns(from), on_->at(from), like(from), memory_.address());
-  }
+  Result<void> take(const op::View& from) const { return move(by_columns(from), on_->at(from), like(from), data_); }
   /// The same the other way.
-  Result<void> give(const op::View& to) const { return move(like(to), memory_.address(), by_columns(to), on_->at(to)); }
+  Result<void> give(const op::View& to) const {
+    if (data_ == on_->at(to)) return {};
+    return move(like(to), data_, by_columns(to), on_->at(to));
+  }
   /// The same for the lower triangle, the diagonal included. What the other one has then is nobody's to read.
   Result<void> take_lower_triangle(const op::View& from) const {
     if (from.strides[1] != 1) return take(from);
@@ -69,16 +81,16 @@ class GpuPacked {
   Result<void> give_vectors(const op::View& to) const {
     op::View packed = to;
     packed.strides = to.shape.rank() == 2 ? Strides{rows_, std::int64_t{1}} : Strides{1};
-    return copy_elements(packed, memory_.address(), to, on_->at(to), *on_);
+    return copy_elements(packed, data_, to, on_->at(to), *on_);
   }
   Result<void> take_vectors(const op::View& from) const {
     op::View packed = from;
     packed.strides = Strides{rows_, std::int64_t{1}};
-    return copy_elements(from, on_->at(from), packed, memory_.address(), *on_);
+    return copy_elements(from, on_->at(from), packed, data_, *on_);
   }
   Result<void> clear() const {
     if (count() == 0) return {};
-    return TROUPE_CUDA(on_->driver(), cuMemsetD8Async, memory_.address(), static_cast<unsigned char>(0),
+    return TROUPE_CUDA(on_->driver(), cuMemsetD8Async, data_, static_cast<unsigned char>(0),
                        static_cast<std::size_t>(count()) * sizeof(T), on_->stream());
   }
   Result<void> make_identity() const {
@@ -112,7 +124,7 @@ class GpuPacked {
 
  private:
   GpuPacked(const LaneTools& on, StreamScratch memory, std::int64_t batch, std::int64_t rows, std::int64_t columns)
-      : on_(&on), memory_(std::move(memory)), batch_(batch), rows_(rows), columns_(columns) {}
+      : on_(&on), memory_(std::move(memory)), data_(memory_.address()), batch_(batch), rows_(rows), columns_(columns) {}
 
   /// The order in which packed matrices are contiguous: [batch, column, row].
   static op::View by_columns(const op::View& view) {
@@ -158,6 +170,7 @@ class GpuPacked {
 
   const LaneTools* on_;
   StreamScratch memory_;
+  CUdeviceptr data_;  // there, or in the vault
   std::int64_t batch_;
   std::int64_t rows_;
   std::int64_t columns_;

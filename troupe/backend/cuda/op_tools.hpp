@@ -122,6 +122,10 @@ class LaneTools {
   T* data(const op::View& view) const noexcept {
     return reinterpret_cast<T*>(at(view));
   }
+  /// Whether it has elements, in the GPU's own memory and not in the machine's.
+  bool is_on_gpu(const op::View& view) const noexcept {
+    return op::element_count(view) != 0 && tools_.memory().shared_at(view.address) == nullptr;
+  }
   /// Needs a view of rank 2.
   Matrix matrix(const op::View& view) const noexcept {
     return {at(view), view.dtype, view.shape[0], view.shape[1], view.strides[0], view.strides[1]};

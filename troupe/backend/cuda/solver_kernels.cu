@@ -58,8 +58,8 @@ __device__ void identity(T* out, long long rows, long long columns, long long ba
 }
 
 /// One triangle, the diagonal included, from columns without gaps to others, or in place. The other one becomes 0 where
-/// it `clears`, and is left alone where not; a matrix that failed becomes NaN. A warp for some rows of a column, which
-/// has read all of them before it writes one: memory is waited for once.
+/// it `clears`, and is left alone where not; a matrix that failed becomes NaN. In place, what is kept is not touched. A
+/// warp for some rows of a column, which has read all of them before it writes one: memory is waited for once.
 template <class T>
 __device__ void keep_triangle(const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,
                               long long out_matrix_step, long long rows, long long columns, long long batch, int lower,
@@ -79,17 +79,19 @@ __device__ void keep_triangle(const T* in, long long in_step, long long in_matri
     const int kept_begin = lower ? diagonal : 0;
     const int kept_end = lower ? end : min(end, diagonal + 1);
     const bool has_failed = failed && failed[matrix] != 0;
+    const bool stays = in == out && !has_failed;
     T elements[kRowsOfEach];
 #pragma unroll
     for (int k = 0; k < kRowsOfEach; ++k) {
       const int row = k * kWarp;
       elements[k] = number<T>(has_failed ? nan("") : 0, 0);
-      if (row >= kept_begin && row < kept_end && !has_failed) elements[k] = from[row];
+      if (row >= kept_begin && row < kept_end && !has_failed && !stays) elements[k] = from[row];
     }
 #pragma unroll
     for (int k = 0; k < kRowsOfEach; ++k) {
       const int row = k * kWarp;
-      if (clears ? row < end : row >= kept_begin && row < kept_end) to[row] = elements[k];
+      const bool is_kept = row >= kept_begin && row < kept_end;
+      if (is_kept ? !stays : clears && row < end) to[row] = elements[k];
     }
   }
 }

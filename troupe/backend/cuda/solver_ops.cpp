@@ -130,14 +130,15 @@ Result<void> run_op(const op::Lu& op, const LaneTools& on) {
   return with_solver(op, op.a, on, [&](const auto& solver) -> Result<void> {
     using T = decltype(element_of(solver));
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
-    const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
-    if (a.count() == 0) return verdict.give(op.verdict);
-    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
-    TROUPE_TRY(solver.lu(a, pivots, verdict.theirs()));
-    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, a.batch(), a.rows(), 1));
+    const auto lu = TROUPE_TRY(GpuPacked<T>::make_for(on, op.lu));
+    TROUPE_TRY(lu.take(op.a));
+    if (lu.count() == 0) return verdict.give(op.verdict);
+    const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
+    TROUPE_TRY(solver.lu(lu, pivots, verdict.theirs()));
+    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), lu.rows(), 1));
     TROUPE_TRY(give_pivots(on, pivots, from_zero));
     TROUPE_TRY(from_zero.give_vectors(op.pivots));
-    TROUPE_TRY(a.give(op.lu));
+    TROUPE_TRY(lu.give(op.lu));
     return verdict.give(op.verdict);
   });
 }
@@ -166,7 +167,7 @@ Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
     // Rows are turned for it, though the upper triangle of a transpose would do: for that cuSOLVER takes 2.7 times as
     // long (4096 x 4096 on an H200).
-    const auto l = TROUPE_TRY(GpuPacked<T>::make(on, op.a.shape[0], op.a.shape[1], op.a.shape[2]));
+    const auto l = TROUPE_TRY(GpuPacked<T>::make_for(on, op.l));
     TROUPE_TRY(l.take_lower_triangle(op.a));
     if (l.count() > 0) TROUPE_TRY(solver.cholesky(l, verdict.theirs()));
     TROUPE_TRY(l.give_triangle(true, op.l, verdict.theirs()));
