@@ -63,7 +63,7 @@ def test_parts(build):
                              str(max(os.cpu_count() // 2, 1)), "-E", "Gpu|EveryCompletion|^capabilities$"],
                tells=["tests passed"])
     yield Part("gpu tests", [test, f"--gtest_filter={GPU_TESTS}"], tells=["[  PASSED  ]", "[  FAILED  ]"])
-    records = build / "gpu" / "capabilities.txt"
+    records = build / "gpu" / "capability_records.txt"
     records.unlink(missing_ok=True)
     yield from sharded(lambda name, shard: Part(
         f"conformance {name}", [library_test, f"--gtest_filter={CONFORMANCE_TESTS}"],
@@ -90,7 +90,7 @@ def memcheck(name, program, tests, environment=None):
 def all_parts(build):
     yield "doctor", [Part("doctor", [str(build / "bin" / "troupe"), "doctor"], tells=["GPU can be used"])]
     yield "test", list(test_parts(build))
-    records = build / "gpu" / "capabilities.txt"  # of the tests above
+    records = build / "gpu" / "capability_records.txt"  # of the tests above
     yield "capabilities", [Part("capabilities", [sys.executable, "tools/capabilities.py", "--check",
                                                  "docs/capabilities.md", str(records)], tells=["is not what"])]
     yield "chaos", [Part("chaos", [str(build / "troupe_chaos"), "--device", "cuda", "--seed", "1", "--faults",

@@ -198,7 +198,8 @@ class Device {
   /// Kernels of one's own (troupe/library/jit.hpp).
   Jit jit() const;
 
-  /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call.
+  /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call. Arrays
+  /// after those are kept until the op ends.
   template <class Op>
   Call<void> make_call(const Op& op, std::initializer_list<const AnyArray*> arrays) const {
     return make_call(op, std::span<const AnyArray* const>(arrays.begin(), arrays.size()));
@@ -248,6 +249,7 @@ Result<IntrusivePtr<OpCall>> Device::make_op_call(const Op& op, std::span<const 
   UseCollector collector(*call, arrays);
   Op::describe(op, collector);
   TROUPE_TRY(collector.status());
+  collector.keep_rest();
   op::encode(op, call->bytes);
   if (call->bytes.bytes().size() > op::kMaxOpBytes)
     return fail(ErrorKind::invalid_argument, std::string(Op::kName) + " takes more bytes than an op may have");

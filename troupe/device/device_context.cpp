@@ -219,6 +219,7 @@ void DeviceContext::on(Kill message) {
     crew_->failure = message.why;
     return self_.stop();
   }
+  device_->engine().answer_overdue(message.worker, message.why);
   if (was_active)
     serving_worker_dies(member, message.why, std::chrono::steady_clock::now());  // a trial ends at the reap
 }

@@ -95,6 +95,9 @@ class Engine {
 
   /// Whether an op still runs there past its deadline.
   bool runs_overdue(std::uint32_t worker);
+  /// That worker was killed for it: whoever waits for such an op is answered now. The op itself, and its memory, stay
+  /// until the reap.
+  void answer_overdue(std::uint32_t worker, const Error& why);
   bool has_suspects();
   /// Tries the first suspect that may go, alone, in a standby; false when none may go now.
   bool try_suspect(std::uint32_t worker);
@@ -137,6 +140,8 @@ class Engine {
   bool is_idle() const noexcept { return (!active_ || active_->empty()) && !trial_; }
   void expire(TimePoint now) noexcept;
   void expire_in_ring(OpCall& call, TimePoint now) noexcept;
+  template <class F>
+  void for_each_overdue(std::uint32_t worker, const F& f);
   TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.

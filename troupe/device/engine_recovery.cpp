@@ -124,14 +124,25 @@ void Engine::sort_out(OpCall& call, WorkerSession& session, bool had_begun, cons
 
 bool Engine::runs_overdue(std::uint32_t worker) {
   const auto watch = take_watch();
-  WorkerSession& session = sessions_[worker];
   bool any = false;
-  if (&session == active_ || &session == trial_)
-    session.for_each([&](const OpCall& call) {
-      any |= call.deadline_passed && session.may_have_begun(call) && !session.covers(call) &&
-             !session.waits_for_another(call);
-    });
+  for_each_overdue(worker, [&](OpCall&) { any = true; });
   return any;
+}
+
+void Engine::answer_overdue(std::uint32_t worker, const Error& why) {
+  const auto watch = take_watch();
+  for_each_overdue(worker, [&](OpCall& call) { call.fail_with(about(why, call)); });
+}
+
+template <class F>
+void Engine::for_each_overdue(std::uint32_t worker, const F& f) {
+  WorkerSession& session = sessions_[worker];
+  if (&session != active_ && &session != trial_) return;
+  session.for_each([&](OpCall& call) {
+    if (call.deadline_passed && session.may_have_begun(call) && !session.covers(call) &&
+        !session.waits_for_another(call))
+      f(call);
+  });
 }
 
 // ---- suspects ----

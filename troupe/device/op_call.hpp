@@ -132,6 +132,10 @@ class UseCollector {
   template <class T>
   void field(const T&) noexcept {}
 
+  /// The arrays that no view was described for are kept until the op ends, and nothing else is known of them.
+  void keep_rest() {
+    while (next_ < arrays_.size()) call_.uses.add(arrays_[next_++]->block(), {});
+  }
   /// `invalid_argument` when one of the views cannot be written as the op would.
   const Result<void>& status() const noexcept { return status_; }
 

@@ -126,10 +126,11 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
   if (!program.image_) return refuse("the program is empty: it was never compiled");
   if (kernel.empty() || kernel.size() > op::kMaxTextBytes) return refuse("a kernel's name has 1 to 4096 characters");
   if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxKernelArguments)
-    return refuse("a kernel has at most 64 arguments, 15 of them arrays");
+    return refuse("a kernel has at most 64 arguments, 63 of them arrays");
   if (Result<void> good = check(grid); !good) return fail(std::move(good).error());
   op::Launch op{.program = program.name_,
-                .image = program.image_.view(),
+                .image = program.image_.view().address,
+                .image_bytes = static_cast<std::uint64_t>(program.image_.size()),
                 .kernel = std::string(kernel),
                 .blocks = as_op(grid.blocks),
                 .threads = as_op(grid.threads),
@@ -139,11 +140,11 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
                 .scalars = std::move(launch.scalars)};
   std::array<const AnyArray*, op::kMaxKernelArguments> used;
   std::size_t count = 0;
-  used[count++] = &program.image_;
   for (const ArrayUse& array : launch.arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used[count++] = &array.array();
   }
+  used[count++] = &program.image_;  // has no view: it is kept
   return device_.make_call(op, std::span<const AnyArray* const>(used).first(count));
 }
 

@@ -20,7 +20,10 @@ struct Launch {
   static constexpr Kind kKind = kind(Family::jit, 0);
   static constexpr std::string_view kName = "jit.launch";
   std::uint64_t program = 0;  // a name for the image, of its content
-  View image;
+  /// Where the image is, for a worker that has not loaded the program yet. No view: no op ever writes it, so that there
+  /// is nothing to order.
+  Address image = 0;
+  std::uint64_t image_bytes = 0;
   std::string kernel;
   Extents blocks;
   Extents threads;
@@ -33,7 +36,8 @@ struct Launch {
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     v.field(self.program);
-    v.reads(self.image);
+    v.field(self.image);
+    v.field(self.image_bytes);
     v.field(self.kernel);
     for (auto* extents : {&self.blocks, &self.threads}) {
       v.field(extents->x);

@@ -27,11 +27,7 @@ Result<void> CudaOps::run(const op::PluginCall& op, const LaneTools& on) {
 }
 
 Result<void> CudaOps::run(const op::Launch& op, const LaneTools& on) {
-  const std::byte* const image =
-      op::element_count(op.image) == 0 ? nullptr : tools_.memory().shared_at(op.image.address);
-  if (!image) return fail(ErrorKind::invalid_argument, "the op names no program");
-  LoadedKernel* const kernel =
-      TROUPE_TRY(programs_.find(op, {image, static_cast<std::size_t>(op::element_count(op.image))}));
+  LoadedKernel* const kernel = TROUPE_TRY(programs_.find(op));
   TROUPE_TRY(programs_.allow_shared(*kernel, op.shared_bytes));
   std::array<CUdeviceptr, op::kMaxKernelArguments> pointers;
   std::array<void*, op::kMaxKernelArguments> arguments{};

@@ -22,7 +22,7 @@ namespace troupe::cuda {
 class CudaOps {
  public:
   CudaOps(const CudaContext& context, CudaMemory& memory, const backend::Setup& setup)
-      : tools_(context, memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context) {}
+      : tools_(context, memory), log_(setup.log), after_loading_(setup.after_loading), programs_(context, memory) {}
 
   /// Puts one op on a lane's stream. From the thread that drains the ring.
   template <class Op>

@@ -65,17 +65,22 @@ class GpuPacked {
     if (data_ == on_->at(to)) return {};
     return move(like(to), data_, by_columns(to), on_->at(to));
   }
-  /// The same for the lower triangle, the diagonal included. What the other one has then is nobody's to read.
-  Result<void> take_lower_triangle(const op::View& from) const {
-    if (from.strides[1] != 1) return take(from);
-    return keep_triangle(true, columns_of(from), own_columns(), from, false, nullptr);
+  /// The same for one triangle, the diagonal included, with zeros in the other.
+  Result<void> take_triangle(bool lower, const op::View& from) const {
+    if (from.strides[1] == 1) return keep_triangle(lower, columns_of(from), own_columns(), from, nullptr);
+    TROUPE_TRY(take(from));
+    return keep_triangle(lower, own_columns(), own_columns(), from, nullptr);
   }
-  /// One triangle, with zeros in the other. A matrix that failed becomes NaN: whoever reads it before it is tainted
-  /// must notice.
+  /// A matrix that failed becomes NaN: whoever reads it before it is tainted must notice.
   Result<void> give_triangle(bool lower, const op::View& to, const int* failed) const {
-    if (to.strides[1] == 1) return keep_triangle(lower, own_columns(), columns_of(to), to, true, failed);
-    TROUPE_TRY(keep_triangle(lower, own_columns(), own_columns(), to, true, failed));
+    if (to.strides[1] == 1) return keep_triangle(lower, own_columns(), columns_of(to), to, failed);
+    TROUPE_TRY(keep_triangle(lower, own_columns(), own_columns(), to, failed));
     return give(to);
+  }
+  /// The same for whole matrices, of which there are few.
+  Result<void> fail_matrices(const int* failed) const {
+    return launch_solver_kernel(*on_, SolverKernel::fail_matrices, dtype_of<T>, rows_ * columns_, data(),
+                                static_cast<long long>(rows_ * columns_), batch_ll(), failed);
   }
   /// Each matrix of one column to a vector of a view of rank 2, or a number to one of a view of rank 1.
   Result<void> give_vectors(const op::View& to) const {
@@ -160,12 +165,12 @@ class GpuPacked {
   }
   Columns own_columns() const { return {data(), rows_ll(), rows_ll() * columns_ll()}; }
   /// For as many rows and columns as the view has.
-  Result<void> keep_triangle(bool lower, const Columns& in, const Columns& out, const op::View& view, bool clears,
+  Result<void> keep_triangle(bool lower, const Columns& in, const Columns& out, const op::View& view,
                              const int* failed) const {
-    return launch_solver_kernel(
-        *on_, SolverKernel::keep_triangle, dtype_of<T>, op::element_count(view), static_cast<const T*>(in.data),
-        in.step, in.matrix_step, out.data, out.step, out.matrix_step, static_cast<long long>(view.shape[1]),
-        static_cast<long long>(view.shape[2]), batch_ll(), static_cast<int>(lower), static_cast<int>(clears), failed);
+    return launch_solver_kernel(*on_, SolverKernel::keep_triangle, dtype_of<T>, op::element_count(view),
+                                static_cast<const T*>(in.data), in.step, in.matrix_step, out.data, out.step,
+                                out.matrix_step, static_cast<long long>(view.shape[1]),
+                                static_cast<long long>(view.shape[2]), batch_ll(), static_cast<int>(lower), failed);
   }
 
   const LaneTools* on_;

@@ -39,7 +39,8 @@ class GpuSolver {
   Result<void> lu(const GpuPacked<T>& a, const GpuPivots& pivots, int* info) const;
   /// b becomes x.
   Result<void> lu_solve(const GpuPacked<T>& lu, const GpuPivots& pivots, const GpuPacked<T>& b, int* spare) const;
-  /// The lower triangle of a becomes l, with a = l l^H, or the upper one u, with a = u^H u.
+  /// The lower triangle of a becomes l, with a = l l^H. The other one stays as it is; in a batch that goes to one
+  /// function it is lost.
   Result<void> cholesky(const GpuPacked<T>& a, int* info) const;
   /// By the lower triangle.
   Result<void> cholesky_solve(const GpuPacked<T>& l, const GpuPacked<T>& b, int* spare) const;

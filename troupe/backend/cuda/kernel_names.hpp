@@ -27,8 +27,8 @@ struct KernelFile {
 TROUPE_KERNELS(BlasKernel, blas_kernels, scale, rotate, write_out, keep_half, find_zero, from_zero, put_pointers,
                gemm_i8)
 TROUPE_KERNELS(MatmulKernel, matmul_kernels, epilogue, sum_columns, put_f32)
-TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, check_diagonal, check_rank, check_finite,
-               determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
+TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, fail_matrices, check_diagonal, check_rank,
+               check_finite, determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
 TROUPE_KERNELS(SparseKernel, sparse_kernels, check_lines, report_lines, check_elements, report_elements, compress_rows,
                expand_rows, sum_up, count_blocks, check_diagonals, report_diagonal, fill_blocks, unblock_rows,
                count_dense, fill_dense, report_dense, to_dense, multiply_blocks, multiply_conjugated_blocks, sort_lines,

@@ -2,12 +2,11 @@
 // image is, the op says; so a worker that has never seen a program finds it, and nothing is lost with one that dies.
 #pragma once
 
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "troupe/backend/cuda/cuda_context.hpp"
+#include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/op/jit.hpp"
 
 namespace troupe::cuda {
@@ -24,11 +23,11 @@ struct LoadedKernel {
 
 class Programs {
  public:
-  explicit Programs(const CudaContext& context) noexcept : context_(context) {}
+  Programs(const CudaContext& context, CudaMemory& memory) noexcept : context_(context), memory_(memory) {}
 
-  /// The kernel that the op launches; `image` is the op's. `invalid_argument` for a program without such a kernel, and
-  /// for arguments that are not the kernel's. The result is good until the next call.
-  Result<LoadedKernel*> find(const op::Launch& op, std::span<const std::byte> image);
+  /// The kernel that the op launches. `invalid_argument` for an op without a program that can be read, for a program
+  /// without such a kernel, and for arguments that are not the kernel's. The result is good until the next call.
+  Result<LoadedKernel*> find(const op::Launch& op);
   /// Makes the kernel ready for so much dynamic shared memory; `invalid_argument` when the GPU has less.
   Result<void> allow_shared(LoadedKernel& kernel, std::uint32_t bytes) const;
 
@@ -37,11 +36,12 @@ class Programs {
     CUmodule module = nullptr;
     std::vector<LoadedKernel> kernels;
   };
-  Result<Program*> load(std::uint64_t name, std::span<const std::byte> image);
+  Result<Program*> load(const op::Launch& op);
   Result<LoadedKernel> look_up(const Program& program, const std::string& kernel) const;
   Result<void> unload_all();
 
   const CudaContext& context_;
+  CudaMemory& memory_;
   std::unordered_map<std::uint64_t, Program> programs_;
 };
 

@@ -57,13 +57,13 @@ __device__ void identity(T* out, long long rows, long long columns, long long ba
     out[i] = number<T>(i % rows == i / rows % columns ? 1 : 0, 0);
 }
 
-/// One triangle, the diagonal included, from columns without gaps to others, or in place. The other one becomes 0 where
-/// it `clears`, and is left alone where not; a matrix that failed becomes NaN. In place, what is kept is not touched. A
-/// warp for some rows of a column, which has read all of them before it writes one: memory is waited for once.
+/// One triangle, the diagonal included, from columns without gaps to others, or in place. The other one becomes 0; a
+/// matrix that failed becomes NaN. In place, what is kept is not touched. A warp for some rows of a column, which has
+/// read all of them before it writes one: memory is waited for once.
 template <class T>
 __device__ void keep_triangle(const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,
                               long long out_matrix_step, long long rows, long long columns, long long batch, int lower,
-                              int clears, const int* failed) {
+                              const int* failed) {
   constexpr int kRowsOfEach = 16;
   constexpr int kRows = kRowsOfEach * kWarp;
   const long long parts = (rows + kRows - 1) / kRows;
@@ -91,8 +91,17 @@ __device__ void keep_triangle(const T* in, long long in_step, long long in_matri
     for (int k = 0; k < kRowsOfEach; ++k) {
       const int row = k * kWarp;
       const bool is_kept = row >= kept_begin && row < kept_end;
-      if (is_kept ? !stays : clears && row < end) to[row] = elements[k];
+      if (row < end && !(is_kept && stays)) to[row] = elements[k];
     }
+  }
+}
+
+/// Those of a few matrices that failed become NaN.
+template <class T>
+__device__ void fail_matrices(T* a, long long count, long long batch, const int* failed) {
+  for (long long matrix = 0; matrix < batch; ++matrix) {
+    if (failed[matrix] == 0) continue;
+    for (long long i = first_index(); i < count; i += index_step()) a[matrix * count + i] = number<T>(nan(""), 0);
   }
 }
 
@@ -247,10 +256,13 @@ using namespace troupe::cuda;  // for the names that the worker looks up
   }                                                                                                                   \
   extern "C" __global__ void troupe_keep_triangle_##dtype(                                                            \
       const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,                           \
-      long long out_matrix_step, long long rows, long long columns, long long batch, int lower, int clears,           \
-      const int* failed) {                                                                                            \
+      long long out_matrix_step, long long rows, long long columns, long long batch, int lower, const int* failed) {  \
     keep_triangle<T>(in, in_step, in_matrix_step, out, out_step, out_matrix_step, rows, columns, batch, lower,        \
-                     clears, failed);                                                                                 \
+                     failed);                                                                                         \
+  }                                                                                                                   \
+  extern "C" __global__ void troupe_fail_matrices_##dtype(T* a, long long count, long long batch,                     \
+                                                          const int* failed) {                                        \
+    fail_matrices<T>(a, count, batch, failed);                                                                        \
   }                                                                                                                   \
   extern "C" __global__ void troupe_check_diagonal_##dtype(const T* a, long long n, long long batch, int positive,    \
                                                            int* verdict) {                                            \

@@ -168,9 +168,15 @@ Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
     // Rows are turned for it, though the upper triangle of a transpose would do: for that cuSOLVER takes 2.7 times as
     // long (4096 x 4096 on an H200).
     const auto l = TROUPE_TRY(GpuPacked<T>::make_for(on, op.l));
-    TROUPE_TRY(l.take_lower_triangle(op.a));
-    if (l.count() > 0) TROUPE_TRY(solver.cholesky(l, verdict.theirs()));
-    TROUPE_TRY(l.give_triangle(true, op.l, verdict.theirs()));
+    TROUPE_TRY(l.take_triangle(true, op.a));
+    if (l.count() == 0) return verdict.give(op.verdict);
+    TROUPE_TRY(solver.cholesky(l, verdict.theirs()));
+    if (solver.is_batched(l.batch(), l.rows())) {  // what was zero is not any more
+      TROUPE_TRY(l.give_triangle(true, op.l, verdict.theirs()));
+    } else {
+      TROUPE_TRY(l.fail_matrices(verdict.theirs()));
+      TROUPE_TRY(l.give(op.l));
+    }
     return verdict.give(op.verdict);
   });
 }
