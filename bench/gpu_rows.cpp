@@ -19,12 +19,9 @@ Result<void> check_gpu() {
 #include <utility>
 
 #include "bench/gpu_crashes.hpp"
-#include "bench/gpu_ours.hpp"
-#include "bench/linear_ours.hpp"
-#include "bench/raw_cuda.hpp"
 #include "bench/raw_fault.hpp"
-#include "bench/raw_linear.hpp"
-#include "bench/torch_reference.hpp"
+#include "bench/shared_gpu.hpp"
+#include "bench/worker_processes.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::bench {
@@ -32,7 +29,6 @@ namespace {
 
 constexpr int kRoundTrips = 10'000;
 constexpr int kPipelined = 20'480;
-constexpr int kThreads = 4;
 constexpr int kSmallGemms = 5'000;
 constexpr int kPipelinedGemms = 2'048;
 constexpr int kLargeGemms = 8;
@@ -47,80 +43,6 @@ constexpr int kFewCrashes = 3;
 constexpr double kIdleSeconds = 2;
 
 constexpr double kUs = 1e-3;  // of a nanosecond
-
-/// The first GPU that workers can use, which is the one that `system.device("cuda")` opens.
-Result<DeviceInfo> first_gpu() {
-  const System system({.threads = 1, .log = log_nothing()});
-  DeviceInfo best = system.devices().front();
-  if (best.backend != "cuda") return fail(ErrorKind::unsupported, "--gpu: there is no GPU that a worker can use here");
-  if (best.is_exclusive)
-    return fail(ErrorKind::unsupported,
-                "--gpu: only one process may use this GPU, and raw CUDA and a worker are two: set the compute mode "
-                "to the default one");
-  return best;
-}
-
-/// What the rows have in common, each part made when it is first asked for.
-class Gpu {
- public:
-  const std::string& id() {
-    if (id_.empty()) id_ = value(first_gpu()).id;
-    return id_;
-  }
-  RawCuda& raw() {
-    if (!raw_) raw_.emplace(raw_gpu());
-    return *raw_;
-  }
-  RawLinear& raw_linear() {
-    if (!raw_linear_) raw_linear_.emplace(raw_gpu());
-    return *raw_linear_;
-  }
-  GpuOurs& ours() {
-    if (!ours_) ours_.emplace(1);
-    return *ours_;
-  }
-  GpuOurs& ours_with_threads() {
-    if (!ours_with_threads_) ours_with_threads_.emplace(kThreads);
-    return *ours_with_threads_;
-  }
-  GpuOurs& ours_by_host_function() {
-    if (!ours_by_host_function_) ours_by_host_function_.emplace(1, CompletionPolicy::host_fn);
-    return *ours_by_host_function_;
-  }
-  LinearOurs& linear() {
-    if (!linear_) linear_.emplace("cuda");
-    return *linear_;
-  }
-  Torch& torch() {
-    if (!torch_) torch_.emplace();
-    return *torch_;
-  }
-  /// Rows that count workers, or kill them, want to be alone.
-  void close_ours() {
-    torch_.reset();
-    ours_with_threads_.reset();
-    ours_by_host_function_.reset();
-    ours_.reset();
-    linear_.reset();
-  }
-
- private:
-  const std::shared_ptr<RawGpu>& raw_gpu() {
-    if (!raw_gpu_) raw_gpu_ = open_raw_gpu(id());
-    return raw_gpu_;
-  }
-
-  std::string id_;
-  std::shared_ptr<RawGpu> raw_gpu_;
-  std::optional<RawCuda> raw_;
-  std::optional<RawLinear> raw_linear_;
-  std::optional<LinearOurs> linear_;
-  std::optional<Torch> torch_;
-  std::optional<GpuOurs> ours_;
-  std::optional<GpuOurs> ours_with_threads_;
-  std::optional<GpuOurs> ours_by_host_function_;
-};
-using SharedGpu = std::shared_ptr<Gpu>;  // by the measurements of all rows; the last one closes it
 
 References one(std::string name, Measurement measure) {
   return {.all = {{std::move(name), std::move(measure)}}, .why_none = {}};
@@ -256,7 +178,7 @@ std::vector<Row> product_rows(const SharedGpu& gpu, const Options& options) {
             .references =
                 one("raw: cublasGemmEx, flag, spin", [=] { return kUs * gpu->raw_linear().gemm_ns(dtype, n, of); }),
             .limit = Limit::at_most_times(times),
-            .rounds = options.rounds(5)};
+            .rounds = options.rounds(times == kSmall ? 9 : 5)};
   };
   const auto layer = [&](DType dtype) -> Row {
     const int of = options.count(kLargeGemms);
@@ -478,6 +400,19 @@ Row idle_row(const SharedGpu& gpu, const Options& options) {
           .rounds = options.rounds(3)};
 }
 
+/// Cores of a virtual machine are not alike, and a busy thread stays where it is for seconds: where it happens to be is
+/// not what a row is about.
+void start_on_other_cores(Row& row) {
+  const auto moved = [](Measurement measure) {
+    return [measure = std::move(measure)] {
+      scatter_threads();
+      return measure();
+    };
+  };
+  row.ours = moved(std::move(row.ours));
+  for (Reference& reference : row.references.all) reference.measure = moved(std::move(reference.measure));
+}
+
 }  // namespace
 
 Result<void> check_gpu() {
@@ -494,6 +429,7 @@ std::vector<Row> gpu_rows(const Options& options) {
   for (Row& row : solver_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : sparse_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : memory_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : rows) start_on_other_cores(row);
   rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way
   for (Row& row : fault_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : hang_rows(gpu, options)) rows.push_back(std::move(row));

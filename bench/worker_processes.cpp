@@ -1,11 +1,13 @@
 #include "bench/worker_processes.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -91,6 +93,29 @@ void wait_until_workers_rest(int count) {
 
 void wait_until_all_rest() {
   wait_until("all are at rest", [] { return cpu_percent_with_workers(kLook) < kRestPercent; });
+}
+
+void scatter_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+  static std::mt19937 lot(1);
+  std::ranges::shuffle(cores, lot);
+  std::vector<int> pids = worker_processes();
+  pids.push_back(::getpid());
+  std::size_t next = 0;
+  for (const int pid : pids) {
+    std::error_code gone;
+    for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+      const int thread = std::atoi(task.path().filename().c_str());
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cores[next++ % cores.size()], &one);
+      if (sched_setaffinity(thread, sizeof one, &one) == 0) sched_setaffinity(thread, sizeof allowed, &allowed);
+    }
+  }
 }
 
 double cpu_percent_with_workers(std::chrono::duration<double> window) {

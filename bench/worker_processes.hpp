@@ -17,6 +17,9 @@ void wait_until_workers_rest(int count);
 /// Waits until this process and its workers use next to no time.
 void wait_until_all_rest();
 
+/// Moves each thread of this process and its workers to a core by lot; from there it may go where it likes.
+void scatter_threads();
+
 /// Sleeps for `window` and returns what this process and its workers used meanwhile, in percent of one core.
 double cpu_percent_with_workers(std::chrono::duration<double> window);
 
