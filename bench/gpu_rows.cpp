@@ -89,7 +89,7 @@ std::vector<Row> launch_rows(const SharedGpu& gpu, const Options& options) {
        .ours = [=] { return kUs * gpu->ours().empty_ns(trips); },
        .references = one("raw: launch, flag, spin", raw_trip),
        .limit = Limit::at_most_times(1.15),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "no kernel: a flag alone, a plain thread waits",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().nop_ns(trips); },
@@ -101,19 +101,19 @@ std::vector<Row> launch_rows(const SharedGpu& gpu, const Options& options) {
        .ours = [=] { return kUs * gpu->ours().empty_awaited_ns(trips); },
        .references = one("raw: launch, flag, spin", raw_trip),
        .limit = Limit::at_most_over(3),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "empty kernels pipelined, each answered",
        .unit = "us",
        .ours = from_one_thread,
        .references = one("raw: a flag for each", [=] { return kUs * gpu->raw().empty_pipelined_ns(pipelined); }),
        .limit = Limit::at_most_times(1.10),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "the same from four threads at once",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours_with_threads().empty_pipelined_ns(pipelined, kThreads); },
        .references = one("ours from one thread", from_one_thread),
        .limit = Limit::at_most_times(1.05),  // no slower; the rest is for what rounds differ by
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
   };
 }
 
@@ -141,26 +141,26 @@ std::vector<Row> gemm_rows(const SharedGpu& gpu, const Options& options) {
        .ours = [=] { return kUs * gpu->ours().gemm_ns(64, small); },
        .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(64, small); }),
        .limit = Limit::at_most_times(1.15),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "sgemm 1024, there and back",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().gemm_ns(1024, pipelined); },
        .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(1024, pipelined); }),
        .limit = Limit::at_most_times(1.15),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "sgemm 1024 pipelined, each answered",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().gemm_pipelined_ns(1024, pipelined); },
        .references = one("raw: cublasSgemm, a flag for each",
                          [=] { return kUs * gpu->raw().gemm_pipelined_ns(1024, pipelined); }),
        .limit = Limit::at_most_times(1.03),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
       {.name = "sgemm 8192",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().gemm_ns(8192, large); },
        .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(8192, large); }),
        .limit = Limit::at_most_times(1.01),
-       .rounds = options.rounds()},
+       .rounds = options.rounds(9)},
   };
 }
 
@@ -279,7 +279,7 @@ Row allocation_row(const SharedGpu& gpu, const Options& options) {
           .references = one("raw: cuMemAllocAsync, cuMemFreeAsync",
                             [=] { return gpu->raw().allocate_and_free_ns(kAllocationBytes, allocations); }),
           .limit = Limit::at_least_times(3),
-          .rounds = options.rounds()};
+          .rounds = options.rounds(9)};
 }
 
 Row large_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way, Limit limit) {
@@ -292,7 +292,7 @@ Row large_copy_row(const SharedGpu& gpu, const Options& options, std::string nam
           .references = one(way.is_pinned() ? "raw: cuMemcpyAsync, flag, spin" : "raw: cuMemcpy, which waits",
                             [=] { return gb_per_s(gpu->raw().copy_ns(way, kLargeCopyBytes, copies)); }),
           .limit = limit,
-          .rounds = options.rounds()};
+          .rounds = options.rounds(9)};
 }
 
 Row small_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way) {
@@ -303,7 +303,7 @@ Row small_copy_row(const SharedGpu& gpu, const Options& options, std::string nam
           .references = one("raw: cuMemcpyAsync, flag, spin",
                             [=] { return kUs * gpu->raw().copy_ns(way, kSmallCopyBytes, copies); }),
           .limit = Limit::at_most_times(1.2),
-          .rounds = options.rounds()};
+          .rounds = options.rounds(9)};
 }
 
 std::vector<Row> memory_rows(const SharedGpu& gpu, const Options& options) {
@@ -400,17 +400,28 @@ Row idle_row(const SharedGpu& gpu, const Options& options) {
           .rounds = options.rounds(3)};
 }
 
-/// Cores of a virtual machine are not alike, and a busy thread stays where it is for seconds: where it happens to be is
-/// not what a row is about.
-void start_on_other_cores(Row& row) {
-  const auto moved = [](Measurement measure) {
-    return [measure = std::move(measure)] {
-      scatter_threads();
+/// The cores of a virtual machine are not alike: from some of them, a call of cuBLAS takes 3 us more. So each round is
+/// on other cores, and both sides of it call CUDA from the same one.
+void share_cores(Row& row) {
+  struct Round {
+    std::vector<int> cores;
+    std::size_t sides_left = 0;
+  };
+  const auto round = std::make_shared<Round>();
+  const std::size_t sides = 1 + row.references.all.size();
+  const auto moved = [&](Measurement measure, Caller caller) {
+    return [=] {
+      if (round->sides_left == 0) *round = {cores_by_lot(), sides};
+      --round->sides_left;
+      move_threads(round->cores, caller);
       return measure();
     };
   };
-  row.ours = moved(std::move(row.ours));
-  for (Reference& reference : row.references.all) reference.measure = moved(std::move(reference.measure));
+  row.ours = moved(row.ours, Caller::worker);
+  for (Reference& reference : row.references.all) {
+    const bool is_ours = reference.name.starts_with("ours");
+    reference.measure = moved(reference.measure, is_ours ? Caller::worker : Caller::this_thread);
+  }
 }
 
 }  // namespace
@@ -429,7 +440,7 @@ std::vector<Row> gpu_rows(const Options& options) {
   for (Row& row : solver_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : sparse_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : memory_rows(gpu, options)) rows.push_back(std::move(row));
-  for (Row& row : rows) start_on_other_cores(row);
+  for (Row& row : rows) share_cores(row);
   rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way
   for (Row& row : fault_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : hang_rows(gpu, options)) rows.push_back(std::move(row));

@@ -26,7 +26,7 @@ struct Options {
 
   /// How many operations a measurement makes: `count`, or a tenth of it in a quick run.
   int count(int full_count) const { return quick ? (full_count + 9) / 10 : full_count; }
-  int rounds(int full_rounds = 9) const { return quick && full_rounds > 3 ? 3 : full_rounds; }
+  int rounds(int full_rounds = 7) const { return quick && full_rounds > 3 ? 3 : full_rounds; }
 };
 
 /// The options in `arguments` (without the program's name). Fails with `invalid_argument` and a sentence.

@@ -42,11 +42,22 @@ bool descends_from_us(int pid) {
   return pid == ::getpid();
 }
 
-/// A worker starts this thread when it is ready to serve.
+/// A worker starts this thread when it is ready to serve; it submits the ops to the device.
+constexpr char kDrainThread[] = "troupe-drain";
+
+/// From that core it may go where it likes.
+void start_on(int thread, int core) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  if (sched_getaffinity(thread, sizeof allowed, &allowed) == 0 && sched_setaffinity(thread, sizeof one, &one) == 0)
+    sched_setaffinity(thread, sizeof allowed, &allowed);
+}
+
 bool has_drain_thread(int pid) {
   std::error_code gone;
   for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone))
-    if (first_line(task.path() / "comm") == "troupe-drain") return true;
+    if (first_line(task.path() / "comm") == kDrainThread) return true;
   return false;
 }
 
@@ -95,25 +106,32 @@ void wait_until_all_rest() {
   wait_until("all are at rest", [] { return cpu_percent_with_workers(kLook) < kRestPercent; });
 }
 
-void scatter_threads() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+std::vector<int> cores_by_lot() {
   std::vector<int> cores;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cores;
   for (int core = 0; core < CPU_SETSIZE; ++core)
     if (CPU_ISSET(core, &allowed)) cores.push_back(core);
   static std::mt19937 lot(1);
   std::ranges::shuffle(cores, lot);
+  return cores;
+}
+
+void move_threads(std::span<const int> cores, Caller caller) {
+  constexpr std::size_t kCaller = 0, kOther = 1, kRest = 2;
+  if (cores.size() <= kRest) return;  // there is nothing to choose
   std::vector<int> pids = worker_processes();
   pids.push_back(::getpid());
-  std::size_t next = 0;
+  std::size_t next = kRest;
   for (const int pid : pids) {
     std::error_code gone;
     for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
       const int thread = std::atoi(task.path().filename().c_str());
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(cores[next++ % cores.size()], &one);
-      if (sched_setaffinity(thread, sizeof one, &one) == 0) sched_setaffinity(thread, sizeof allowed, &allowed);
+      const bool is_this = thread == ::gettid();
+      const bool is_drain = first_line(task.path() / "comm") == kDrainThread;
+      const bool calls = caller == Caller::worker ? is_drain : is_this;
+      const std::size_t which = calls ? kCaller : is_this || is_drain ? kOther : next++;
+      start_on(thread, cores[which < cores.size() ? which : kRest + which % (cores.size() - kRest)]);
     }
   }
 }

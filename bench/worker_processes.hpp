@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <vector>
 
 namespace troupe::bench {
@@ -17,8 +18,14 @@ void wait_until_workers_rest(int count);
 /// Waits until this process and its workers use next to no time.
 void wait_until_all_rest();
 
-/// Moves each thread of this process and its workers to a core by lot; from there it may go where it likes.
-void scatter_threads();
+/// The cores that this process may use, in a new order each time.
+std::vector<int> cores_by_lot();
+
+/// Who calls CUDA: this thread, or the worker for it.
+enum class Caller { this_thread, worker };
+/// Moves who calls CUDA to the first of the cores, and all other threads of this process and its workers to others.
+/// From there they may go where they like, but a busy thread stays for seconds.
+void move_threads(std::span<const int> cores, Caller caller);
 
 /// Sleeps for `window` and returns what this process and its workers used meanwhile, in percent of one core.
 double cpu_percent_with_workers(std::chrono::duration<double> window);
