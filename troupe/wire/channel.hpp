@@ -24,17 +24,18 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
-/// Three words with a writer each, on cache lines of their own: whoever spins on one of them holds up nobody else.
+/// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
+/// whoever spins on one of them holds up nobody else.
 struct alignas(128) LaneStatus {
   Timeline timeline;
   /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another.
-  alignas(64) std::atomic<Ticket> begun{0};
+  alignas(128) std::atomic<Ticket> begun{0};
   /// How far the app has seen the timeline: there is no need to ring for that again.
-  alignas(64) std::atomic<Ticket> seen{0};
+  alignas(128) std::atomic<Ticket> seen{0};
 };
-static_assert(sizeof(LaneStatus) == 256);
+static_assert(sizeof(LaneStatus) == 384);
 
 /// How one op ended when it did not end well, beside its record: as many bytes here as the record has there.
 struct Reply {

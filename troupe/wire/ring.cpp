@@ -1,5 +1,6 @@
 #include "troupe/wire/ring.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::uint32_t kSkip = 0xffffffffU;
 constexpr std::uint64_t kUnitsAhead = 8;
+constexpr std::uint8_t kAlone = 1;
+constexpr std::uint8_t kToBeWiped = 2;  // one of its units looks like a record of the next round
 
 /// Never zero, and another one in the next round: what is left of an old record is never taken for a new one.
 std::uint32_t mark_of(Position position) noexcept {
@@ -40,14 +43,17 @@ void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::b
   record.size_bytes = static_cast<std::uint32_t>(bytes.size());
   record.units = static_cast<std::uint16_t>(place.units);
   record.lane = static_cast<std::uint8_t>(lane);
-  record.alone = traits.alone ? 1 : 0;
+  record.flags = traits.alone ? kAlone : 0;
   record.cancelled.store(traits.cancelled ? 1 : 0, std::memory_order_relaxed);
   if (!bytes.empty())
     std::memcpy(reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader), bytes.data(), bytes.size());
+  for (std::uint64_t i = 1; i < place.units; ++i)
+    if (looks_like_next(place.record() + i)) record.flags |= kToBeWiped;
   record.mark.store(mark_of(place.record()), std::memory_order_seq_cst);
   if (place.skip == 0) return;
   RecordHeader& skip = header(place.begin);
   skip.size_bytes = kSkip;
+  skip.flags = kToBeWiped;  // what else is in its units is older
   skip.mark.store(mark_of(place.begin), std::memory_order_seq_cst);
 }
 
@@ -62,13 +68,15 @@ std::optional<Record> Ring::at(Position position) const noexcept {
   return Record{.bytes = {reinterpret_cast<const std::byte*>(&record) + sizeof(RecordHeader), record.size_bytes},
                 .units = units,
                 .lane = record.lane,
-                .alone = record.alone != 0,
+                .alone = (record.flags & kAlone) != 0,
                 .cancelled = &record.cancelled};
 }
 
 // A unit is two cache lines.
 void Ring::prefetch_rest(Position position, std::uint64_t units) const noexcept {
-  __builtin_prefetch(reinterpret_cast<const std::byte*>(&header(position)) + kUnitBytes / 2);
+  const auto* const record = reinterpret_cast<const std::byte*>(&header(position));
+  const std::uint64_t lines = 2 * std::min(units, kUnitsAhead);
+  for (std::uint64_t line = 1; line < lines; ++line) __builtin_prefetch(record + line * kUnitBytes / 2);
   __builtin_prefetch(&header(position + units));  // no more of it: the app is about to write there
 }
 void Ring::prefetch_after(Position position) const noexcept { __builtin_prefetch(&header(position + kUnitsAhead)); }
@@ -81,12 +89,13 @@ void Ring::prefetch_to_write_after(Position position) const noexcept {
 void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }
 
 void Ring::free(Position position, std::uint64_t units) noexcept {
-  // The next round comes by every unit, whatever the last one left there: a mark of its own, or any bytes of a record.
-  for (Position unit = position; unit < position + units; ++unit) {
-    std::atomic<std::uint32_t>& mark = header(unit).mark;
-    if (mark.load(std::memory_order_relaxed) == mark_of(unit + capacity_units_))
-      mark.store(0, std::memory_order_release);
-  }
+  if ((header(position).flags & kToBeWiped) == 0) return;
+  for (Position unit = position; unit < position + units; ++unit)
+    if (looks_like_next(unit)) header(unit).mark.store(0, std::memory_order_release);
+}
+
+bool Ring::looks_like_next(Position unit) const noexcept {
+  return header(unit).mark.load(std::memory_order_relaxed) == mark_of(unit + capacity_units_);
 }
 
 std::optional<Place> RingTail::reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept {

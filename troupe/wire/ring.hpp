@@ -28,7 +28,7 @@ struct RecordHeader {
   std::atomic<std::uint32_t> cancelled;  // the app does not want it any more
   std::uint16_t units;
   std::uint8_t lane;
-  std::uint8_t alone;
+  std::uint8_t flags;
 };
 static_assert(sizeof(RecordHeader) == 16);
 
@@ -86,18 +86,20 @@ class Ring {
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
   std::optional<Record> at(Position position) const noexcept;
   /// The other side has the units in its caches: calls for what the reader of the record at `position` looks at next,
-  /// its other half and the header of the next one; or for a unit that is a few after it.
+  /// the rest of it and the header of the next one; or for a unit that is a few after it.
   void prefetch_rest(Position position, std::uint64_t units) const noexcept;
   void prefetch_after(Position position) const noexcept;
   void prefetch_to_write_after(Position position) const noexcept;
   /// Tells the worker not to begin the record at `position`.
   void cancel(Position position) noexcept;
-  /// Frees the units of a record, or of a skip, for the next round. Only after the worker is done with it. Reads them,
-  /// and writes only to those that would be taken for a record then: the worker has them in its caches.
+  /// Frees the units of a record, or of a skip, for the next round. Only after the worker is done with it. Hardly ever
+  /// writes to them: the worker has them in its caches.
   void free(Position position, std::uint64_t units) noexcept;
 
  private:
   RecordHeader& header(Position position) const noexcept;
+  /// Whether the next round, which comes by every unit, would take what is in this one for a record.
+  bool looks_like_next(Position unit) const noexcept;
 
   std::byte* memory_ = nullptr;
   std::uint64_t capacity_units_ = 0;
