@@ -61,18 +61,18 @@ void judge(Outcome& outcome) {
     outcome.status = Status::skipped;
     outcome.why = why_none.empty() ? "no reference was measured" : why_none;
   } else {
-    const double reference = best < 0 ? kNotMeasured : outcome.references[best].value;
-    outcome.status = limit.holds(outcome.ours.value, reference, outcome.ratio()) ? Status::ok : Status::missed;
+    const Comparison compared = outcome.with_best();
+    outcome.status = limit.holds(outcome.ours.value, compared.ratio, compared.over) ? Status::ok : Status::missed;
   }
 }
 
 }  // namespace
 
-bool Limit::holds(double ours, double reference, double ratio) const {
+bool Limit::holds(double ours, double ratio, double over) const {
   switch (kind_) {
     case Kind::at_least_times: return ratio >= bound_;
     case Kind::at_most_times: return as_stated(ratio) <= bound_;
-    case Kind::at_most_over: return ours <= reference + bound_;
+    case Kind::at_most_over: return over <= bound_;
     case Kind::at_most: return ours <= bound_;
     case Kind::below: return ours < bound_;
     case Kind::printed: return true;
@@ -91,12 +91,6 @@ std::string Limit::to_string(const std::string& unit) const {
   return text + (is_ratio() ? "x" : " " + unit);
 }
 
-double Outcome::ratio_to(int reference) const {
-  if (reference < 0) return kNotMeasured;
-  const double theirs = references[reference].value;
-  return row.better == Better::lower ? theirs / ours.value : ours.value / theirs;
-}
-
 Figure figure_of(std::vector<double> values, Pick pick, Better better) {
   if (values.empty() || std::ranges::any_of(values, [](double value) { return std::isnan(value); })) return {};
   std::ranges::sort(values);
@@ -108,13 +102,31 @@ Figure figure_of(std::vector<double> values, Pick pick, Better better) {
 
 namespace {
 
+double median(std::vector<double> values) { return figure_of(std::move(values), Pick::median, Better::lower).value; }
+
+Comparison compare(const std::vector<double>& ours, const std::vector<double>& theirs, Better better) {
+  std::vector<double> ratios;
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    ratios.push_back(better == Better::lower ? theirs[i] / ours[i] : ours[i] / theirs[i]);
+    differences.push_back(ours[i] - theirs[i]);
+  }
+  return {.ratio = median(std::move(ratios)), .over = median(std::move(differences))};
+}
+
 Outcome measure_once(const Row& row) {
-  Outcome outcome{.row = row, .ours = {}, .references = std::vector<Figure>(row.references.all.size()), .why = {}};
+  const std::size_t count = row.references.all.size();
+  Outcome outcome{.row = row,
+                  .ours = {},
+                  .references = std::vector<Figure>(count),
+                  .comparisons = std::vector<Comparison>(count),
+                  .why = {}};
   try {
     const Samples samples = run_rounds(row);
     outcome.ours = figure_of(samples[0], row.pick, row.better);
     for (std::size_t i = 0; i < row.references.all.size(); ++i) {
       outcome.references[i] = figure_of(samples[1 + i], row.pick, row.better);
+      outcome.comparisons[i] = compare(samples[0], samples[1 + i], row.better);
     }
   } catch (const std::exception& problem) {
     outcome.status = Status::missed;

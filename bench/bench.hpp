@@ -1,6 +1,7 @@
 // A row of the benchmark: ours, the references it has to beat, and the limit it has to keep. Ours and the references
-// are measured in turns within one run, so that a machine that slows down for a while slows down all of them alike;
-// the figure is the median of the rounds, and the ratio is made of medians.
+// are measured in turns within one run, so that a machine that slows down for a while slows down all of them alike. The
+// figure is the median of the rounds; and because what holds up one side of a round holds up the other, too, the ratio
+// is the median of the rounds' ratios.
 //
 //   std::vector<Row> rows = {{.name = "ask between two actors of the pool", .unit = "ns",
 //                             .ours = [] { return ours::ask_in_pool_ns(20'000); },
@@ -47,8 +48,8 @@ class Limit {
   double bound() const { return bound_; }
   bool is_ratio() const { return kind_ == Kind::at_least_times || kind_ == Kind::at_most_times; }
   bool needs_reference() const { return is_ratio() || kind_ == Kind::at_most_over; }
-  /// `ratio` is how many times as good as the reference we are.
-  bool holds(double ours, double reference, double ratio) const;
+  /// `ratio` is how many times as good as the reference we are, `over` by how much our figure is more.
+  bool holds(double ours, double ratio, double over) const;
   /// That ratio as the limit speaks of it: turned round where the limit is one from above.
   double as_stated(double ratio) const { return kind_ == Kind::at_most_times ? 1 / ratio : ratio; }
   /// `>= 4x`, `<= 1.15x`, `<= ref + 3 us`, `<= 512 bytes`, `< 1 %`, `none`.
@@ -93,6 +94,13 @@ struct Figure {
   bool measured() const { return value == value; }
 };
 
+/// Ours and one reference, round by round: the medians of how many times as good we are, and of the differences. NaN
+/// when either was not measured.
+struct Comparison {
+  double ratio = kNotMeasured;
+  double over = kNotMeasured;
+};
+
 /// `printed` is what has been measured and has no limit.
 enum class Status { ok, missed, skipped, printed };
 
@@ -101,6 +109,7 @@ struct Outcome {
   Figure ours;
   /// One for each of the row's references, in their order.
   std::vector<Figure> references;
+  std::vector<Comparison> comparisons;
   /// Index of the best reference; -1 when none was measured.
   int best_reference = -1;
   Status status = Status::skipped;
@@ -109,9 +118,8 @@ struct Outcome {
   /// It missed its limit the first time.
   bool is_second = false;
 
-  /// How many times as good as that reference we are; NaN when either was not measured.
-  double ratio_to(int reference) const;
-  double ratio() const { return ratio_to(best_reference); }
+  Comparison with(int reference) const { return reference < 0 ? Comparison() : comparisons[reference]; }
+  Comparison with_best() const { return with(best_reference); }
 };
 
 /// Runs the row; one that misses its limit is run once more, and that counts. A measurement that throws misses the

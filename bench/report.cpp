@@ -72,8 +72,8 @@ std::string json_of_references(const Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.references.size(); ++i) {
     if (i > 0) text += ", ";
     text += "{\"name\": " + quoted(outcome.row.references.all[i].name) +
-            ", \"figure\": " + json_of(outcome.references[i]) +
-            ", \"ratio\": " + number(outcome.ratio_to(static_cast<int>(i))) + "}";
+            ", \"figure\": " + json_of(outcome.references[i]) + ", \"ratio\": " + number(outcome.comparisons[i].ratio) +
+            "}";
   }
   return text + "]";
 }
@@ -102,7 +102,8 @@ std::string json_of(const Outcome& outcome) {
          ", \"better\": " + (row.better == Better::lower ? "\"lower\"" : "\"higher\"") +
          ",\n     \"ours\": " + json_of(outcome.ours) +
          ",\n     \"reference\": " + (best < 0 ? "null" : quoted(row.references.all[best].name)) +
-         ", \"ratio\": " + number(outcome.ratio()) + ",\n     \"references\": " + json_of_references(outcome) +
+         ", \"ratio\": " + number(outcome.with_best().ratio) +
+         ",\n     \"references\": " + json_of_references(outcome) +
          ",\n     \"limit\": " + json_of(row.limit, row.unit) +
          ", \"status\": " + (outcome.status == Status::missed ? "\"missed\"" : quoted(to_string(outcome.status))) +
          ", \"why\": " + quoted(outcome.why) + "}";
@@ -139,10 +140,9 @@ std::string to_string_rounded(double value) {
 
 std::string to_string_compared(const Outcome& outcome, int reference) {
   const Row& row = outcome.row;
-  const double ratio = outcome.ratio_to(reference);
+  const auto [ratio, over] = outcome.with(reference);
   if (!std::isfinite(ratio)) return "-";
   if (row.limit.kind() != Limit::Kind::at_most_over) return to_string_rounded(row.limit.as_stated(ratio)) + "x";
-  const double over = outcome.ours.value - outcome.references[reference].value;
   return (over < 0 ? "" : "+") + to_string_rounded(over) + " " + row.unit;
 }
 
