@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "troupe/device/chunks.test.hpp"
 #include "troupe/op/control.hpp"
 #include "troupe/op/families.hpp"
@@ -49,8 +51,9 @@ class EngineTest : public ::testing::Test {
   std::array<wire::Bell, 3> doorbells;
   wire::Bell bell;
   Engine engine{{.ring_units = kUnits, .ops_per_flag = wire::kMaxOpsPerFlag},
-                {.kill = [](std::uint32_t, const Error&) {}, .attend = [] {}},
+                {.kill = [this](std::uint32_t, const Error&) { kills.fetch_add(1); }, .attend = [] {}},
                 bell};
+  std::atomic<int> kills{0};
 };
 
 TEST_F(EngineTest, suspects_all_ops_that_one_flag_may_stand_for) {
@@ -76,6 +79,35 @@ TEST_F(EngineTest, does_not_take_an_op_for_begun_that_waits_for_another_lane) {
   die_with_all_handed_in();
   EXPECT_FALSE(in_place->settled()) << "it had to wait for lane 2, so it is whole and can be run";
   EXPECT_EQ(engine.stats().reruns, 1U);
+}
+
+TEST_F(EngineTest, answers_whoever_waits_for_an_op_past_its_deadline_and_keeps_its_memory_until_the_reap) {
+  const IntrusivePtr<VaultBlock> written = block();
+  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  op::encode(op::Nop{}, call->bytes);
+  call->uses.add(written, {.range = written->range(), .writes = true, .whole = true});
+  call->deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  engine.submit(call);
+  const auto behind = submit(0, nullptr, block());
+  channels[0].status().lanes[0].begun.store(2);  // both are handed in, and the first one runs
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (kills.load() == 0) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+
+  EXPECT_FALSE(call->settled()) << "nobody has killed its worker yet";
+  engine.answer_overdue(0, Error(ErrorKind::deadline_exceeded, "too long"));
+  EXPECT_TRUE(call->settled());
+  EXPECT_FALSE(behind->settled());
+  engine.retire_active();
+  EXPECT_FALSE(call->ended_in_engine) << "its kernel may still write";
+  EXPECT_EQ(call->uses.all().size(), 1U);
+  engine.reaped(0, Error(ErrorKind::deadline_exceeded));
+  EXPECT_TRUE(call->ended_in_engine);
+  EXPECT_TRUE(call->uses.all().empty());
+  EXPECT_TRUE(written->is_tainted(written->range()));
+  EXPECT_EQ(call->take().error().kind(), ErrorKind::deadline_exceeded);
+  EXPECT_FALSE(behind->settled()) << "it goes to the next worker";
 }
 
 TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
