@@ -24,8 +24,7 @@ template <class T>
 class GpuPacked {
  public:
   static Result<GpuPacked> make(const LaneTools& on, std::int64_t batch, std::int64_t rows, std::int64_t columns) {
-    if (std::max({batch, rows, columns}) > std::numeric_limits<int>::max())
-      return fail(ErrorKind::unsupported, "cuSOLVER counts rows, columns and matrices in 32 bits");
+    TROUPE_TRY(check(batch, rows, columns));
     const auto bytes = static_cast<std::uint64_t>(batch * rows * columns) * sizeof(T);
     return GpuPacked(on, TROUPE_TRY(on.scratch(bytes)), batch, rows, columns);
   }
@@ -35,8 +34,8 @@ class GpuPacked {
     const op::View turned = by_columns(view);
     if (!on.is_on_gpu(view) || !is_contiguous(turned.shape, turned.strides))
       return make(on, view.shape[0], view.shape[1], view.shape[2]);
-    GpuPacked made = TROUPE_TRY(make(on, view.shape[0], view.shape[1], 0));
-    made.columns_ = view.shape[2];
+    TROUPE_TRY(check(view.shape[0], view.shape[1], view.shape[2]));
+    GpuPacked made(on, StreamScratch(on.driver(), 0, on.stream()), view.shape[0], view.shape[1], view.shape[2]);
     made.data_ = on.at(view);
     return made;
   }
@@ -130,6 +129,11 @@ class GpuPacked {
  private:
   GpuPacked(const LaneTools& on, StreamScratch memory, std::int64_t batch, std::int64_t rows, std::int64_t columns)
       : on_(&on), memory_(std::move(memory)), data_(memory_.address()), batch_(batch), rows_(rows), columns_(columns) {}
+
+  static Result<void> check(std::int64_t batch, std::int64_t rows, std::int64_t columns) {
+    if (std::max({batch, rows, columns}) <= std::numeric_limits<int>::max()) return {};
+    return fail(ErrorKind::unsupported, "cuSOLVER counts rows, columns and matrices in 32 bits");
+  }
 
   /// The order in which packed matrices are contiguous: [batch, column, row].
   static op::View by_columns(const op::View& view) {
