@@ -128,9 +128,9 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
   if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxKernelArguments)
     return refuse("a kernel has at most 64 arguments, 63 of them arrays");
   if (Result<void> good = check(grid); !good) return fail(std::move(good).error());
-  op::Launch op{.program = program.name_,
-                .image = program.image_.view().address,
-                .image_bytes = static_cast<std::uint64_t>(program.image_.size()),
+  op::Launch op{.program = {.name = program.name_,
+                            .address = program.image_.view().address,
+                            .size_bytes = static_cast<std::uint64_t>(program.image_.size())},
                 .kernel = std::string(kernel),
                 .blocks = as_op(grid.blocks),
                 .threads = as_op(grid.threads),

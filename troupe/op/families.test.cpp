@@ -141,6 +141,10 @@ class RandomOps {
   void reads(View& out) { out = view(); }
   void writes(View& out) { out = view(); }
   void updates(View& out) { out = view(); }
+  template <PlainStruct T>
+  void field(T& out) {
+    for (std::byte& byte : std::as_writable_bytes(std::span(&out, 1))) byte = static_cast<std::byte>(number(0, 255));
+  }
   void field(View& out) { out = view(); }
   void field(Scalar& out) { out = scalar(); }
   void field(std::string& out) { out = text(60); }

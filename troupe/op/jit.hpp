@@ -14,16 +14,21 @@ struct Extents {
   friend bool operator==(const Extents&, const Extents&) = default;
 };
 
+/// What was compiled. A worker that has loaded it knows it by its name and needs nothing else. It is no view: no op
+/// ever writes it, so that there is nothing to order.
+struct ProgramImage {
+  std::uint64_t name = 0;  // made of its content
+  Address address = 0;
+  std::uint64_t size_bytes = 0;
+  friend bool operator==(const ProgramImage&, const ProgramImage&) = default;
+};
+
 inline constexpr std::size_t kMaxKernelArguments = 64;
 
 struct Launch {
   static constexpr Kind kKind = kind(Family::jit, 0);
   static constexpr std::string_view kName = "jit.launch";
-  std::uint64_t program = 0;  // a name for the image, of its content
-  /// Where the image is, for a worker that has not loaded the program yet. No view: no op ever writes it, so that there
-  /// is nothing to order.
-  Address image = 0;
-  std::uint64_t image_bytes = 0;
+  ProgramImage program;
   std::string kernel;
   Extents blocks;
   Extents threads;
@@ -36,14 +41,9 @@ struct Launch {
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     v.field(self.program);
-    v.field(self.image);
-    v.field(self.image_bytes);
     v.field(self.kernel);
-    for (auto* extents : {&self.blocks, &self.threads}) {
-      v.field(extents->x);
-      v.field(extents->y);
-      v.field(extents->z);
-    }
+    v.field(self.blocks);
+    v.field(self.threads);
     v.field(self.shared_bytes);
     v.arguments(self.arrays);
     v.field(self.order);

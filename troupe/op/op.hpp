@@ -19,9 +19,11 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "troupe/op/view.hpp"
@@ -56,6 +58,12 @@ struct Argument {
   View view;
   friend bool operator==(const Argument&, const Argument&) = default;
 };
+
+/// A few numbers that are written and read in one go: a struct of them without gaps, in which every byte may be
+/// anything.
+template <class T>
+concept PlainStruct =
+    std::is_class_v<T> && std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>;
 
 /// What one op touches. A write that is not `whole` leaves gaps in its range as they were.
 struct Touch {
@@ -132,6 +140,10 @@ class Encoder {
   void field(const T& value) {
     out_.put(value);
   }
+  template <PlainStruct T>
+  void field(const T& numbers) {
+    out_.put_bytes(std::as_bytes(std::span(&numbers, 1)));
+  }
 
  private:
   wire::Writer& out_;
@@ -153,6 +165,11 @@ class Decoder {
     requires(!std::is_enum_v<T>)
   void field(T& value) noexcept {
     value = in_.get<T>();
+  }
+  template <PlainStruct T>
+  void field(T& numbers) noexcept {
+    const std::span<const std::byte> bytes = in_.get_bytes(sizeof numbers);
+    if (in_.ok()) std::memcpy(&numbers, bytes.data(), sizeof numbers);
   }
   /// An enum says which of its values is the last.
   template <class T>

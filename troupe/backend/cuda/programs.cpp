@@ -30,8 +30,8 @@ Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
 }  // namespace
 
 Result<LoadedKernel*> Programs::find(const op::Launch& op) {
-  const auto found = programs_.find(op.program);
-  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op));
+  const auto found = programs_.find(op.program.name);
+  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.program));
   LoadedKernel* kernel = nullptr;
   for (LoadedKernel& known : program->kernels)
     if (known.name == op.kernel) kernel = &known;
@@ -43,15 +43,15 @@ Result<LoadedKernel*> Programs::find(const op::Launch& op) {
   return kernel;
 }
 
-Result<Programs::Program*> Programs::load(const op::Launch& op) {
-  const op::View bytes{op.image, DType::u8, {static_cast<std::int64_t>(op.image_bytes)}, {1}};
-  const op::Range range = TROUPE_TRY(op::range_of(bytes));
-  const std::byte* const image = !range.empty() && memory_.contains(range) ? memory_.shared_at(op.image) : nullptr;
-  if (!image) return fail(ErrorKind::invalid_argument, "the op names no program");
+Result<Programs::Program*> Programs::load(const op::ProgramImage& image) {
+  const op::View view{image.address, DType::u8, {static_cast<std::int64_t>(image.size_bytes)}, {1}};
+  const op::Range range = TROUPE_TRY(op::range_of(view));
+  const std::byte* const bytes = !range.empty() && memory_.contains(range) ? memory_.shared_at(image.address) : nullptr;
+  if (!bytes) return fail(ErrorKind::invalid_argument, "the op names no program");
   if (programs_.size() >= kMaxPrograms) TROUPE_TRY(unload_all());
   Program program;
-  TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuModuleLoadData, &program.module, image));
-  return &programs_.emplace(op.program, std::move(program)).first->second;
+  TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuModuleLoadData, &program.module, bytes));
+  return &programs_.emplace(image.name, std::move(program)).first->second;
 }
 
 Result<LoadedKernel> Programs::look_up(const Program& program, const std::string& kernel) const {

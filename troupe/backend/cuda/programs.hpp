@@ -36,7 +36,7 @@ class Programs {
     CUmodule module = nullptr;
     std::vector<LoadedKernel> kernels;
   };
-  Result<Program*> load(const op::Launch& op);
+  Result<Program*> load(const op::ProgramImage& image);
   Result<LoadedKernel> look_up(const Program& program, const std::string& kernel) const;
   Result<void> unload_all();
 
