@@ -1,6 +1,8 @@
 #include "troupe/library/blas.hpp"
 
+#include <complex>
 #include <limits>
+#include <vector>
 
 #include "troupe/device/device_fixture.test.hpp"
 
@@ -136,6 +138,27 @@ TEST_F(BlasTest, a_chain_over_one_array_needs_no_waiting) {
   }
   // x = 2 x + 2, ten times: 2^10 + 2 (2^10 - 1)
   EXPECT_EQ(value(blas.asum(x).get()), 1000 * (1024.0 + 2 * 1023.0));
+}
+
+TEST_F(BlasTest, of_equal_elements_the_first_is_found) {
+  const auto check = [&]<class T>(std::type_identity<T>) {
+    constexpr std::int64_t kCount = 10'007;
+    for (const std::int64_t first : {0, 1, 6, 3566, 9000}) {
+      std::vector<T> numbers(kCount, T(2));
+      for (std::int64_t i = first; i < kCount; i += 77)
+        numbers[static_cast<std::size_t>(i)] = i % 2 == 0 ? T(3) : T(-3);
+      const Array<T> x = value(device.array<T>({kCount}));
+      value(device.write(x, numbers).get());
+      EXPECT_EQ(value(blas.iamax(x).get()), first);
+      for (T& number : numbers) number = T(1) / number;
+      value(device.write(x, numbers).get());
+      EXPECT_EQ(value(blas.iamin(x).get()), first);
+    }
+  };
+  check(std::type_identity<float>{});
+  check(std::type_identity<double>{});
+  check(std::type_identity<std::complex<float>>{});
+  check(std::type_identity<std::complex<double>>{});
 }
 
 TEST_F(BlasTest, a_scalar_result_is_awaited_like_any_other) {

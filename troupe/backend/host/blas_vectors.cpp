@@ -120,9 +120,14 @@ std::int64_t place_of_extreme(const OpenBlas* blas, const HostView& x, bool larg
   for (const std::int64_t extent : x.shape) count *= extent;
   if (x.shape.rank() == 1 || is_contiguous(x.shape, x.strides)) {
     const std::int64_t step = (x.shape.rank() == 1 ? x.strides[0] : 1) * static_cast<std::int64_t>(sizeof(T));
-    if (const std::optional<int> by = increment<T>(step, count); blas && by)
-      return static_cast<std::int64_t>(
+    if (const std::optional<int> by = increment<T>(step, count); blas && by) {
+      const auto found = static_cast<std::int64_t>(
           (largest ? blas->of<T>().iamax : blas->of<T>().iamin)(static_cast<int>(count), at_type<T>(x.data), *by));
+      const auto size_at = [&](std::int64_t i) { return magnitude(load<T>(x.data + i * step)); };
+      for (std::int64_t i = 0; i < found; ++i)  // of several that are equal, it gives any
+        if (size_at(i) == size_at(found)) return i;
+      return found;
+    }
   }
   std::int64_t best = 0;
   RealPart<T> found{};
