@@ -17,7 +17,7 @@
 
 namespace troupe::bench {
 
-/// With four threads.
+/// Of the row that launches from several at once.
 inline constexpr int kThreads = 4;
 
 /// The first GPU that workers can use, which is the one that `system.device("cuda")` opens.
