@@ -19,22 +19,14 @@ void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const 
 
 }  // namespace
 
-bool spin_until(bool (*done)(const void*), const void* argument, Duration limit) noexcept {
-  if (done(argument)) return true;
-  const auto start = std::chrono::steady_clock::now();
-  constexpr int kRelaxesPerYield = 64;
-  // To yield takes a third of a microsecond, in which nothing is seen. Whoever would spin for long expects what they
-  // wait for soon.
-  int relaxes = limit > kSpinTime ? 4 * kRelaxesPerYield : kRelaxesPerYield;
-  do {
-    for (int i = 0; i < relaxes; ++i) {
-      if (done(argument)) return true;
-      relax_core();
-    }
-    sched_yield();
-    relaxes = kRelaxesPerYield;
-  } while (std::chrono::steady_clock::now() - start < limit);
-  return done(argument);
+Spin::Spin(Duration limit) noexcept
+    : start_(std::chrono::steady_clock::now()), limit_(limit), rests_(limit <= kSpinTime) {}
+
+bool Spin::goes_on() noexcept {
+  if (rests_) sched_yield();  // a third of a microsecond, in which nothing is seen either
+  const Duration passed = std::chrono::steady_clock::now() - start_;
+  rests_ = rests_ || passed > kSpinTime;
+  return passed < limit_;
 }
 
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept {

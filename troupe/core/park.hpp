@@ -22,13 +22,36 @@ inline void relax_core() noexcept {
 #endif
 }
 
-/// Spins until `done()` or `limit` has passed; lets other threads of an overcommitted core run in between.
-/// Returns the last answer of `done()`.
-bool spin_until(bool (*done)(const void*), const void* argument, Duration limit) noexcept;
+/// How somebody spins who looks a number of times in a row, again and again.
+class Spin {
+ public:
+  static constexpr int kLooksInARow = 64;
 
+  explicit Spin(Duration limit) noexcept;
+  /// Whether a core may rest between two looks. To rest takes up to 50 ns in which nothing is seen; whoever would spin
+  /// for long expects what they wait for soon, and looks without a break at first.
+  bool rests() const noexcept { return rests_; }
+  /// After some looks: lets other threads of an overcommitted core run, and says whether to go on.
+  bool goes_on() noexcept;
+
+ private:
+  const TimePoint start_;
+  const Duration limit_;
+  bool rests_;
+};
+
+/// Spins until `done()` or `limit` has passed. Returns the last answer of `done()`.
 template <class Done>
 bool spin_until(const Done& done, Duration limit = kSpinTime) noexcept {
-  return spin_until([](const void* argument) { return (*static_cast<const Done*>(argument))(); }, &done, limit);
+  if (done()) return true;
+  Spin spin(limit);
+  do {
+    for (int i = 0; i < Spin::kLooksInARow; ++i) {
+      if (done()) return true;
+      if (spin.rests()) relax_core();
+    }
+  } while (spin.goes_on());
+  return done();
 }
 
 /// Sleeps while `*word == expected`, until woken, until `until`, or for no reason at all: call it in a loop.

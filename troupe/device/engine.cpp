@@ -29,6 +29,12 @@ bool keeps_its_turn(const OpCall& call) noexcept { return call.nobody_waits && c
 /// Other cores have the calls in their caches: we call for them in time.
 constexpr std::size_t kCallsAhead = 4;
 
+/// Where the poller looks for the next op, another thread is about to write it and the worker to read it: as long as
+/// nothing is under way, the poller is the one who can wait.
+void rest_while_idle() noexcept {
+  for (int i = 0; i < 8; ++i) relax_core();
+}
+
 }  // namespace
 
 Engine::Engine(Options options, Hooks hooks, wire::Bell& bell)
@@ -40,12 +46,12 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
   OpCall& op = *call.leak();
-  submitted_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint deadline = op.deadline;
   // Of an op that has a deadline it must be known when it begins; and of one that cannot be run again, whether it has.
   op.stands_alone = options_.ops_per_flag == 1 || deadline != TimePoint::max() || !op.can_be_rerun();
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
   if (!enter_fast(op)) submit_slowly(op);
+  submitted_.fetch_add(1, std::memory_order_relaxed);
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
   if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
 }
@@ -185,11 +191,11 @@ Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
 }
 
 void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
+  submit(call);  // first of all: what follows is done while the worker begins
   std::unique_lock watch(watch_, std::try_to_lock);
   if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // it lets go at once
-  if (!watch) return submit(call);  // another thread looks already, for its own op
+  if (!watch) return;  // another thread looks already, for its own op
   bell_.look();
-  submit(call);
   // Ended, or given an answer before its end: by a deadline that passed before it began, by a timeout.
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire) || call->settled(); };
   if (!spin_until([&] { return ended() || (poll(), ended()); }, options_.spin) && options_.patience > Duration(0))
@@ -245,7 +251,12 @@ void Engine::poll_until_stopped() noexcept {
       bool any = poll();
       poller_looks_.store(any, std::memory_order_relaxed);
       while (any && (options_.lingers || !is_idle()) && !is_wanted()) {
-        any = spin_until([&] { return poll() || (!options_.lingers && is_idle()) || is_wanted(); }, options_.spin);
+        any = spin_until(
+            [&] {
+              if (is_idle()) rest_while_idle();
+              return poll() || (!options_.lingers && is_idle()) || is_wanted();
+            },
+            options_.spin);
         if (deadlines) break;
       }
       poller_looks_.store(false, std::memory_order_relaxed);

@@ -41,12 +41,13 @@ void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
 
 bool WorkerSession::scan_to(wire::Position tail) noexcept {
   while (scanned_ < tail) {
-    channel_->ring().prefetch_after(scanned_);
     const std::optional<wire::Record> record = channel_->ring().at(scanned_);
     if (!record) return false;
+    channel_->ring().prefetch_after(scanned_);
     if (!record->skip) {
       OpCall& call = *calls_[channel_->ring().index(scanned_)];
       LaneOps& lane = lanes_[call.lane];
+      channel_->prefetch_reply(scanned_);
       call.ticket = ++lane.issued;
       call.next_in_lane = nullptr;
       (lane.first ? lane.last->next_in_lane : lane.first) = &call;

@@ -128,13 +128,13 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
   if (launch.order.size() > op::kMaxKernelArguments || launch.arrays.size() >= op::kMaxKernelArguments)
     return refuse("a kernel has at most 64 arguments, 63 of them arrays");
   if (Result<void> good = check(grid); !good) return fail(std::move(good).error());
-  op::Launch op{.program = {.name = program.name_,
-                            .address = program.image_.view().address,
-                            .size_bytes = static_cast<std::uint64_t>(program.image_.size())},
+  op::Launch op{.plan = {.program = {.name = program.name_,
+                                     .address = program.image_.view().address,
+                                     .size_bytes = static_cast<std::uint64_t>(program.image_.size())},
+                         .blocks = as_op(grid.blocks),
+                         .threads = as_op(grid.threads),
+                         .shared_bytes = grid.shared_bytes},
                 .kernel = std::string(kernel),
-                .blocks = as_op(grid.blocks),
-                .threads = as_op(grid.threads),
-                .shared_bytes = grid.shared_bytes,
                 .arrays = {},
                 .order = std::move(launch.order),
                 .scalars = std::move(launch.scalars)};

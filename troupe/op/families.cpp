@@ -2,15 +2,10 @@
 
 namespace troupe::op {
 
-Result<OpHeader> decode_header(wire::Reader& in) {
-  OpHeader header;
-  header.version = in.get<std::uint16_t>();
-  header.kind = in.get<Kind>();
-  if (!in.ok()) return fail(ErrorKind::invalid_argument, "the record is too short to be an op");
-  if (header.version != kOpVersion)
-    return fail(ErrorKind::invalid_argument, "the record is of op version " + std::to_string(header.version) +
-                                                 ", and this is version " + std::to_string(kOpVersion));
-  return header;
+Error why_no_header(const wire::Reader& in, std::uint16_t version) {
+  if (!in.ok()) return Error(ErrorKind::invalid_argument, "the record is too short to be an op");
+  return Error(ErrorKind::invalid_argument, "the record is of op version " + std::to_string(version) +
+                                                ", and this is version " + std::to_string(kOpVersion));
 }
 
 std::string name_of(Kind kind) {

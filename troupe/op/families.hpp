@@ -30,13 +30,16 @@ void with_each_op(F&& f) {
 }
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
-inline constexpr std::uint16_t kOpVersion = 3;
+inline constexpr std::uint16_t kOpVersion = 4;
 
 /// What stands before an op's fields.
 struct OpHeader {
   std::uint16_t version = kOpVersion;
   Kind kind = 0;
 };
+
+/// Why there is no header of ours; `version` is what stands in its place.
+Error why_no_header(const wire::Reader& in, std::uint16_t version);
 
 template <class Op>
 void encode(const Op& op, wire::Writer& out) {
@@ -47,7 +50,14 @@ void encode(const Op& op, wire::Writer& out) {
 }
 
 /// `invalid_argument` for a header that is cut short or of another version.
-Result<OpHeader> decode_header(wire::Reader& in);
+inline Result<OpHeader> decode_header(wire::Reader& in) {
+  OpHeader header;
+  header.version = in.get<std::uint16_t>();
+  header.kind = in.get<Kind>();
+  if (in.ok() && header.version == kOpVersion) [[likely]]
+    return header;
+  return fail(why_no_header(in, header.version));
+}
 
 /// "memory.fill", or "kind 513" for one that does not exist.
 std::string name_of(Kind kind);

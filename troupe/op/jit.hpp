@@ -25,14 +25,20 @@ struct ProgramImage {
 
 inline constexpr std::size_t kMaxKernelArguments = 64;
 
+/// What every launch has, whatever its arguments are: sent in one piece.
+struct LaunchPlan {
+  ProgramImage program;
+  Extents blocks;
+  Extents threads;  // in each block
+  std::uint64_t shared_bytes = 0;
+  friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
+};
+
 struct Launch {
   static constexpr Kind kKind = kind(Family::jit, 0);
   static constexpr std::string_view kName = "jit.launch";
-  ProgramImage program;
+  LaunchPlan plan;
   std::string kernel;
-  Extents blocks;
-  Extents threads;
-  std::uint32_t shared_bytes = 0;
   std::vector<Argument> arrays;
   /// One byte for every argument, in the kernel's order: 0 for the next of `arrays`, else the size of a scalar, whose
   /// bytes are the next in `scalars`.
@@ -40,11 +46,8 @@ struct Launch {
   std::vector<std::byte> scalars;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.program);
+    v.field(self.plan);
     v.field(self.kernel);
-    v.field(self.blocks);
-    v.field(self.threads);
-    v.field(self.shared_bytes);
     v.arguments(self.arrays);
     v.field(self.order);
     v.field(self.scalars);

@@ -45,11 +45,6 @@ Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t 
   return Channel(std::move(ring_memory), std::move(status_memory), ring_units);
 }
 
-Reply& Channel::reply(Position position) const noexcept {
-  std::byte* replies = const_cast<std::byte*>(status_memory_.data()) + sizeof(Status);
-  return *reinterpret_cast<Reply*>(replies + ring_.index(position) * kUnitBytes);
-}
-
 void Channel::write_reply(Position position, std::uint64_t units, const Error& error) noexcept {
   Reply& out = reply(position);
   const std::string& library = error.origin().library;
@@ -64,9 +59,9 @@ void Channel::write_reply(Position position, std::uint64_t units, const Error& e
   out.error_kind_plus_one = static_cast<std::uint32_t>(error.kind()) + 1;
 }
 
-Result<void> Channel::read_reply(Position position, std::uint64_t units) const {
+Result<void> Channel::read_error(Position position, std::uint64_t units) const {
   const Reply& in = reply(position);
-  const std::uint32_t kind = in.error_kind_plus_one;
+  const std::uint32_t kind = in.error_kind_plus_one;  // once: another process may change it
   if (kind == 0) return {};
   if (kind > kErrorKinds) return fail(ErrorKind::internal, "the worker's reply cannot be read");
   const std::size_t size = std::min<std::size_t>(in.size_bytes, units * kUnitBytes - kTextOffset);

@@ -11,24 +11,15 @@ namespace {
 
 constexpr std::uint32_t kSkip = 0xffffffffU;
 constexpr std::uint64_t kUnitsAhead = 8;
+constexpr std::size_t kLineBytes = kUnitBytes / 2;  // of the caches
 constexpr std::uint8_t kAlone = 1;
 constexpr std::uint8_t kToBeWiped = 2;  // one of its units looks like a record of the next round
-
-/// Never zero, and another one in the next round: what is left of an old record is never taken for a new one.
-std::uint32_t mark_of(Position position) noexcept {
-  const auto mark = static_cast<std::uint32_t>(position + 1);
-  return mark != 0 ? mark : kSkip;
-}
 
 }  // namespace
 
 Ring::Ring(std::byte* memory, std::uint64_t capacity_units) noexcept
     : memory_(memory), capacity_units_(capacity_units) {
   TROUPE_ASSERT(std::has_single_bit(capacity_units), "a ring has a power of two of units");
-}
-
-RecordHeader& Ring::header(Position position) const noexcept {
-  return *reinterpret_cast<RecordHeader*>(memory_ + index(position) * kUnitBytes);
 }
 
 Place Ring::place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept {
@@ -40,15 +31,21 @@ Place Ring::place_at(Position tail, std::size_t size_bytes, std::uint64_t capaci
 void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
                   RecordTraits traits) noexcept {
   RecordHeader& record = header(place.record());
+  std::byte* const to = reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader);
+  // The first cache line comes last: the worker looks at it all the time, and would take it away in between.
+  const std::size_t in_first_line = std::min(bytes.size(), kLineBytes - sizeof(RecordHeader));
+  if (bytes.size() > in_first_line)
+    std::memcpy(to + in_first_line, bytes.data() + in_first_line, bytes.size() - in_first_line);
+  std::uint8_t flags = traits.alone ? kAlone : 0;
+  for (std::uint64_t i = 1; i < place.units; ++i)
+    if (looks_like_next(place.record() + i)) flags |= kToBeWiped;
+  std::atomic_signal_fence(std::memory_order_release);
+  if (in_first_line > 0) std::memcpy(to, bytes.data(), in_first_line);
   record.size_bytes = static_cast<std::uint32_t>(bytes.size());
   record.units = static_cast<std::uint16_t>(place.units);
   record.lane = static_cast<std::uint8_t>(lane);
-  record.flags = traits.alone ? kAlone : 0;
+  record.flags = flags;
   record.cancelled.store(traits.cancelled ? 1 : 0, std::memory_order_relaxed);
-  if (!bytes.empty())
-    std::memcpy(reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader), bytes.data(), bytes.size());
-  for (std::uint64_t i = 1; i < place.units; ++i)
-    if (looks_like_next(place.record() + i)) record.flags |= kToBeWiped;
   record.mark.store(mark_of(place.record()), std::memory_order_seq_cst);
   if (place.skip == 0) return;
   RecordHeader& skip = header(place.begin);
@@ -57,9 +54,8 @@ void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::b
   skip.mark.store(mark_of(place.begin), std::memory_order_seq_cst);
 }
 
-std::optional<Record> Ring::at(Position position) const noexcept {
+Record Ring::read(Position position) const noexcept {
   const RecordHeader& record = header(position);
-  if (record.mark.load(std::memory_order_seq_cst) != mark_of(position)) return std::nullopt;
   const std::uint64_t to_end = capacity_units_ - index(position);
   if (record.size_bytes == kSkip) return Record{.units = to_end, .skip = true};
   const std::uint64_t units = units_for(record.size_bytes);
@@ -72,18 +68,17 @@ std::optional<Record> Ring::at(Position position) const noexcept {
                 .cancelled = &record.cancelled};
 }
 
-// A unit is two cache lines.
 void Ring::prefetch_rest(Position position, std::uint64_t units) const noexcept {
   const auto* const record = reinterpret_cast<const std::byte*>(&header(position));
   const std::uint64_t lines = 2 * std::min(units, kUnitsAhead);
-  for (std::uint64_t line = 1; line < lines; ++line) __builtin_prefetch(record + line * kUnitBytes / 2);
+  for (std::uint64_t line = 1; line < lines; ++line) __builtin_prefetch(record + line * kLineBytes);
   __builtin_prefetch(&header(position + units));  // no more of it: the app is about to write there
 }
 void Ring::prefetch_after(Position position) const noexcept { __builtin_prefetch(&header(position + kUnitsAhead)); }
 void Ring::prefetch_to_write_after(Position position) const noexcept {
   const auto* const unit = reinterpret_cast<const std::byte*>(&header(position + kUnitsAhead));
   __builtin_prefetch(unit, 1);
-  __builtin_prefetch(unit + kUnitBytes / 2, 1);
+  __builtin_prefetch(unit + kLineBytes, 1);
 }
 
 void Ring::cancel(Position position) noexcept { header(position).cancelled.store(1, std::memory_order_seq_cst); }

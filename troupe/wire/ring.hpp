@@ -84,7 +84,14 @@ class Ring {
               RecordTraits traits = {}) noexcept;
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
-  std::optional<Record> at(Position position) const noexcept;
+  std::optional<Record> at(Position position) const noexcept {
+    if (!has(position)) return std::nullopt;
+    return read(position);
+  }
+  /// Whether there is one.
+  bool has(Position position) const noexcept {
+    return header(position).mark.load(std::memory_order_seq_cst) == mark_of(position);
+  }
   /// The other side has the units in its caches: calls for what the reader of the record at `position` looks at next,
   /// the rest of it and the header of the next one; or for a unit that is a few after it.
   void prefetch_rest(Position position, std::uint64_t units) const noexcept;
@@ -97,7 +104,17 @@ class Ring {
   void free(Position position, std::uint64_t units) noexcept;
 
  private:
-  RecordHeader& header(Position position) const noexcept;
+  RecordHeader& header(Position position) const noexcept {
+    return *reinterpret_cast<RecordHeader*>(memory_ + index(position) * kUnitBytes);
+  }
+  /// What stands in a whole record's header at this position. Never zero, and another one in the next round: what is
+  /// left of an old record is never taken for a new one.
+  static std::uint32_t mark_of(Position position) noexcept {
+    const auto mark = static_cast<std::uint32_t>(position + 1);
+    return mark != 0 ? mark : ~std::uint32_t{0};
+  }
+  /// The record at `position`, which is whole.
+  Record read(Position position) const noexcept;
   /// Whether the next round, which comes by every unit, would take what is in this one for a record.
   bool looks_like_next(Position unit) const noexcept;
 

@@ -41,7 +41,7 @@ class Loop {
     backend_.flush_due();
     return has_record() || stopping_.load(std::memory_order_acquire);
   }
-  bool has_record() const noexcept { return channel_.ring().at(position_).has_value(); }
+  bool has_record() const noexcept { return channel_.ring().has(position_); }
 
   bool drain() {
     bool any = false;

@@ -155,7 +155,7 @@ Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, cons
   if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
   if (!result && result.error().kind() == ErrorKind::library_error) TROUPE_TRY(home.query());  // or is it all of CUDA?
   if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
-  const bool is_last = !setup_.channel.ring().at(work.position + work.units);
+  const bool is_last = !setup_.channel.ring().has(work.position + work.units);
   TROUPE_TRY(home.added(work.ticket, work.alone || (is_last && home.is_near_its_flag())));
   unraised_ |= 1U << work.lane;
   if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))

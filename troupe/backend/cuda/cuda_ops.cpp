@@ -28,9 +28,9 @@ Result<void> CudaOps::run(const op::PluginCall& op, const LaneTools& on) {
 
 Result<void> CudaOps::run(const op::Launch& op, const LaneTools& on) {
   LoadedKernel* const kernel = TROUPE_TRY(programs_.find(op));
-  TROUPE_TRY(programs_.allow_shared(*kernel, op.shared_bytes));
+  TROUPE_TRY(programs_.allow_shared(*kernel, op.plan.shared_bytes));
   std::array<CUdeviceptr, op::kMaxKernelArguments> pointers;
-  std::array<void*, op::kMaxKernelArguments> arguments{};
+  std::array<void*, op::kMaxKernelArguments> arguments;
   std::size_t arrays = 0;
   std::size_t scalar = 0;
   for (std::size_t i = 0; i < op.order.size(); ++i) {
@@ -45,9 +45,10 @@ Result<void> CudaOps::run(const op::Launch& op, const LaneTools& on) {
       scalar += size;
     }
   }
-  const CUresult answer = on.driver().table().cuLaunchKernel(kernel->function, op.blocks.x, op.blocks.y, op.blocks.z,
-                                                             op.threads.x, op.threads.y, op.threads.z, op.shared_bytes,
-                                                             on.stream(), arguments.data(), nullptr);
+  const op::LaunchPlan& plan = op.plan;
+  const CUresult answer = on.driver().table().cuLaunchKernel(
+      kernel->function, plan.blocks.x, plan.blocks.y, plan.blocks.z, plan.threads.x, plan.threads.y, plan.threads.z,
+      static_cast<unsigned>(plan.shared_bytes), on.stream(), arguments.data(), nullptr);
   if (answer == CUDA_ERROR_INVALID_VALUE || answer == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
     return fail(Error(ErrorKind::invalid_argument, "the GPU cannot run " + op.kernel + " with this grid",
                       error_of(static_cast<int>(answer), "cuLaunchKernel").origin()));

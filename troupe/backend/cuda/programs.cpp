@@ -2,6 +2,9 @@
 
 #include "troupe/backend/cuda/programs.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace troupe::cuda {
 namespace {
 
@@ -30,8 +33,8 @@ Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
 }  // namespace
 
 Result<LoadedKernel*> Programs::find(const op::Launch& op) {
-  const auto found = programs_.find(op.program.name);
-  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.program));
+  const auto found = programs_.find(op.plan.program.name);
+  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.plan.program));
   LoadedKernel* kernel = nullptr;
   for (LoadedKernel& known : program->kernels)
     if (known.name == op.kernel) kernel = &known;
@@ -70,10 +73,11 @@ Result<LoadedKernel> Programs::look_up(const Program& program, const std::string
   return loaded;
 }
 
-Result<void> Programs::allow_shared(LoadedKernel& kernel, std::uint32_t bytes) const {
+Result<void> Programs::allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const {
   if (bytes <= kernel.shared_bytes) return {};
   const CUresult answer = context_.driver().table().cuFuncSetAttribute(
-      kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes));
+      kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      static_cast<int>(std::min(bytes, std::uint64_t{std::numeric_limits<int>::max()})));
   if (answer == CUDA_ERROR_INVALID_VALUE)
     return fail(ErrorKind::invalid_argument,
                 "the kernel " + kernel.name + " cannot have " + std::to_string(bytes) + " bytes of shared memory");

@@ -29,7 +29,7 @@ class Programs {
   /// without such a kernel, and for arguments that are not the kernel's. The result is good until the next call.
   Result<LoadedKernel*> find(const op::Launch& op);
   /// Makes the kernel ready for so much dynamic shared memory; `invalid_argument` when the GPU has less.
-  Result<void> allow_shared(LoadedKernel& kernel, std::uint32_t bytes) const;
+  Result<void> allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const;
 
  private:
   struct Program {
