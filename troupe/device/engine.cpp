@@ -19,7 +19,7 @@ constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 /// A thread that waits for a long op looks all the time for so long, and then with pauses: a fifth of a core at most,
 /// and hardly ever late.
-constexpr Duration kLookBeforePauses = std::chrono::milliseconds(2);
+constexpr Duration kLookBeforePauses = std::chrono::milliseconds(5);
 constexpr Duration kLookPause = std::chrono::microseconds(15);
 
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its

@@ -6,14 +6,12 @@
 
 namespace troupe {
 
-void BlockUses::add(IntrusivePtr<VaultBlock> block, const op::Touch& touch) {
+BlockUse& BlockUses::next_of_more() {
   if (count_ == kInline) {
     more_ = std::make_unique<BlockUse[]>(op::kMaxViews);
     std::ranges::move(inline_, more_.get());
   }
-  BlockUse& use = count_ < kInline ? inline_[count_] : more_[count_];
-  use = {std::move(block), touch};
-  ++count_;
+  return more_[count_];
 }
 
 void BlockUses::clear() noexcept {

@@ -33,13 +33,20 @@ struct BlockUse {
 /// The uses of one op: the first few inline, because almost no op has more.
 class BlockUses {
  public:
-  void add(IntrusivePtr<VaultBlock> block, const op::Touch& touch);
+  void add(IntrusivePtr<VaultBlock> block, const op::Touch& touch) {
+    BlockUse& use = count_ < kInline ? inline_[count_] : next_of_more();
+    use.block = std::move(block);
+    use.touch = touch;
+    ++count_;
+  }
   std::span<BlockUse> all() noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
   std::span<const BlockUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
   void clear() noexcept;
 
  private:
   static constexpr std::size_t kInline = 4;
+  BlockUse& next_of_more();
+
   std::size_t count_ = 0;
   std::array<BlockUse, kInline> inline_;
   std::unique_ptr<BlockUse[]> more_;
