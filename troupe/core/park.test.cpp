@@ -47,4 +47,22 @@ TEST(Spin, ends_when_the_condition_holds_or_the_time_is_over) {
   EXPECT_FALSE(spin_until([] { return false; }));
 }
 
+// Whoever spins for longer than kSpinTime looks without rests first, and then with them.
+TEST(Spin, looks_on_after_the_time_without_rests) {
+  const auto passed_since = [](TimePoint start) { return std::chrono::steady_clock::now() - start; };
+  const TimePoint start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(spin_until([&] { return passed_since(start) > 4 * kSpinTime; }, 1000 * kSpinTime));
+
+  const TimePoint again = std::chrono::steady_clock::now();
+  EXPECT_FALSE(spin_until([] { return false; }, 5 * kSpinTime));
+  EXPECT_GE(passed_since(again), 5 * kSpinTime);
+
+  Spin long_one(2 * kSpinTime);
+  EXPECT_FALSE(long_one.rests());
+  while (long_one.goes_on()) {
+  }
+  EXPECT_TRUE(long_one.rests()) << "it is past the time without rests";
+  EXPECT_TRUE(Spin(kSpinTime).rests());
+}
+
 }  // namespace troupe
