@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs CTest on a build folder and says what was skipped and why; CTest's own closing lines stay last.
+"""Runs CTest on a build folder and says what was skipped and why, and what failed and how; CTest's own closing lines
+stay last.
 
     run_ctest.py BUILD_FOLDER [CTEST_ARGUMENT ...]
 
@@ -16,6 +17,7 @@ CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
 # GoogleTest prints `file:line: Skipped`, the message, and the test's name; our own entries print `skipped: reason`.
 GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+\.\w+)", re.M | re.S)
 OWN_SKIP = re.compile(r"^skipped: ([^\n]*)", re.M)
+FAILURE_LINES = 60
 
 
 def run(command):
@@ -53,6 +55,14 @@ def skips(case):
     return [(name, " ".join(reasons[0].split()) or "no reason given")]
 
 
+def failures(case):
+    """(name, the end of what it printed) of a CTest entry that failed: whoever sees the end of a log sees why."""
+    if case.get("status") != "fail":
+        return []
+    lines = (case.findtext("system-out") or "").rstrip().splitlines()
+    return [(case.get("name"), lines[-FAILURE_LINES:])]
+
+
 def main(build, arguments):
     build = pathlib.Path(build).resolve()
     report = build / "test_report.xml"
@@ -66,6 +76,11 @@ def main(build, arguments):
         print(f"Skipped ({len(skipped)}):")
         for name, reason in skipped:
             print(f"  {name}: {reason}")
+        print()
+    for name, lines in [failure for case in cases for failure in failures(case)]:
+        print(f"Failed: {name}")
+        for line in lines:
+            print(f"  {line}")
         print()
     if closing and all(case.get("status") in ("notrun", "disabled") for case in cases):
         print("No test ran: all that matched were skipped.\n")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -36,6 +37,12 @@ class LogKeeper {
       if (line.find(text) != std::string::npos) return true;
     return false;
   }
+  std::string all() {
+    const std::lock_guard lock(mutex_);
+    std::string text;
+    for (const std::string& line : lines_) text += line + "\n";
+    return text;
+  }
 
  private:
   std::mutex mutex_;
@@ -51,6 +58,9 @@ inline constexpr bool kSanitized = false;
 
 class DeviceTest : public ::testing::Test {
  protected:
+  void TearDown() override {
+    if (HasFailure()) std::cout << "what was logged:\n" << log.all();
+  }
   static SystemOptions system_options(LogKeeper& log) {
     SystemOptions options;
     options.threads = 2;

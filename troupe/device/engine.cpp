@@ -31,8 +31,9 @@ constexpr std::size_t kCallsAhead = 4;
 
 /// Where the poller looks for the next op, another thread is about to write it and the worker to read it: as long as
 /// nothing is under way, the poller is the one who can wait.
+constexpr int kRestsWhileIdle = 8;
 void rest_while_idle() noexcept {
-  for (int i = 0; i < 8; ++i) relax_core();
+  for (int i = 0; i < kRestsWhileIdle; ++i) relax_core();
 }
 
 }  // namespace

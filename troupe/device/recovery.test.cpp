@@ -70,6 +70,14 @@ class Recovery : public DeviceTest {
     std::ranges::fill(gate.flag, 0U);
     return gate;
   }
+  /// The end of an op that hangs until its deadline. On a busy machine that can pass before the op has begun, which
+  /// costs nobody anything; then it is called again.
+  static Result<void> end_of_hung(const Device& device, const char* function, const std::vector<ArrayUse>& arrays) {
+    for (;;) {
+      Result<void> end = bad(device, function, arrays).deadline(std::chrono::milliseconds(30)).get();
+      if (end || end.error().message().find("before the op began") == std::string_view::npos) return end;
+    }
+  }
 };
 
 TEST_F(Recovery, reruns_an_op_that_was_cut_off_when_that_is_safe) {
@@ -107,7 +115,7 @@ TEST_F(Recovery, runs_ops_that_had_not_begun_exactly_once) {
   const float twice = 2.0f;
   const auto parameters = std::as_bytes(std::span(&twice, 1));
   // Behind a hung op of the same lane: none of these can begin, and all change their array in place.
-  auto hung = bad(device, "loop", {writes(filled(device, {1}, 0.0f))}).deadline(std::chrono::milliseconds(100));
+  auto hung = bad(device, "loop", {writes(filled(device, {1}, 0.0f))}).deadline(std::chrono::milliseconds(500));
   const auto wait = [](Call<void> call) -> Task<Result<void>> { co_return co_await std::move(call); };
   const auto both = [&](Device gpu) -> Task<Result<void>> {
     std::vector<Task<Result<void>>> tasks;
@@ -127,8 +135,7 @@ TEST_F(Recovery, taints_what_an_op_changed_in_place_when_it_was_cut_off) {
   const Device device = open();
   const Array<float> array = filled(device, {64}, 1.0f);
   const Array<float> after = filled(device, {64}, 1.0f);
-  const Result<void> hung =
-      bad(device, "loop", {updates(value(array.slice(0, 0, 32)))}).deadline(std::chrono::milliseconds(30)).get();
+  const Result<void> hung = end_of_hung(device, "loop", {updates(value(array.slice(0, 0, 32)))});
   ASSERT_EQ(kind_of(hung), ErrorKind::deadline_exceeded) << hung.error().to_string();
   EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted);
   EXPECT_TRUE(device.read(value(array.slice(0, 32, 64))).get()) << "the other half is whole";
@@ -241,8 +248,7 @@ TEST_F(Recovery, hands_what_a_worker_prints_to_the_log) {
 TEST_F(Recovery, loses_a_device_whose_worker_thread_hangs) {
   const Device device = open({.isolation = Isolation::thread});
   Gate gate = make_gate(device);
-  const Result<void> hung =
-      bad(device, "wait_for_flag", {reads(gate.flag)}).deadline(std::chrono::milliseconds(20)).get();
+  const Result<void> hung = end_of_hung(device, "wait_for_flag", {reads(gate.flag)});
   EXPECT_EQ(kind_of(hung), ErrorKind::device_lost) << hung.error().to_string();
   EXPECT_EQ(kind_of(device.nop().get()), ErrorKind::device_lost);
   gate.open();

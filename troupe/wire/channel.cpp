@@ -59,15 +59,13 @@ void Channel::write_reply(Position position, std::uint64_t units, const Error& e
   out.error_kind_plus_one = static_cast<std::uint32_t>(error.kind()) + 1;
 }
 
-Result<void> Channel::read_error(Position position, std::uint64_t units) const {
+Error Channel::read_error(Position position, std::uint64_t units, std::uint32_t kind_plus_one) const {
   const Reply& in = reply(position);
-  const std::uint32_t kind = in.error_kind_plus_one;  // once: another process may change it
-  if (kind == 0) return {};
-  if (kind > kErrorKinds) return fail(ErrorKind::internal, "the worker's reply cannot be read");
+  if (kind_plus_one > kErrorKinds) return Error(ErrorKind::internal, "the worker's reply cannot be read");
   const std::size_t size = std::min<std::size_t>(in.size_bytes, units * kUnitBytes - kTextOffset);
   std::string text(reinterpret_cast<const char*>(&in) + kTextOffset, size);
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-  return fail(Error(static_cast<ErrorKind>(kind - 1), std::move(text), ErrorOrigin{.native_code = in.native_code}));
+  return Error(static_cast<ErrorKind>(kind_plus_one - 1), std::move(text), ErrorOrigin{.native_code = in.native_code});
 }
 
 Result<SharedBells> SharedBells::create() {

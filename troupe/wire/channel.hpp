@@ -72,9 +72,10 @@ class Channel {
   void write_reply(Position position, std::uint64_t units, const Error& error) noexcept;
   /// The app: how it ended. Trusts nothing.
   Result<void> read_reply(Position position, std::uint64_t units) const {
-    if (reply(position).error_kind_plus_one == 0) [[likely]]
+    const std::uint32_t kind_plus_one = reply(position).error_kind_plus_one;  // once: another process may change it
+    if (kind_plus_one == 0) [[likely]]
       return {};
-    return read_error(position, units);
+    return fail(read_error(position, units, kind_plus_one));
   }
   /// Calls for what `read_reply` will look at.
   void prefetch_reply(Position position) const noexcept { __builtin_prefetch(&reply(position)); }
@@ -89,7 +90,7 @@ class Channel {
     std::byte* const replies = const_cast<std::byte*>(status_memory_.data()) + sizeof(Status);
     return *reinterpret_cast<Reply*>(replies + ring_.index(position) * kUnitBytes);
   }
-  Result<void> read_error(Position position, std::uint64_t units) const;
+  Error read_error(Position position, std::uint64_t units, std::uint32_t kind_plus_one) const;
 
   SharedMemory ring_memory_;
   SharedMemory status_memory_;
