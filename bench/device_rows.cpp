@@ -3,6 +3,7 @@
 #include "bench/device_ours.hpp"
 #include "bench/direct_linear.hpp"
 #include "bench/direct_reference.hpp"
+#include "bench/eigen_reference.hpp"
 #include "bench/linear_ours.hpp"
 #include "bench/process_reference.hpp"
 
@@ -89,43 +90,70 @@ Row gemm_row(const Options& options) {
 }
 
 /// Ops that take over a millisecond: what our side adds does not show.
+Row long_row(const Options& options, const char* name, std::function<double(LinearOurs&)> ours, References references,
+             Limit limit = Limit::at_most_times(1.05)) {
+  return {.name = name,
+          .unit = "ms",
+          .ours = scaled(1e-6,
+                         [ours = std::move(ours)] {
+                           LinearOurs on("host");
+                           return ours(on);
+                         }),
+          .references = std::move(references),
+          .limit = limit,
+          .rounds = options.rounds()};
+}
+
 std::vector<Row> linear_rows(const Options& options) {
-  const auto row = [&](const char* name, const char* direct_name, auto ours, Measurement direct,
-                       Limit limit = Limit::at_most_times(1.05)) -> Row {
-    return {.name = name,
-            .unit = "ms",
-            .ours = scaled(1e-6,
-                           [=] {
-                             LinearOurs on("host");
-                             return ours(on);
-                           }),
-            .references = one(direct_name, scaled(1e-6, std::move(direct))),
-            .limit = limit,
-            .rounds = options.rounds()};
-  };
   const int count = options.count(20);
+  const auto direct = [](const char* name, Measurement ns) { return one(name, scaled(1e-6, std::move(ns))); };
   return {
-      row(
-          "LU f32 1024 through a worker, in columns", "sgetrf in this process",
+      long_row(
+          options, "LU f32 1024 through a worker, in columns",
           [=](LinearOurs& on) { return on.lu_ns(1024, count, LinearOurs::Lie::in_columns); },
-          [=] { return direct_lu_ns(1024, count); }),
-      row(
-          "the same in rows, which are turned twice", "sgetrf in this process",
-          [=](LinearOurs& on) { return on.lu_ns(1024, count); }, [=] { return direct_lu_ns(1024, count); },
-          Limit::printed()),
-      row(
-          "Cholesky f32 1024 through a worker", "spotrf in this process",
-          [=](LinearOurs& on) { return on.cholesky_ns(1024, count); }, [=] { return direct_cholesky_ns(1024, count); }),
-      row(
-          "SVD f32 512 through a worker", "sgesdd in this process",
-          [=](LinearOurs& on) { return on.svd_ns(512, count); }, [=] { return direct_svd_ns(512, count); }),
-      row(
-          "einsum abcd,cdef->abef f32, 28 each", "sgemm 784 in this process",
-          [=](LinearOurs& on) { return on.einsum_ns(28, count); }, [=] { return direct_gemm_ns(28 * 28, count); }),
-      row(
-          "SpMV f32, 2 million elements", "a plain loop in this process",
-          [=](LinearOurs& on) { return on.sparse_multiply_ns(1, count, 200'000); },
-          [=] { return direct_sparse_multiply_ns(200'000, count); }),
+          direct("sgetrf in this process", [=] { return direct_lu_ns(1024, count); })),
+      long_row(
+          options, "the same in rows, which are turned twice", [=](LinearOurs& on) { return on.lu_ns(1024, count); },
+          direct("sgetrf in this process", [=] { return direct_lu_ns(1024, count); }), Limit::printed()),
+      long_row(
+          options, "Cholesky f32 1024 through a worker", [=](LinearOurs& on) { return on.cholesky_ns(1024, count); },
+          direct("spotrf in this process", [=] { return direct_cholesky_ns(1024, count); })),
+      long_row(
+          options, "SVD f32 512 through a worker", [=](LinearOurs& on) { return on.svd_ns(512, count); },
+          direct("sgesdd in this process", [=] { return direct_svd_ns(512, count); })),
+      long_row(
+          options, "einsum abcd,cdef->abef f32, 28 each", [=](LinearOurs& on) { return on.einsum_ns(28, count); },
+          direct("sgemm 784 in this process", [=] { return direct_gemm_ns(28 * 28, count); })),
+  };
+}
+
+std::vector<Row> sparse_rows(const Options& options) {
+  constexpr int kRows = 200'000;
+  constexpr int kColumns = 32;
+  const int count = options.count(20);
+  const auto eigen = [](Measurement ns) { return one("Eigen in this process", scaled(1e-6, std::move(ns))); };
+  References multiplied = eigen([=] { return eigen_multiply_ns(kRows, 1, count); });
+  multiplied.all.push_back(
+      {"a plain loop in this process", scaled(1e-6, [=] { return direct_sparse_multiply_ns(kRows, count); })});
+  return {
+      long_row(
+          options, "SpMV f32, 2 million elements",
+          [=](LinearOurs& on) { return on.sparse_multiply_ns(1, count, kRows); }, std::move(multiplied)),
+      long_row(
+          options, "SpMM f32, the same times 32 columns",
+          [=](LinearOurs& on) { return on.sparse_multiply_ns(kColumns, count, kRows); },
+          eigen([=] { return eigen_multiply_ns(kRows, kColumns, count); })),
+      long_row(
+          options, "SpSV f32, its lower triangle", [=](LinearOurs& on) { return on.sparse_solve_ns(kRows, 1, count); },
+          eigen([=] { return eigen_solve_ns(kRows, 1, count); })),
+      long_row(
+          options, "SpSM f32, the same for 32 columns",
+          [=](LinearOurs& on) { return on.sparse_solve_ns(kRows, kColumns, count); },
+          eigen([=] { return eigen_solve_ns(kRows, kColumns, count); })),
+      long_row(
+          options, "SpGEMM f32, 200 thousand elements, squared",
+          [=](LinearOurs& on) { return on.sparse_product_ns(kRows / 10, count); },
+          eigen([=] { return eigen_product_ns(kRows / 10, count); })),
   };
 }
 
@@ -161,6 +189,7 @@ std::vector<Row> device_rows(const Options& options) {
   for (Row& row : memory_rows(options)) rows.push_back(std::move(row));
   rows.push_back(gemm_row(options));
   for (Row& row : linear_rows(options)) rows.push_back(std::move(row));
+  for (Row& row : sparse_rows(options)) rows.push_back(std::move(row));
   rows.push_back(idle_row(options));
   for (Row& row : crash_rows(options)) rows.push_back(std::move(row));
   return rows;

@@ -101,19 +101,34 @@ double LinearOurs::batched_qr_ns(int batch, int n, int count) {
   return settled_median_ns(count, [&] { value(device_.solver().qr(a, q, r).get()); });
 }
 
-double LinearOurs::sparse_multiply_ns(int columns, int count, int rows) {
-  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
+SparseMatrix LinearOurs::matrix_of(const SparseSample& sample) const {
   const auto there = [&]<class T>(const std::vector<T>& numbers) {
     const Array<T> made = value(device_.array<T>({static_cast<std::int64_t>(numbers.size())}));
     value(device_.write(made, numbers).get());
     return made;
   };
-  const SparseMatrix matrix =
-      value(device_.sparse().csr(rows, rows, there(sample.offsets), there(sample.columns), there(sample.values)).get());
-  const Shape shape = columns == 1 ? Shape{rows} : Shape{rows, columns};
-  const Array<float> x = numbers(shape, 1);
-  const Array<float> y = value(device_.array<float>(shape));
+  return value(device_.sparse()
+                   .csr(sample.rows, sample.rows, there(sample.offsets), there(sample.columns), there(sample.values))
+                   .get());
+}
+
+double LinearOurs::sparse_multiply_ns(int columns, int count, int rows) {
+  const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
+  const Array<float> x = numbers(dense_shape(rows, columns), 1);
+  const Array<float> y = value(device_.array<float>(x.shape()));
   return settled_median_ns(count, [&] { value(device_.sparse().multiply(matrix, x, y).get()); });
+}
+
+double LinearOurs::sparse_solve_ns(int rows, int columns, int count) {
+  const SparseMatrix matrix = matrix_of(SparseSample::make_lower(rows, kSparsePerRow));
+  const Array<float> b = numbers(dense_shape(rows, columns), 1);
+  const Array<float> x = value(device_.array<float>(b.shape()));
+  return settled_median_ns(count, [&] { value(device_.sparse().solve(matrix, b, x).get()); });
+}
+
+double LinearOurs::sparse_product_ns(int rows, int count) {
+  const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
+  return settled_median_ns(count, [&] { value(device_.sparse().product_now(matrix, matrix)); });
 }
 
 }  // namespace troupe::bench

@@ -34,8 +34,14 @@ class LinearOurs {
 
   /// The sample of sparse_sample.hpp times a vector, or a matrix of so many columns.
   double sparse_multiply_ns(int columns, int count, int rows = kSparseRows);
+  /// Its lower triangle, for one right-hand side, or so many.
+  double sparse_solve_ns(int rows, int columns, int count);
+  /// Times itself.
+  double sparse_product_ns(int rows, int count);
 
  private:
+  SparseMatrix matrix_of(const SparseSample& sample) const;
+  static Shape dense_shape(int rows, int columns) { return columns == 1 ? Shape{rows} : Shape{rows, columns}; }
   /// Of numbers at random, in any type.
   template <class T = float>
   Array<T> numbers(const Shape& shape, std::uint32_t seed) const;

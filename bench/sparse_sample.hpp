@@ -32,6 +32,24 @@ struct SparseSample {
     }
     return sample;
   }
+  /// What it has below the diagonal, and a diagonal that keeps solutions small: a triangular system.
+  static SparseSample make_lower(int rows, int per_row) {
+    const SparseSample whole = make(rows, per_row);
+    SparseSample lower{.rows = rows, .offsets = {0}, .columns = {}, .values = {}};
+    for (int row = 0; row < rows; ++row) {
+      for (auto i = static_cast<std::size_t>(whole.offsets[static_cast<std::size_t>(row)]);
+           i < whole.columns.size() && whole.columns[i] < row &&
+           i < static_cast<std::size_t>(whole.offsets[static_cast<std::size_t>(row) + 1]);
+           ++i) {
+        lower.columns.push_back(whole.columns[i]);
+        lower.values.push_back(whole.values[i]);
+      }
+      lower.columns.push_back(row);
+      lower.values.push_back(static_cast<float>(per_row));
+      lower.offsets.push_back(static_cast<std::int32_t>(lower.columns.size()));
+    }
+    return lower;
+  }
 };
 
 inline constexpr int kSparseRows = 1'000'000;

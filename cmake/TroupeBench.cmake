@@ -3,7 +3,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   troupe_glob(bench_parts "bench/*.cpp")
   list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$")
   add_library(troupe_bench_parts OBJECT ${bench_parts})
-  target_link_libraries(troupe_bench_parts PUBLIC troupe troupe_asio troupe_cuda)
+  target_link_libraries(troupe_bench_parts PUBLIC troupe troupe_asio troupe_cuda troupe_eigen)
   troupe_own_target(troupe_bench_parts)
 
   add_executable(troupe_bench bench/main.cpp)

@@ -15,4 +15,5 @@ function(optional_headers name header)
 endfunction()
 
 optional_headers(asio "boost/asio.hpp")
+optional_headers(eigen "Eigen/SparseCore" ENV EIGEN3_ROOT /usr/include/eigen3 /usr/local/include/eigen3)
 optional_headers(cuda "cuda_fp16.h" ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda)

@@ -194,6 +194,75 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
 }
 
+/// The columns of a dense operand are done many at once, a few at once or one by one, by how they lie and how many
+/// there are; alone, as vectors, they give the same.
+template <class T>
+class SparseColumns : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kRows = 23;
+  const Device& device() { return *conformance::Devices::instance().find("host"); }
+  /// A few elements in every row, on both sides of a large diagonal.
+  SparseMatrix matrix(SparseFormat format) {
+    std::vector<Triplet<T>> elements;
+    for (std::int64_t row = 0; row < kRows; ++row)
+      for (std::int64_t column = 0; column < kRows; ++column)
+        if (row == column || (row * 5 + column * 3) % 7 == 0)
+          elements.push_back({row, column, row == column ? T(8) : conformance::random_element<T>(random_)});
+    const Sparse sparse = device().sparse();
+    return value(sparse.convert_now(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
+                                    format));
+  }
+  /// Compares `op(in, out)` of matrices with that of their columns.
+  template <class Op>
+  void expect_columns_alike(std::int64_t columns, conformance::Lie lie, const Op& op) {
+    std::vector<T> numbers(static_cast<std::size_t>(kRows * columns));
+    for (T& number : numbers) number = conformance::random_element<T>(random_);
+    const conformance::Sample<T> in(device(), {kRows, columns}, lie, numbers);
+    conformance::Sample<T> out(device(), {kRows, columns}, lie, {});
+    value(op(in.array(), out.array()).get());
+    const std::vector<T> got = out.read();
+    conformance::Sample<T> alone(device(), {kRows, 1}, conformance::Lie::dense, {});
+    for (std::int64_t j = 0; j < columns; ++j) {
+      value(op(value(in.array().slice(1, j, j + 1)), alone.array()).get());
+      const std::vector<T> want = alone.read();
+      for (std::int64_t row = 0; row < kRows; ++row)
+        ASSERT_LT(std::abs(got[static_cast<std::size_t>(row * columns + j)] - want[static_cast<std::size_t>(row)]),
+                  1e-4)
+            << "row " << row << " of column " << j << " of " << columns;
+    }
+  }
+  void expect_columns_alike(const auto& op) {
+    for (const conformance::Lie lie : {conformance::Lie::dense, conformance::Lie::transposed, conformance::Lie::sliced})
+      for (const std::int64_t columns : {2, 7, 8, 9, 16, 17, 31, 32, 33, 70}) expect_columns_alike(columns, lie, op);
+  }
+  std::mt19937_64 random_{1};
+};
+using SparseTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(SparseColumns, SparseTypes);
+
+TYPED_TEST(SparseColumns, multiply_gives_the_same_for_any_number_of_them) {
+  const Sparse sparse = this->device().sparse();
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo}) {
+    const SparseMatrix matrix = this->matrix(format);
+    for (const bool turned : {false, true})
+      this->expect_columns_alike([&](const AnyArray& x, const AnyArray& y) {
+        return sparse.multiply(matrix, x, y, {.alpha = 0.5, .transpose = turned, .conjugate = turned});
+      });
+  }
+}
+
+TYPED_TEST(SparseColumns, solve_gives_the_same_for_any_number_of_them) {
+  const Sparse sparse = this->device().sparse();
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo}) {
+    const SparseMatrix matrix = this->matrix(format);
+    for (const bool upper : {false, true})
+      for (const bool turned : {false, true})
+        this->expect_columns_alike([&](const AnyArray& b, const AnyArray& x) {
+          return sparse.solve(matrix, b, x, {.upper = upper, .transpose = turned, .conjugate = turned});
+        });
+  }
+}
+
 TEST_F(SparseInput, a_matrix_outlives_its_worker) {
   System system({.log = log_nothing()});
   const Device device = value(system.device("host"));

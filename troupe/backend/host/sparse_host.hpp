@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "troupe/backend/host/host_places.hpp"
 #include "troupe/backend/host/scratch.hpp"
@@ -101,6 +102,30 @@ struct DenseView {
   T* row(std::int64_t i) const noexcept { return data == nullptr ? nullptr : data + i * row_step; }
   T& at(std::int64_t i, std::int64_t j) const noexcept { return data[i * row_step + j * column_step]; }
 };
+
+/// So many elements at once fill a core's registers, and loops over just as many are what compilers are good at.
+template <class T>
+inline constexpr std::int64_t kChunk = 128 / static_cast<std::int64_t>(sizeof(T));
+template <class T>
+inline constexpr std::integral_constant<std::int64_t, kChunk<T>> kWholeChunk{};
+
+/// to += factor from, for `count` elements without gaps: any number, or `kWholeChunk`.
+template <class T>
+void add_product(T* __restrict to, const T* __restrict from, const T& factor, auto count) {
+  for (std::int64_t j = 0; j < count; ++j) to[j] = sparse::plus_product(to[j], factor, from[j]);
+}
+/// The same for a row of a dense matrix, of any strides, and a row of another one.
+template <class T>
+void add_product(const DenseView<T>& to, std::int64_t to_row, const DenseView<T>& from, std::int64_t from_row,
+                 const T& factor) {
+  T* const out = to.row(to_row);
+  const T* const in = from.row(from_row);
+  std::int64_t j = 0;
+  if (to.column_step == 1 && from.column_step == 1)
+    for (; j + kChunk<T> <= to.columns; j += kChunk<T>) add_product(out + j, in + j, factor, kWholeChunk<T>);
+  for (; j < to.columns; ++j)
+    out[j * to.column_step] = sparse::plus_product(out[j * to.column_step], factor, in[j * from.column_step]);
+}
 
 /// Turns counts behind a leading zero into offsets, and says how many there are together.
 template <class I>

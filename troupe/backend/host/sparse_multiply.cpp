@@ -1,4 +1,5 @@
 // Products of sparse and dense matrices.
+#include <array>
 #include <type_traits>
 
 #include "troupe/backend/host/sparse_host.hpp"
@@ -31,6 +32,62 @@ void multiply_lines(const sparse::Lines<I>& lines, const T* values, const T* x, 
   }
 }
 
+/// Column `j` of y.
+template <class T, class I, bool conjugates>
+void multiply_column(const sparse::Lines<I>& lines, const T* values, const DenseView<T>& x, const DenseView<T>& y,
+                     std::int64_t j, const T& alpha, const T& beta) {
+  const T* const from = x.data + j * x.column_step;
+  const auto add = [&](std::int64_t line, const T& sum) {
+    y.at(line, j) = sparse::with_factors(alpha, sum, beta, y.at(line, j));
+  };
+  if (x.row_step != 1) return multiply_lines<T, I, conjugates>(lines, values, from, x.row_step, add);
+  constexpr std::integral_constant<std::int64_t, 1> kDense;
+  if (beta != T{} || y.row_step != 1) return multiply_lines<T, I, conjugates>(lines, values, from, kDense, add);
+  T* const to = y.data + j * y.column_step;
+  multiply_lines<T, I, conjugates>(lines, values, from, kDense, [&](std::int64_t line, const T& sum) {
+    to[line] = sparse::with_factors(alpha, sum, T{}, T{});
+  });
+}
+
+/// Rows of a dense matrix come in no order: they are called for so many elements in advance.
+constexpr std::int64_t kRowsAhead = 16;
+template <class T>
+void prefetch_elements(const T* first, std::int64_t count) noexcept {
+  __builtin_prefetch(first);
+  __builtin_prefetch(first + count - 1);
+}
+
+/// Columns of y from `j` on, `count` of them: at most `kChunk`, so that registers hold their sums. Those of x lie side
+/// by side.
+template <class T, class I, bool conjugates>
+void multiply_chunk(const sparse::Lines<I>& lines, const T* values, const DenseView<T>& x, const DenseView<T>& y,
+                    std::int64_t j, auto count, const T& alpha, const T& beta) {
+  for (std::int64_t line = 0; line < lines.count; ++line) {
+    std::array<T, kChunk<T>> sums{};
+    for (std::int64_t i = lines.offsets[line]; i < lines.offsets[line + 1]; ++i) {
+      if (i + kRowsAhead < lines.stored) prefetch_elements(x.row(lines.indices[i + kRowsAhead]) + j, count);
+      const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
+      add_product(sums.data(), x.row(lines.indices[i]) + j, value, count);
+    }
+    for (std::int64_t k = 0; k < count; ++k)
+      y.at(line, j + k) = sparse::with_factors(alpha, sums[static_cast<std::size_t>(k)], beta, y.at(line, j + k));
+  }
+}
+
+/// Line by line.
+template <class T, class I, bool conjugates>
+void multiply_columns(const sparse::Lines<I>& lines, const T* values, const DenseView<T>& x, const DenseView<T>& y,
+                      const T& alpha, const T& beta) {
+  std::int64_t j = 0;
+  if (y.columns == 1 || x.column_step != 1) {
+    for (; j < y.columns; ++j) multiply_column<T, I, conjugates>(lines, values, x, y, j, alpha, beta);
+    return;
+  }
+  for (; j + kChunk<T> <= y.columns; j += kChunk<T>)
+    multiply_chunk<T, I, conjugates>(lines, values, x, y, j, kWholeChunk<T>, alpha, beta);
+  if (j < y.columns) multiply_chunk<T, I, conjugates>(lines, values, x, y, j, y.columns - j, alpha, beta);
+}
+
 template <class T, class I, bool conjugates>
 void multiply_blocks(const op::SparseView& bsr, const HostPlaces& here, T alpha, const DenseView<T>& x, T beta,
                      const DenseView<T>& y) {
@@ -52,10 +109,7 @@ void multiply_elements(const op::SparseMultiply& op, const HostPlaces& here, T a
   for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
     const T value = conjugates ? sparse::conjugated(values[place]) : values[place];
     const T factor = sparse::plus_product(T{}, alpha, value);
-    const T* from = x.row(transposes ? row : column);
-    T* to = y.row(transposes ? column : row);
-    for (std::int64_t j = 0; j < y.columns; ++j, from += x.column_step, to += y.column_step)
-      *to = sparse::plus_product(*to, factor, *from);
+    add_product(y, transposes ? column : row, x, transposes ? row : column, factor);
   });
 }
 
@@ -71,20 +125,9 @@ void multiply(const op::SparseMultiply& op, const HostPlaces& here) {
     return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
   const bool line_by_line =
       op::transposes(op.turn) ? op.matrix.format == op::SparseFormat::csc : op.matrix.format == op::SparseFormat::csr;
-  if (line_by_line && y.columns == 1) {
-    const auto run = [&](auto x_step, const auto& put) {
-      multiply_lines<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), x.data, x_step,
-                                       put);
-    };
-    const auto add = [&](std::int64_t line, const T& sum) {
-      y.at(line, 0) = sparse::with_factors(alpha, sum, beta, y.at(line, 0));
-    };
-    if (x.row_step != 1) return run(x.row_step, add);
-    constexpr std::integral_constant<std::int64_t, 1> kDense;
-    if (beta != T{} || y.row_step != 1) return run(kDense, add);
-    return run(kDense,
-               [&](std::int64_t line, const T& sum) { y.data[line] = sparse::with_factors(alpha, sum, T{}, T{}); });
-  }
+  if (line_by_line)
+    return multiply_columns<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), x, y, alpha,
+                                              beta);
   scale(beta, y);
   multiply_elements<T, I, conjugates>(op, here, alpha, x, y);
 }

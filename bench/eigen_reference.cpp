@@ -1,0 +1,73 @@
+#include "bench/eigen_reference.hpp"
+
+#include "bench/bench.hpp"
+
+#if TROUPE_HAS_EIGEN
+
+#define EIGEN_NO_DEBUG  // it is not to check its arguments while it is measured
+#include <Eigen/SparseCore>
+
+#include "bench/sparse_sample.hpp"
+
+namespace troupe::bench {
+namespace {
+
+using Matrix = Eigen::SparseMatrix<float, Eigen::RowMajor>;
+using Vector = Eigen::VectorXf;
+using Dense = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const Matrix> mapped(const SparseSample& sample) {
+  return {sample.rows,           sample.rows,           static_cast<Eigen::Index>(sample.columns.size()),
+          sample.offsets.data(), sample.columns.data(), sample.values.data()};
+}
+
+template <class Numbers>
+Numbers numbers(Eigen::Index rows, Eigen::Index columns, std::uint32_t seed) {
+  const std::vector<float> all = random_numbers(static_cast<std::size_t>(rows * columns), seed);
+  return Eigen::Map<const Numbers>(all.data(), rows, columns);
+}
+
+}  // namespace
+
+double eigen_multiply_ns(int rows, int columns, int count) {
+  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
+  const Eigen::Map<const Matrix> matrix = mapped(sample);
+  const auto multiplied_ns = [&]<class Numbers>(const Numbers& x) {
+    Numbers y(rows, columns);
+    return settled_median_ns(count, [&] { y.noalias() = matrix * x; });
+  };
+  return columns == 1 ? multiplied_ns(numbers<Vector>(rows, 1, 1)) : multiplied_ns(numbers<Dense>(rows, columns, 1));
+}
+
+double eigen_solve_ns(int rows, int columns, int count) {
+  const SparseSample sample = SparseSample::make_lower(rows, kSparsePerRow);
+  const Eigen::Map<const Matrix> matrix = mapped(sample);
+  const auto solved_ns = [&]<class Numbers>(const Numbers& b) {
+    Numbers x(rows, columns);
+    return settled_median_ns(count, [&] {
+      x = b;
+      matrix.triangularView<Eigen::Lower>().solveInPlace(x);
+    });
+  };
+  return columns == 1 ? solved_ns(numbers<Vector>(rows, 1, 1)) : solved_ns(numbers<Dense>(rows, columns, 1));
+}
+
+double eigen_product_ns(int rows, int count) {
+  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
+  const Eigen::Map<const Matrix> matrix = mapped(sample);
+  return settled_median_ns(count, [&] { const Matrix product = matrix * matrix; });
+}
+
+}  // namespace troupe::bench
+
+#else
+
+namespace troupe::bench {
+
+double eigen_multiply_ns(int, int, int) { return kNotMeasured; }
+double eigen_solve_ns(int, int, int) { return kNotMeasured; }
+double eigen_product_ns(int, int) { return kNotMeasured; }
+
+}  // namespace troupe::bench
+
+#endif

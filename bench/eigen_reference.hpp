@@ -1,0 +1,15 @@
+// The references for sparse matrices on the host: Eigen in this process, with the matrices of sparse_sample.hpp where
+// they are and room for the results made before the time counts, but for that of a sparse product, which Eigen makes
+// itself. `kNotMeasured` in a build without Eigen.
+#pragma once
+
+namespace troupe::bench {
+
+/// Times a vector, or a matrix of so many columns, in rows.
+double eigen_multiply_ns(int rows, int columns, int count);
+/// A lower triangle, for one right-hand side or so many, in rows.
+double eigen_solve_ns(int rows, int columns, int count);
+/// Times itself. Elements in order, like ours.
+double eigen_product_ns(int rows, int count);
+
+}  // namespace troupe::bench
