@@ -92,6 +92,7 @@ struct System {
     return true;
   }
   bool solve() const {
+    if (lines.count == 0) return true;  // there may be no memory
     if (x.columns > 1 && x.column_step == 1) return solve_rows();
     constexpr std::integral_constant<std::int64_t, 1> kDense;
     for (std::int64_t j = 0; j < x.columns; ++j) {
