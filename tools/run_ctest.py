@@ -17,6 +17,7 @@ CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
 # GoogleTest prints `file:line: Skipped`, the message, and the test's name; our own entries print `skipped: reason`.
 GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+\.\w+)", re.M | re.S)
 OWN_SKIP = re.compile(r"^skipped: ([^\n]*)", re.M)
+GTEST_FAILURE = re.compile(r"^\[ RUN      \] (\S+)\n(.*?)^\[  FAILED  \] \1(?=[ ,\n])", re.M | re.S)
 FAILURE_LINES = 60
 
 
@@ -56,11 +57,13 @@ def skips(case):
 
 
 def failures(case):
-    """(name, the end of what it printed) of a CTest entry that failed: whoever sees the end of a log sees why."""
+    """(name, what it printed in the end) of what failed in a CTest entry: whoever sees the end of a log sees why. Of a
+    process that ran many tests, only those that failed; of one that died, the end of all."""
     if case.get("status") != "fail":
         return []
-    lines = (case.findtext("system-out") or "").rstrip().splitlines()
-    return [(case.get("name"), lines[-FAILURE_LINES:])]
+    name, output = case.get("name"), case.findtext("system-out") or ""
+    found = [(f"{name}: {test}", text) for test, text in GTEST_FAILURE.findall(output)] or [(name, output)]
+    return [(test, text.rstrip().splitlines()[-FAILURE_LINES:]) for test, text in found]
 
 
 def main(build, arguments):

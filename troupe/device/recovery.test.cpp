@@ -73,10 +73,12 @@ class Recovery : public DeviceTest {
   /// The end of an op that hangs until its deadline. On a busy machine that can pass before the op has begun, which
   /// costs nobody anything; then it is called again.
   static Result<void> end_of_hung(const Device& device, const char* function, const std::vector<ArrayUse>& arrays) {
-    for (;;) {
-      Result<void> end = bad(device, function, arrays).deadline(std::chrono::milliseconds(30)).get();
-      if (end || end.error().message().find("before the op began") == std::string_view::npos) return end;
-    }
+    Result<void> end;
+    eventually([&] {
+      end = bad(device, function, arrays).deadline(std::chrono::milliseconds(30)).get();
+      return end || end.error().message().find("before the op began") == std::string_view::npos;
+    });
+    return end;
   }
 };
 
