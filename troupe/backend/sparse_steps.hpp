@@ -189,6 +189,19 @@ constexpr void unblock_row(const Lines<I>& bsr, const T* block_values, std::int6
     }
 }
 
+/// Where an element of a BSR matrix is, by its place among the values: blocks one after another, each by rows.
+struct Place {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+template <class I>
+constexpr Place place_in_blocks(const Lines<I>& bsr, std::int64_t block, std::int64_t element) {
+  const std::int64_t number = element / (block * block);  // of the block
+  const std::int64_t inside = element % (block * block);
+  const std::int64_t line = first_not_below(bsr.offsets, 0, bsr.count + 1, number + 1) - 1;
+  return {line * block + inside / block, bsr.indices[number] * block + inside % block};
+}
+
 // ---- dense ----
 
 /// A row of a dense matrix: `count` elements `step` apart.
@@ -289,6 +302,14 @@ constexpr T block_row_product(const Lines<I>& bsr, const T* values, std::int64_t
     for (std::int64_t c = 0; c < block; ++c)
       sum = plus_product(sum, conjugates ? conjugated(elements[c]) : elements[c], from[c * step]);
   }
+  return sum;
+}
+
+/// A row times a column, of `count` elements each.
+template <class T>
+constexpr T dot(const T* row, std::int64_t row_step, const T* column, std::int64_t column_step, std::int64_t count) {
+  T sum{};
+  for (std::int64_t k = 0; k < count; ++k) sum = plus_product(sum, row[k * row_step], column[k * column_step]);
   return sum;
 }
 

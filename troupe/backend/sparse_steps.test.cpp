@@ -41,6 +41,24 @@ TEST(SparseSteps, find_the_first_number_that_is_not_below) {
               std::ranges::lower_bound(ascending, number) - ascending.begin());
 }
 
+TEST(SparseSteps, find_the_place_of_each_element_of_blocks) {
+  // Rows of blocks with two blocks, none, and one.
+  const std::vector<std::int32_t> offsets{0, 2, 2, 3};
+  const std::vector<std::int32_t> indices{0, 3, 1};
+  const Lines<std::int32_t> bsr{offsets.data(), indices.data(), 3, 4, 3};
+  constexpr std::int64_t kBlock = 2;
+  std::int64_t element = 0;
+  for (std::int64_t line = 0; line < 3; ++line)
+    for (std::int32_t i = offsets[static_cast<std::size_t>(line)]; i < offsets[static_cast<std::size_t>(line) + 1]; ++i)
+      for (std::int64_t r = 0; r < kBlock; ++r)
+        for (std::int64_t c = 0; c < kBlock; ++c, ++element) {
+          const Place at = place_in_blocks(bsr, kBlock, element);
+          EXPECT_EQ(at.row, line * kBlock + r);
+          EXPECT_EQ(at.column, indices[static_cast<std::size_t>(i)] * kBlock + c);
+        }
+  EXPECT_EQ(element, 12);
+}
+
 TEST(SparseSteps, write_verdicts_of_large_and_negative_numbers) {
   std::int32_t words[8] = {};
   write_verdict({Fault::index_outside, (std::int64_t{5} << 32) + 7, -2, std::int64_t{1} << 40}, 1, words);

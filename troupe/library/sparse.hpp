@@ -106,11 +106,10 @@ class Sparse {
   Call<void> multiply(const SparseMatrix& matrix, const AnyArray& x, const AnyArray& y,
                       SparseMultiplyOptions options = {}) const;
   /// Solves triangle x = alpha b for x: vectors, or dense matrices of any strides. `numerical_error` names the first
-  /// row whose diagonal element is zero or not there. Not for BSR.
+  /// row whose diagonal element is zero or not there.
   Call<void> solve(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
                    SparseSolveOptions options = {}) const;
-  /// The product of dense matrices where the matrix has elements: its values become alpha (a b) + beta values. Not for
-  /// BSR.
+  /// The product of dense matrices where the matrix has elements: its values become alpha (a b) + beta values.
   Call<void> sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options = {}) const;
   /// The product of two sparse matrices of one type, as CSR. What cancels out stays as a zero. Both may have any
   /// format; others than CSR are converted.

@@ -174,15 +174,6 @@ TEST_F(SparseInput, products_of_other_extents_or_types_are_refused) {
   expect_error(sparse.from_dense_now(value(device().array<std::int32_t>({3, 3}))), unsupported, "f32 f64 c64 c128");
 }
 
-TEST_F(SparseInput, blocks_are_refused_by_what_does_not_take_them) {
-  const Sparse sparse = device().sparse();
-  const std::vector<Triplet<float>> elements{{0, 0, 1}, {1, 1, 1}};
-  const SparseMatrix csr = value(sparse.from_triplets<float>(2, 2, std::span<const Triplet<float>>(elements)));
-  const SparseMatrix bsr = value(sparse.convert_now(csr, SparseFormat::bsr, 2));
-  expect_error(sparse.solve(bsr, floats({2}), floats({2})).get(), ErrorKind::unsupported, "CSR, CSC and COO");
-  expect_error(sparse.sddmm(floats({2, 1}), floats({1, 2}), bsr).get(), ErrorKind::unsupported, "CSR, CSC and COO");
-}
-
 TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   const Sparse sparse = device().sparse();
   const std::vector<Triplet<double>> elements{{1, 2, 1.5}, {0, 0, 4}, {1, 2, 2.5}};

@@ -140,8 +140,6 @@ Result<void> check(const SparseMultiply& op) {
 Result<void> check(const SparseSolve& op) {
   TROUPE_TRY(check(op.matrix));
   TROUPE_TRY(check_verdict(op.verdict));
-  if (op.matrix.format == SparseFormat::bsr)
-    return fail(ErrorKind::unsupported, "solve takes CSR, CSC and COO, not BSR: convert it");
   if (op.matrix.rows != op.matrix.columns)
     return refuse("a triangular matrix is square; this is " + std::to_string(op.matrix.rows) + " x " +
                   std::to_string(op.matrix.columns));
@@ -150,8 +148,6 @@ Result<void> check(const SparseSolve& op) {
 
 Result<void> check(const SparseSddmm& op) {
   TROUPE_TRY(check(op.matrix));
-  if (op.matrix.format == SparseFormat::bsr)
-    return fail(ErrorKind::unsupported, "sddmm takes CSR, CSC and COO, not BSR: convert it");
   for (const View* view : {&op.a, &op.b}) {
     if (view->dtype != op.matrix.values.dtype)
       return refuse("the types differ: " + std::string(troupe::name(op.matrix.values.dtype)) + " and " +

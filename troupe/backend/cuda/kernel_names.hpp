@@ -31,8 +31,8 @@ TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, fail_matri
                check_finite, determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
 TROUPE_KERNELS(SparseKernel, sparse_kernels, check_lines, report_lines, check_elements, report_elements, compress_rows,
                expand_rows, sum_up, count_blocks, check_diagonals, report_diagonal, fill_blocks, unblock_rows,
-               count_dense, fill_dense, report_dense, to_dense, multiply_blocks, multiply_conjugated_blocks, sort_lines,
-               scale, conjugate)
+               count_dense, fill_dense, report_dense, to_dense, multiply_blocks, multiply_conjugated_blocks,
+               sample_blocks, sort_lines, scale, conjugate)
 TROUPE_KERNELS(TensorKernel, tensor_kernels, unary, binary, ternary, permute)
 TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_threads, reduce_blocks, reduce_chunks, contract_threads,
                contract_blocks)

@@ -156,6 +156,20 @@ __device__ void multiply_blocks(const Lines<I>& bsr, const T* values, long long 
   }
 }
 
+/// A thread for each element of the blocks: a row of a times a column of b.
+template <class T, class I>
+__device__ void sample_blocks(const Lines<I>& bsr, T* values, long long block, const StridedMatrix& a,
+                              const StridedMatrix& b, long long depth, const Bytes16& alpha, const Bytes16& beta) {
+  const T by_alpha = *reinterpret_cast<const T*>(&alpha);
+  const T by_beta = *reinterpret_cast<const T*>(&beta);
+  for (long long i = first_index(); i < bsr.stored * block * block; i += index_step()) {
+    const Place at = place_in_blocks(bsr, block, i);
+    const T* const row = static_cast<const T*>(a.data) + at.row * a.row_stride;
+    const T* const column = static_cast<const T*>(b.data) + at.column * b.column_stride;
+    values[i] = with_factors(by_alpha, dot(row, a.column_stride, column, b.row_stride, depth), by_beta, values[i]);
+  }
+}
+
 template <class T, class I>
 __device__ void sort_lines(const I* offsets, long long lines, I* indices, T* values) {
   for (long long line = first_index(); line < lines; line += index_step())
@@ -253,6 +267,11 @@ TROUPE_BY_INDEX(i64, std::int64_t)
                                                                     StridedMatrix x, StridedMatrix y,                 \
                                                                     long long columns, Bytes16 alpha, Bytes16 beta) { \
     multiply_blocks<T, I, true>(bsr, values, block, x, y, columns, alpha, beta);                                      \
+  }                                                                                                                   \
+  TROUPE_KERNEL troupe_sample_blocks_##dtype##_##index(Lines<I> bsr, T* values, long long block, StridedMatrix a,      \
+                                                       StridedMatrix b, long long depth, Bytes16 alpha,               \
+                                                       Bytes16 beta) {                                                \
+    sample_blocks(bsr, values, block, a, b, depth, alpha, beta);                                                      \
   }                                                                                                                   \
   TROUPE_KERNEL troupe_sort_lines_##dtype##_##index(const I* offsets, long long lines, I* indices, T* values) {       \
     sort_lines(offsets, lines, indices, values);                                                                      \

@@ -47,6 +47,19 @@ Result<void> multiply_blocks(const op::SparseMultiply& op, SparseScratch& scratc
                         static_cast<long long>(columns), factor_of(op.alpha, dtype), factor_of(op.beta, dtype));
 }
 
+/// The same for the elements of a product that a matrix of blocks has room for.
+Result<void> sample_blocks(const op::SparseSddmm& op, SparseScratch& scratch) {
+  const LaneTools& on = scratch.on();
+  const DType dtype = op.matrix.values.dtype;
+  const auto strided = [&](const op::View& view) {
+    return StridedMatrix{on.data(view), view.strides[0], view.strides[1]};
+  };
+  return scratch.launch(SparseKernel::sample_blocks, {dtype, op.matrix.indices.dtype},
+                        op::element_count(op.matrix.values), lines_of(op.matrix, on), on.at(op.matrix.values),
+                        static_cast<long long>(op.matrix.block), strided(op.a), strided(op.b),
+                        static_cast<long long>(op.a.shape[1]), factor_of(op.alpha, dtype), factor_of(op.beta, dtype));
+}
+
 /// A matrix, and what cuSPARSE is to do to it. It transposes with and without conjugation; to conjugate alone is not
 /// among its operations, and takes a copy of the values.
 struct Turned {
@@ -134,6 +147,7 @@ Result<void> run_op(const op::SparseSddmm& op, const LaneTools& on) {
   if (op.matrix.stored() == 0) return {};
   SparseScratch scratch(on);
   if (op.a.shape[1] == 0) return scale(op.matrix.values, op.beta, scratch);
+  if (op.matrix.format == op::SparseFormat::bsr) return sample_blocks(op, scratch);
   GpuCsr c = TROUPE_TRY(scratch.csr(op.matrix));
   GpuDense a = TROUPE_TRY(scratch.dense(op.a));
   GpuDense b = TROUPE_TRY(scratch.dense(op.b));

@@ -2,6 +2,7 @@
 // What the host's sparse ops share.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -42,21 +43,42 @@ sparse::Lines<I> lines_of(const op::SparseView& matrix, const HostPlaces& here) 
   return {here.data<I>(matrix.offsets), here.data<I>(matrix.indices), matrix.lines(), matrix.width(), matrix.stored()};
 }
 
-/// The lines of a matrix that is not BSR; COO gets offsets, in memory that this keeps.
-template <class I>
+/// A matrix as lines of elements: COO gets offsets, and BSR is unfolded, in memory that this keeps.
+template <class T, class I>
 struct CompressedLines {
   sparse::Lines<I> lines;
-  Scratch memory;
+  const T* values = nullptr;
+  Scratch offsets_memory = nullptr;
+  Scratch indices_memory = nullptr;
+  Scratch values_memory = nullptr;
 
   static Result<CompressedLines> make(const op::SparseView& matrix, const HostPlaces& here) {
-    CompressedLines made{lines_of<I>(matrix, here), nullptr};
-    if (matrix.format != op::SparseFormat::coo) return made;
-    made.memory = TROUPE_TRY(make_scratch((matrix.rows + 1) * static_cast<std::int64_t>(sizeof(I))));
-    I* const offsets = reinterpret_cast<I*>(made.memory.get());
-    for (std::int64_t row = 0; row <= matrix.rows; ++row)
-      sparse::compress_row(here.data<I>(matrix.offsets), matrix.stored(), row, offsets);
+    CompressedLines made{.lines = lines_of<I>(matrix, here), .values = here.data<T>(matrix.values)};
+    if (matrix.format == op::SparseFormat::csr || matrix.format == op::SparseFormat::csc) return made;
+    I* const offsets = TROUPE_TRY(made.room<I>(made.offsets_memory, matrix.rows + 1));
     made.lines.offsets = offsets;
+    if (matrix.format == op::SparseFormat::coo) {
+      for (std::int64_t row = 0; row <= matrix.rows; ++row)
+        sparse::compress_row(here.data<I>(matrix.offsets), matrix.stored(), row, offsets);
+      return made;
+    }
+    const std::int64_t stored = op::element_count(matrix.values);
+    if (stored > std::numeric_limits<I>::max())
+      return fail(ErrorKind::unsupported, "the blocks have too many elements for 32-bit indices");
+    I* const indices = TROUPE_TRY(made.room<I>(made.indices_memory, stored));
+    T* const values = TROUPE_TRY(made.room<T>(made.values_memory, stored));
+    for (std::int64_t row = 0; row <= matrix.rows; ++row)
+      sparse::unblock_row(lines_of<I>(matrix, here), made.values, matrix.block, row, offsets, indices, values);
+    made.lines = {offsets, indices, matrix.rows, matrix.columns, stored};
+    made.values = values;
     return made;
+  }
+
+ private:
+  template <class U>
+  static Result<U*> room(Scratch& memory, std::int64_t count) {
+    memory = TROUPE_TRY(make_scratch(count * static_cast<std::int64_t>(sizeof(U))));
+    return reinterpret_cast<U*>(memory.get());
   }
 };
 

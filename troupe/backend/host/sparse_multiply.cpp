@@ -154,8 +154,8 @@ Result<void> run_op(const op::SparseSddmm& op, const HostPlaces& here) {
     const T beta = op.beta.as<T>();
     T* const values = here.data<T>(op.matrix.values);
     for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
-      T sum{};
-      for (std::int64_t k = 0; k < a.columns; ++k) sum = sparse::plus_product(sum, a.at(row, k), b.at(k, column));
+      const T sum =
+          sparse::dot(a.data + row * a.row_step, a.column_step, b.data + column * b.column_step, b.row_step, a.columns);
       values[place] = sparse::with_factors(alpha, sum, beta, values[place]);
     });
     return {};

@@ -115,12 +115,11 @@ sparse::Finding check_diagonals(const sparse::Lines<I>& lines, const T* values) 
 
 template <class T, class I, bool is_lower, bool conjugates>
 Result<void> solve(const op::SparseSolve& op, const HostPlaces& here) {
-  const auto compressed = TROUPE_TRY(CompressedLines<I>::make(op.matrix, here));
-  const T* const values = here.data<T>(op.matrix.values);
+  const auto compressed = TROUPE_TRY((CompressedLines<T, I>::make(op.matrix, here)));
   const DenseView<T> x(op.x, here);
   const bool is_unit = op::is_unit(op.triangle);
   const System<T, I, is_lower, conjugates> system{.lines = compressed.lines,
-                                                  .values = values,
+                                                  .values = compressed.values,
                                                   .transposes = op::transposes(op.turn) != op.matrix.by_columns(),
                                                   .is_unit = is_unit,
                                                   .alpha = op.alpha.as<T>(),
@@ -129,7 +128,7 @@ Result<void> solve(const op::SparseSolve& op, const HostPlaces& here) {
   // Whoever goes backwards meets the last row without a diagonal element first, and the verdict names the first one.
   // Without right-hand sides there is none to meet.
   const bool is_whole = x.columns > 0 ? system.solve() : is_unit;
-  const sparse::Finding found = is_whole ? sparse::Finding{} : check_diagonals(compressed.lines, values);
+  const sparse::Finding found = is_whole ? sparse::Finding{} : check_diagonals(compressed.lines, compressed.values);
   sparse::write_verdict(found, 0, here.data<std::int32_t>(op.verdict));
   return {};
 }
