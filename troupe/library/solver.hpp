@@ -47,9 +47,10 @@ class Solver {
 
   // ---- factorizations ----
 
-  /// p a = l u, both in `lu`: l below the diagonal, which is 1 throughout, u on and above it. For i from 0 upwards, row
-  /// i was exchanged with row `pivots[i]` (i32, [n]).
+  /// p a = l u for a [m, n] of any shape, both in `lu` [m, n]: l below the diagonal, which is 1 throughout, u on and
+  /// above it. For i from 0 upwards, row i was exchanged with row `pivots[i]` (i32, as many as the lesser of m and n).
   Call<void> lu(const AnyArray& a, const AnyArray& lu, const AnyArray& pivots) const;
+  /// a x = b, by what `lu` gave for a square a.
   Call<void> lu_solve(const AnyArray& lu, const AnyArray& pivots, const AnyArray& b, const AnyArray& x) const;
   /// a = l l^H for a Hermitian positive definite a, of which only the lower triangle is read; zeros above l's diagonal.
   Call<void> cholesky(const AnyArray& a, const AnyArray& l) const;

@@ -41,7 +41,8 @@ TEST_F(SolverInput, a_matrix_that_is_not_square) {
   expect_refused(solver().solve(a, array({3}), array({3})), ErrorKind::invalid_argument, "solve: a is [3, 4]");
   expect_refused(solver().inverse(a, array({3, 4})), ErrorKind::invalid_argument, "not square");
   expect_refused(solver().determinant(a), ErrorKind::invalid_argument, "not square");
-  expect_refused(solver().lu(a, array({3, 4}), array<std::int32_t>({3})), ErrorKind::invalid_argument, "not square");
+  expect_refused(solver().lu_solve(a, array<std::int32_t>({3}), array({3}), array({3})), ErrorKind::invalid_argument,
+                 "not square");
   expect_refused(solver().cholesky(a, array({3, 4})), ErrorKind::invalid_argument, "not square");
   expect_refused(solver().eigh(a, array({3}), array({3, 3})), ErrorKind::invalid_argument, "not square");
 }
@@ -51,6 +52,10 @@ TEST_F(SolverInput, shapes_that_do_not_fit) {
   expect_refused(solver().solve(a, array({4}), array({3})), ErrorKind::invalid_argument, "b is [4, 1]");
   expect_refused(solver().solve(a, array({3, 2}), array({3, 1})), ErrorKind::invalid_argument, "should be [3, 2]");
   expect_refused(solver().inverse(a, array({2, 2})), ErrorKind::invalid_argument, "should be [3, 3]");
+  expect_refused(solver().lu(array({5, 3}), array({5, 5}), array<std::int32_t>({3})), ErrorKind::invalid_argument,
+                 "should be [5, 3]");
+  expect_refused(solver().lu(array({5, 3}), array({5, 3}), array<std::int32_t>({5})), ErrorKind::invalid_argument,
+                 "should be [3]");
   expect_refused(solver().qr(array({5, 3}), array({5, 4}), array({4, 3})), ErrorKind::invalid_argument, "q is [5, 4]");
   expect_refused(solver().qr(array({5, 3}), array({5, 5}), array({3, 3})), ErrorKind::invalid_argument, "[5, 3]");
   expect_refused(solver().least_squares(array({5, 3}), array({5}), array({5})), ErrorKind::invalid_argument,
@@ -176,6 +181,19 @@ TYPED_TEST(SolverVerdicts, a_singular_matrix_says_which_pivot_and_taints_what_wa
   a = this->matrix(kIdentity);
   value(this->solver().solve(a.array(), b.array(), x.array()).get());  // written whole, it is good again
   this->expect_equal(x.read(), b.values());
+}
+
+TYPED_TEST(SolverVerdicts, lu_of_a_matrix_without_full_rank_says_which_pivot_whatever_its_shape) {
+  const std::vector<double> wide{1, 2, 4, 2, 4, 8};  // the second row is twice the first
+  const std::vector<double> tall{1, 2, 2, 4, 4, 8};  // the second column is
+  for (const auto& [shape, elements] : {std::pair(Shape{2, 3}, wide), std::pair(Shape{3, 2}, tall)}) {
+    auto a = this->numbers(shape, elements);
+    auto lu = this->poisoned(shape);
+    auto pivots = this->template poisoned_of<std::int32_t>({2});
+    this->expect_numerical_error(this->solver().lu(a.array(), lu.array(), pivots.array()).get(), 2, "pivot 2");
+    this->expect_tainted(lu.array());
+    this->expect_tainted(pivots.array());
+  }
 }
 
 TYPED_TEST(SolverVerdicts, factors_of_a_singular_matrix_solve_nothing) {

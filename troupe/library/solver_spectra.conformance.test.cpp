@@ -3,26 +3,6 @@
 namespace troupe::conformance {
 namespace {
 
-/// Matrices of any shape; a batch of -1 is a single one.
-struct AnyCase {
-  std::int64_t batch;
-  std::int64_t rows;
-  std::int64_t columns;
-};
-constexpr std::array kAnyCases{AnyCase{-1, 0, 0},  AnyCase{-1, 3, 0}, AnyCase{-1, 0, 4}, AnyCase{-1, 1, 1},
-                               AnyCase{-1, 5, 1},  AnyCase{-1, 1, 6}, AnyCase{-1, 7, 7}, AnyCase{-1, 31, 13},
-                               AnyCase{-1, 8, 29}, AnyCase{0, 3, 2},  AnyCase{1, 4, 3},  AnyCase{3, 9, 5},
-                               AnyCase{4, 5, 9},   AnyCase{5, 6, 6}};
-
-/// `f(batch, rows, columns, lie)` for all of them, and for a few large ones.
-template <class F>
-void for_each_shape(F&& f) {
-  for (const Lie lie : kLies)
-    for (const AnyCase& any : kAnyCases) f(any.batch, any.rows, any.columns, lie);
-  f(-1, 149, 67, Lie::dense);
-  f(-1, 67, 149, Lie::transposed);
-}
-
 template <class C>
 class SolverSpectraConformance : public SolverFixture<C> {
  protected:

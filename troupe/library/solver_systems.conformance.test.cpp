@@ -21,6 +21,28 @@ class SolverConformance : public SolverFixture<C> {
       this->expect_nothing_left(all[i] * got - right, 8 + static_cast<double>(n), magnitude);
     }
   }
+  /// p a = l u, for l and u in one matrix.
+  void expect_factored(Dense<WideNumber> a, const Dense<WideNumber>& lu, std::span<const std::int32_t> pivots) {
+    Dense<WideNumber> lower = identity<WideNumber>(lu.rows);
+    Dense<WideNumber> upper = lu;
+    for (std::int64_t i = 0; i < lu.rows; ++i)
+      for (std::int64_t j = 0; j < std::min(i, lu.columns); ++j) {
+        lower.at(i, j) = std::exchange(upper.at(i, j), WideNumber(0));
+        EXPECT_LE(static_cast<double>(std::abs(lower.at(i, j))), 1.5);
+      }
+    for (std::int64_t i = 0; i < std::ssize(pivots); ++i) {
+      const std::int64_t pivot = pivots[static_cast<std::size_t>(i)];
+      ASSERT_TRUE(i <= pivot && pivot < a.rows) << pivot;
+      for (std::int64_t j = 0; j < a.columns; ++j) std::swap(a.at(i, j), a.at(pivot, j));
+    }
+    const auto v = this->probe(a.columns);
+    this->expect_nothing_left(lower * (upper * v) - a * v, 8 + static_cast<double>(std::max(a.rows, a.columns)),
+                              largest(upper));
+  }
+  static std::span<const std::int32_t> pivots_of(const std::vector<std::int32_t>& all, std::int64_t count,
+                                                 std::int64_t which) {
+    return std::span(all).subspan(static_cast<std::size_t>(which * count), static_cast<std::size_t>(count));
+  }
   std::vector<Dense<WideNumber>> matrices_of(const Sample<Number>& a, std::int64_t batch, std::int64_t n) {
     std::vector<Dense<WideNumber>> all;
     for (std::int64_t i = 0; i < count_of(batch); ++i) all.push_back(matrix_of(a.values(), n, n, i));
@@ -93,32 +115,20 @@ TYPED_TEST(SolverConformance, inverse) {
 
 TYPED_TEST(SolverConformance, lu) {
   using T = typename TypeParam::Element;
-  using W = Wide<T>;
   this->covers("solver", "lu");
-  for_each_square([&](std::int64_t batch, std::int64_t n, Lie lie) {
-    Sample<T> a = this->random(batch_shape(batch, n, n), lie);
-    Sample<T> lu = this->poisoned(batch_shape(batch, n, n), next(lie));
-    auto pivots = this->template poisoned_of<std::int32_t>(batch_shape(batch, n), next(lie, 2));
+  const auto try_shape = [&](std::int64_t batch, std::int64_t rows, std::int64_t columns, Lie lie) {
+    Sample<T> a = this->random(batch_shape(batch, rows, columns), lie);
+    Sample<T> lu = this->poisoned(batch_shape(batch, rows, columns), next(lie));
+    auto pivots = this->template poisoned_of<std::int32_t>(batch_shape(batch, std::min(rows, columns)), next(lie, 2));
     value(this->device().solver().lu(a.array(), lu.array(), pivots.array()).get());
     lu.read();
     pivots.read();
-    for (std::int64_t m = 0; m < count_of(batch); ++m) {
-      Dense<W> upper = matrix_of(lu.values(), n, n, m);
-      Dense<W> lower = identity<W>(n);
-      Dense<W> exchanged = matrix_of(a.values(), n, n, m);
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t pivot = pivots.values()[static_cast<std::size_t>(m * n + i)];
-        ASSERT_TRUE(i <= pivot && pivot < n) << pivot;
-        for (std::int64_t j = 0; j < n; ++j) std::swap(exchanged.at(i, j), exchanged.at(pivot, j));
-        for (std::int64_t j = 0; j < i; ++j) {
-          lower.at(i, j) = std::exchange(upper.at(i, j), W(0));
-          EXPECT_LE(static_cast<double>(std::abs(lower.at(i, j))), 1.5);
-        }
-      }
-      const auto v = this->probe(n);
-      this->expect_nothing_left(lower * (upper * v) - exchanged * v, 8 + static_cast<double>(n), largest(upper));
-    }
-  });
+    for (std::int64_t m = 0; m < count_of(batch); ++m)
+      this->expect_factored(matrix_of(a.values(), rows, columns, m), matrix_of(lu.values(), rows, columns, m),
+                            this->pivots_of(pivots.values(), std::min(rows, columns), m));
+  };
+  for_each_square([&](std::int64_t batch, std::int64_t n, Lie lie) { try_shape(batch, n, n, lie); });
+  for_each_shape(try_shape);
 }
 
 TYPED_TEST(SolverConformance, lu_solve) {

@@ -122,7 +122,7 @@ Result<void> check(const Determinant& op) {
 
 Result<void> check(const Lu& op) {
   Fit fit("lu", "a", op.a);
-  fit.square("a").matrix("lu", op.lu, fit.rows(), fit.rows()).vector("pivots", op.pivots, fit.rows(), DType::i32);
+  fit.matrix("lu", op.lu, fit.rows(), fit.columns()).vector("pivots", op.pivots, fit.lesser(), DType::i32);
   return fit.verdict(op.verdict).status();
 }
 

@@ -75,14 +75,14 @@ struct Determinant {
   friend bool operator==(const Determinant&, const Determinant&) = default;
 };
 
-/// p a = l u: the unit triangle l below the diagonal, u on and above it. Row i was exchanged with row pivots[i], for i
-/// from 0 upwards.
+/// p a = l u: l below the diagonal, on which it is 1, u on and above it; a need not be square. Row i was exchanged with
+/// row pivots[i], for i from 0 upwards.
 struct Lu {
   static constexpr Kind kKind = kind(Family::solver, 3);
   static constexpr std::string_view kName = "solver.lu";
   View a;
   View lu;
-  View pivots;  // [batch, n], i32
+  View pivots;  // [batch, the lesser of rows and columns], i32
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {

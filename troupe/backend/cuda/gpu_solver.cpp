@@ -55,7 +55,7 @@ Result<void> GpuSolver<T>::lu(const GpuPacked<T>& a, const GpuPivots& pivots, in
   for (int i = 0; i < a.batch(); ++i)
     TROUPE_TRY(checked(
         any_.cusolverDnXgetrf(solver_.handle(), solver_.params(), a.rows(), a.columns(), kType, a.at(i), a.leading(),
-                              reinterpret_cast<std::int64_t*>(pivots.wide()) + std::int64_t{i} * a.rows(), kType,
+                              reinterpret_cast<std::int64_t*>(pivots.wide()) + std::int64_t{i} * pivots_of(a), kType,
                               work.device.data(), work.device_bytes, work.host, work.host_bytes, info + i),
         "cusolverDnXgetrf"));
   return {};

@@ -34,8 +34,11 @@ class GpuSolver {
   /// Whether a batch of such matrices goes to a function for all of them.
   static bool is_batched(std::int64_t batch, std::int64_t n) noexcept { return batch > 1 && n <= kBatchedMost; }
   Result<GpuPivots> pivots_for(const GpuPacked<T>& a) const {
-    return GpuPivots::make(on_, a.batch(), a.rows(), !is_batched(a.batch(), a.rows()));
+    const bool is_square = a.rows() == a.columns();
+    return GpuPivots::make(on_, a.batch(), pivots_of(a), !(is_square && is_batched(a.batch(), a.rows())));
   }
+  static int pivots_of(const GpuPacked<T>& a) noexcept { return std::min(a.rows(), a.columns()); }
+  /// a, of any shape, becomes l and u.
   Result<void> lu(const GpuPacked<T>& a, const GpuPivots& pivots, int* info) const;
   /// b becomes x.
   Result<void> lu_solve(const GpuPacked<T>& lu, const GpuPivots& pivots, const GpuPacked<T>& b, int* spare) const;

@@ -135,7 +135,7 @@ Result<void> run_op(const op::Lu& op, const LaneTools& on) {
     if (lu.count() == 0) return verdict.give(op.verdict);
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
     TROUPE_TRY(solver.lu(lu, pivots, verdict.theirs()));
-    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), lu.rows(), 1));
+    const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), solver.pivots_of(lu), 1));
     TROUPE_TRY(give_pivots(on, pivots, from_zero));
     TROUPE_TRY(from_zero.give_vectors(op.pivots));
     TROUPE_TRY(lu.give(op.lu));

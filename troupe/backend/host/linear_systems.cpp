@@ -137,7 +137,7 @@ Result<void> run_op(const op::Lu& op, const HostPlaces& here) {
   return for_each_matrix(op, op.a, here, [&](const auto& lapack, std::int64_t i) -> Result<std::int32_t> {
     using T = decltype(element_of(lapack));
     const auto a = TROUPE_TRY(Packed<T>::from(one_of(here(op.a), i)));
-    std::vector<int> pivots(static_cast<std::size_t>(a.rows()));
+    std::vector<int> pivots(static_cast<std::size_t>(std::min(a.rows(), a.columns())));
     const int info = lapack.lu(a, pivots);
     for (int& pivot : pivots) --pivot;
     TROUPE_TRY(a.give(one_of(here(op.lu), i)));
