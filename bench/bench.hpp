@@ -65,6 +65,8 @@ class Limit {
 struct Reference {
   std::string name;
   Measurement measure;
+  /// Ours, too, in another way: a worker runs it.
+  bool is_ours = false;
 };
 
 /// The same task done otherwise, with best effort in each way. The best of them is the one a row is compared with.

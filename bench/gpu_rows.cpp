@@ -111,7 +111,7 @@ std::vector<Row> launch_rows(const SharedGpu& gpu, const Options& options) {
       {.name = "the same from four threads at once",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours_with_threads().empty_pipelined_ns(pipelined, kThreads); },
-       .references = one("ours from one thread", from_one_thread),
+       .references = {.all = {{"ours from one thread", from_one_thread, /*is_ours=*/true}}, .why_none = {}},
        .limit = Limit::at_most_times(1.05),  // no slower; the rest is for what rounds differ by
        .rounds = options.rounds(9)},
   };
@@ -418,10 +418,8 @@ void share_cores(Row& row) {
     };
   };
   row.ours = moved(row.ours, Caller::worker);
-  for (Reference& reference : row.references.all) {
-    const bool is_ours = reference.name.starts_with("ours");
-    reference.measure = moved(reference.measure, is_ours ? Caller::worker : Caller::this_thread);
-  }
+  for (Reference& reference : row.references.all)
+    reference.measure = moved(reference.measure, reference.is_ours ? Caller::worker : Caller::this_thread);
 }
 
 }  // namespace
