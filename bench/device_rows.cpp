@@ -151,6 +151,10 @@ std::vector<Row> sparse_rows(const Options& options) {
           [=](LinearOurs& on) { return on.sparse_solve_ns(kRows, kColumns, count); },
           eigen([=] { return eigen_solve_ns(kRows, kColumns, count); })),
       long_row(
+          options, "SDDMM f32, 2 million dots of 64",
+          [=](LinearOurs& on) { return on.sparse_sample_ns(kRows, 2 * kColumns, count); },
+          eigen([=] { return eigen_sample_ns(kRows, 2 * kColumns, count); })),
+      long_row(
           options, "SpGEMM f32, 200 thousand elements, squared",
           [=](LinearOurs& on) { return on.sparse_product_ns(kRows / 10, count); },
           eigen([=] { return eigen_product_ns(kRows / 10, count); })),

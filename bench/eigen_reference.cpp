@@ -52,6 +52,21 @@ double eigen_solve_ns(int rows, int columns, int count) {
   return columns == 1 ? solved_ns(numbers<Vector>(rows, 1, 1)) : solved_ns(numbers<Dense>(rows, columns, 1));
 }
 
+double eigen_sample_ns(int rows, int columns, int count) {
+  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
+  const Dense a = numbers<Dense>(rows, columns, 1);
+  const Eigen::MatrixXf b = numbers<Dense>(columns, rows, 2);
+  std::vector<float> values(sample.columns.size());
+  return settled_median_ns(count, [&] {
+    for (int i = 0; i < rows; ++i)
+      for (int k = sample.offsets[static_cast<std::size_t>(i)]; k < sample.offsets[static_cast<std::size_t>(i) + 1];
+           ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        values[at] = a.row(i).transpose().dot(b.col(sample.columns[at]));
+      }
+  });
+}
+
 double eigen_product_ns(int rows, int count) {
   const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
   const Eigen::Map<const Matrix> matrix = mapped(sample);
@@ -66,6 +81,7 @@ namespace troupe::bench {
 
 double eigen_multiply_ns(int, int, int) { return kNotMeasured; }
 double eigen_solve_ns(int, int, int) { return kNotMeasured; }
+double eigen_sample_ns(int, int, int) { return kNotMeasured; }
 double eigen_product_ns(int, int) { return kNotMeasured; }
 
 }  // namespace troupe::bench

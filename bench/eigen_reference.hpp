@@ -9,6 +9,8 @@ namespace troupe::bench {
 double eigen_multiply_ns(int rows, int columns, int count);
 /// A lower triangle, for one right-hand side or so many, in rows.
 double eigen_solve_ns(int rows, int columns, int count);
+/// Rows of one dense matrix times columns of another, in columns, where the sparse one has elements.
+double eigen_sample_ns(int rows, int columns, int count);
 /// Times itself. Elements in order, like ours.
 double eigen_product_ns(int rows, int count);
 

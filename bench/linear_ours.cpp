@@ -126,6 +126,13 @@ double LinearOurs::sparse_solve_ns(int rows, int columns, int count) {
   return settled_median_ns(count, [&] { value(device_.sparse().solve(matrix, b, x).get()); });
 }
 
+double LinearOurs::sparse_sample_ns(int rows, int columns, int count) {
+  const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
+  const Array<float> a = numbers({rows, columns}, 1);
+  const Array<float> b = numbers({columns, rows}, 2);
+  return settled_median_ns(count, [&] { value(device_.sparse().sddmm(a, b, matrix).get()); });
+}
+
 double LinearOurs::sparse_product_ns(int rows, int count) {
   const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
   return settled_median_ns(count, [&] { value(device_.sparse().product_now(matrix, matrix)); });

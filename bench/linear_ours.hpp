@@ -36,6 +36,8 @@ class LinearOurs {
   double sparse_multiply_ns(int columns, int count, int rows = kSparseRows);
   /// Its lower triangle, for one right-hand side, or so many.
   double sparse_solve_ns(int rows, int columns, int count);
+  /// [rows, columns] times [columns, rows], where the sample has elements.
+  double sparse_sample_ns(int rows, int columns, int count);
   /// Times itself.
   double sparse_product_ns(int rows, int count);
 

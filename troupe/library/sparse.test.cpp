@@ -190,7 +190,8 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
 template <class T>
 class SparseColumns : public ::testing::Test {
  protected:
-  static constexpr std::int64_t kRows = 23;
+  static constexpr std::int64_t kRows = 24;
+  static constexpr std::int64_t kBlock = 3;
   const Device& device() { return *conformance::Devices::instance().find("host"); }
   /// A few elements in every row, on both sides of a large diagonal.
   SparseMatrix matrix(SparseFormat format) {
@@ -201,7 +202,7 @@ class SparseColumns : public ::testing::Test {
           elements.push_back({row, column, row == column ? T(8) : conformance::random_element<T>(random_)});
     const Sparse sparse = device().sparse();
     return value(sparse.convert_now(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
-                                    format));
+                                    format, format == SparseFormat::bsr ? kBlock : 1));
   }
   /// Compares `op(in, out)` of matrices with that of their columns.
   template <class Op>
@@ -233,7 +234,7 @@ TYPED_TEST_SUITE(SparseColumns, SparseTypes);
 
 TYPED_TEST(SparseColumns, multiply_gives_the_same_for_any_number_of_them) {
   const Sparse sparse = this->device().sparse();
-  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo}) {
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo, SparseFormat::bsr}) {
     const SparseMatrix matrix = this->matrix(format);
     for (const bool turned : {false, true})
       this->expect_columns_alike([&](const AnyArray& x, const AnyArray& y) {
@@ -244,7 +245,7 @@ TYPED_TEST(SparseColumns, multiply_gives_the_same_for_any_number_of_them) {
 
 TYPED_TEST(SparseColumns, solve_gives_the_same_for_any_number_of_them) {
   const Sparse sparse = this->device().sparse();
-  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo}) {
+  for (const SparseFormat format : {SparseFormat::csr, SparseFormat::csc, SparseFormat::coo, SparseFormat::bsr}) {
     const SparseMatrix matrix = this->matrix(format);
     for (const bool upper : {false, true})
       for (const bool turned : {false, true})

@@ -105,7 +105,7 @@ TYPED_TEST(SparseMultiplyConformance, sddmm) {
   this->covers("sparse", "sddmm");
   int round = 0;
   for (const auto& [rows, columns] : kSmallExtents)
-    for (const std::int64_t depth : {0, 1, 13}) {
+    for (const std::int64_t depth : {0, 1, 13, 37}) {
       const auto plain = this->random_matrix(rows, columns);
       this->for_each_kind(rows, columns, [&](SparseFormat format, DType index_type) {
         const Lie lie = kLies[static_cast<std::size_t>(round++) % kLies.size()];

@@ -2,6 +2,7 @@
 // What the host's sparse ops share.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -130,6 +131,17 @@ template <class T>
 inline constexpr std::int64_t kChunk = 128 / static_cast<std::int64_t>(sizeof(T));
 template <class T>
 inline constexpr std::integral_constant<std::int64_t, kChunk<T>> kWholeChunk{};
+
+/// Lines of a dense matrix are needed in no order: they are called for so many elements in advance, the beginning of
+/// each. Always inline, because g++ drops calls of functions that do nothing else.
+inline constexpr std::int64_t kElementsAhead = 16;
+template <class T>
+[[gnu::always_inline]] inline void prefetch_elements(const T* first, std::int64_t count) noexcept {
+  constexpr std::int64_t kCacheLine = 64 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t kMostCacheLines = 8;
+  for (std::int64_t i = 0; i < std::min(count, kMostCacheLines * kCacheLine); i += kCacheLine)
+    __builtin_prefetch(first + i);
+}
 
 /// to += factor from, for `count` elements without gaps: any number, or `kWholeChunk`.
 template <class T>

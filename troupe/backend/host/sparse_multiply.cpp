@@ -49,43 +49,45 @@ void multiply_column(const sparse::Lines<I>& lines, const T* values, const Dense
   });
 }
 
-/// Rows of a dense matrix come in no order: they are called for so many elements in advance.
-constexpr std::int64_t kRowsAhead = 16;
+/// Columns of y from `j` on, `count` of them: at most `kChunk`, so that registers hold their sums. `add_line(line,
+/// sums, j, count)` adds up what a line gives.
 template <class T>
-void prefetch_elements(const T* first, std::int64_t count) noexcept {
-  __builtin_prefetch(first);
-  __builtin_prefetch(first + count - 1);
-}
-
-/// Columns of y from `j` on, `count` of them: at most `kChunk`, so that registers hold their sums. Those of x lie side
-/// by side.
-template <class T, class I, bool conjugates>
-void multiply_chunk(const sparse::Lines<I>& lines, const T* values, const DenseView<T>& x, const DenseView<T>& y,
-                    std::int64_t j, auto count, const T& alpha, const T& beta) {
-  for (std::int64_t line = 0; line < lines.count; ++line) {
+void multiply_chunk(const DenseView<T>& y, std::int64_t j, auto count, const T& alpha, const T& beta,
+                    const auto& add_line) {
+  for (std::int64_t line = 0; line < y.rows; ++line) {
     std::array<T, kChunk<T>> sums{};
-    for (std::int64_t i = lines.offsets[line]; i < lines.offsets[line + 1]; ++i) {
-      if (i + kRowsAhead < lines.stored) prefetch_elements(x.row(lines.indices[i + kRowsAhead]) + j, count);
-      const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
-      add_product(sums.data(), x.row(lines.indices[i]) + j, value, count);
-    }
+    add_line(line, sums.data(), j, count);
     for (std::int64_t k = 0; k < count; ++k)
       y.at(line, j + k) = sparse::with_factors(alpha, sums[static_cast<std::size_t>(k)], beta, y.at(line, j + k));
   }
+}
+template <class T>
+void multiply_chunks(const DenseView<T>& y, const T& alpha, const T& beta, const auto& add_line) {
+  std::int64_t j = 0;
+  for (; j + kChunk<T> <= y.columns; j += kChunk<T>) multiply_chunk(y, j, kWholeChunk<T>, alpha, beta, add_line);
+  if (j < y.columns) multiply_chunk(y, j, y.columns - j, alpha, beta, add_line);
+}
+/// Whether there are several columns, and those of x lie side by side.
+template <class T>
+bool has_chunks(const DenseView<T>& x) {
+  return x.columns > 1 && x.column_step == 1;
 }
 
 /// Line by line.
 template <class T, class I, bool conjugates>
 void multiply_columns(const sparse::Lines<I>& lines, const T* values, const DenseView<T>& x, const DenseView<T>& y,
                       const T& alpha, const T& beta) {
-  std::int64_t j = 0;
-  if (y.columns == 1 || x.column_step != 1) {
-    for (; j < y.columns; ++j) multiply_column<T, I, conjugates>(lines, values, x, y, j, alpha, beta);
+  if (!has_chunks(x)) {
+    for (std::int64_t j = 0; j < y.columns; ++j) multiply_column<T, I, conjugates>(lines, values, x, y, j, alpha, beta);
     return;
   }
-  for (; j + kChunk<T> <= y.columns; j += kChunk<T>)
-    multiply_chunk<T, I, conjugates>(lines, values, x, y, j, kWholeChunk<T>, alpha, beta);
-  if (j < y.columns) multiply_chunk<T, I, conjugates>(lines, values, x, y, j, y.columns - j, alpha, beta);
+  multiply_chunks(y, alpha, beta, [&](std::int64_t line, T* sums, std::int64_t j, auto count) {
+    for (std::int64_t i = lines.offsets[line]; i < lines.offsets[line + 1]; ++i) {
+      if (i + kElementsAhead < lines.stored) prefetch_elements(x.row(lines.indices[i + kElementsAhead]) + j, count);
+      const T value = conjugates ? sparse::conjugated(values[i]) : values[i];
+      add_product(sums, x.row(lines.indices[i]) + j, value, count);
+    }
+  });
 }
 
 template <class T, class I, bool conjugates>
@@ -93,12 +95,24 @@ void multiply_blocks(const op::SparseView& bsr, const HostPlaces& here, T alpha,
                      const DenseView<T>& y) {
   const sparse::Lines<I> lines = lines_of<I>(bsr, here);
   const T* const values = here.data<T>(bsr.values);
-  for (std::int64_t i = 0; i < y.rows; ++i)
-    for (std::int64_t j = 0; j < y.columns; ++j) {
-      const T sum =
-          sparse::block_row_product<conjugates>(lines, values, bsr.block, i, x.data + j * x.column_step, x.row_step);
-      y.at(i, j) = sparse::with_factors(alpha, sum, beta, y.at(i, j));
+  const std::int64_t block = bsr.block;
+  if (!has_chunks(x)) {
+    for (std::int64_t i = 0; i < y.rows; ++i)
+      for (std::int64_t j = 0; j < y.columns; ++j) {
+        const T sum =
+            sparse::block_row_product<conjugates>(lines, values, block, i, x.data + j * x.column_step, x.row_step);
+        y.at(i, j) = sparse::with_factors(alpha, sum, beta, y.at(i, j));
+      }
+    return;
+  }
+  multiply_chunks(y, alpha, beta, [&](std::int64_t row, T* sums, std::int64_t j, auto count) {
+    for (std::int64_t i = lines.offsets[row / block]; i < lines.offsets[row / block + 1]; ++i) {
+      const T* const elements = values + (i * block + row % block) * block;
+      for (std::int64_t c = 0; c < block; ++c)
+        add_product(sums, x.row(lines.indices[i] * block + c) + j,
+                    conjugates ? sparse::conjugated(elements[c]) : elements[c], count);
     }
+  });
 }
 
 template <class T, class I, bool conjugates>
@@ -141,23 +155,6 @@ Result<void> run_op(const op::SparseMultiply& op, const HostPlaces& here) {
       multiply<T, I, true>(op, here);
     else
       multiply<T, I, false>(op, here);
-    return {};
-  });
-}
-
-Result<void> run_op(const op::SparseSddmm& op, const HostPlaces& here) {
-  TROUPE_TRY(op::check(op));
-  return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
-    const DenseView<T> a(op.a, here);
-    const DenseView<T> b(op.b, here);
-    const T alpha = op.alpha.as<T>();
-    const T beta = op.beta.as<T>();
-    T* const values = here.data<T>(op.matrix.values);
-    for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
-      const T sum =
-          sparse::dot(a.data + row * a.row_step, a.column_step, b.data + column * b.column_step, b.row_step, a.columns);
-      values[place] = sparse::with_factors(alpha, sum, beta, values[place]);
-    });
     return {};
   });
 }
