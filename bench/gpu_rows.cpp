@@ -251,8 +251,9 @@ std::vector<Row> solver_rows(const SharedGpu& gpu, const Options& options) {
   };
 }
 
-/// A matrix with 10 million elements, ten in each row.
+/// A matrix with 10 million elements, ten in each row, and a triangle with about a million.
 std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
+  constexpr int kTriangleRows = 200'000;
   const int count = options.count(200);
   const auto row = [&](std::string name, std::string raw_name, int columns, double times) -> Row {
     return {.name = std::move(name),
@@ -266,6 +267,13 @@ std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
   return {
       row("SpMV f32, 10 million elements", "raw: cusparseSpMV, flag, spin", 1, kSmall),
       row("SpMM f32, the same times 32 columns", "raw: cusparseSpMM, flag, spin", 32, kBusy),
+      {.name = "SpSV f32, a million elements, again",
+       .unit = "us",
+       .ours = [=] { return kUs * gpu->linear().sparse_solve_ns(kTriangleRows, 1, count); },
+       .references = one("raw: cusparseSpSV_updateMatrix, _solve, flag, spin",
+                         [=] { return kUs * gpu->raw_linear().sparse_solve_ns(kTriangleRows, count); }),
+       .limit = Limit::at_most_times(kSmall),
+       .rounds = options.rounds(5)},
   };
 }
 

@@ -410,6 +410,57 @@ double RawLinear::sparse_multiply_ns(int columns, int count, int rows) {
   return ns;
 }
 
+double RawLinear::sparse_solve_ns(int rows, int count) {
+  const cuda::Library& library = libraries_->sparse;
+  const cusparseHandle_t handle = libraries_->sparse_handle;
+  const SparseSample sample = SparseSample::make_lower(rows, kSparsePerRow);
+  const RawMemory offsets = copy_of(*gpu_, sample.offsets);
+  const RawMemory indices = copy_of(*gpu_, sample.columns);
+  const RawMemory values = copy_of(*gpu_, sample.values);
+  const RawMemory b = numbers_of<float>(*gpu_, static_cast<std::size_t>(rows), 1);
+  const RawMemory x(gpu_->context(), static_cast<std::size_t>(rows) * sizeof(float));
+
+  cusparseSpMatDescr_t matrix = nullptr;
+  check_status(TROUPE_RAW_FIND(library, cusparseCreateCsr)(
+                   &matrix, rows, rows, static_cast<std::int64_t>(sample.values.size()), pointer<void>(offsets),
+                   pointer<void>(indices), pointer<void>(values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                   CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+               "cusparseCreateCsr");
+  cusparseFillMode_t lower = CUSPARSE_FILL_MODE_LOWER;
+  check_status(
+      TROUPE_RAW_FIND(library, cusparseSpMatSetAttribute)(matrix, CUSPARSE_SPMAT_FILL_MODE, &lower, sizeof lower),
+      "cusparseSpMatSetAttribute");
+  cusparseDnVecDescr_t in = nullptr;
+  cusparseDnVecDescr_t out = nullptr;
+  const auto describe = TROUPE_RAW_FIND(library, cusparseCreateDnVec);
+  check_status(describe(&in, rows, pointer<void>(b), CUDA_R_32F), "cusparseCreateDnVec");
+  check_status(describe(&out, rows, pointer<void>(x), CUDA_R_32F), "cusparseCreateDnVec");
+  cusparseSpSVDescr_t plan = nullptr;
+  check_status(TROUPE_RAW_FIND(library, cusparseSpSV_createDescr)(&plan), "cusparseSpSV_createDescr");
+  const auto call = [&](auto function, auto... last) {
+    return function(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &kOne, matrix, in, out, CUDA_R_32F,
+                    CUSPARSE_SPSV_ALG_DEFAULT, plan, last...);
+  };
+  std::size_t bytes = 0;
+  check_status(call(TROUPE_RAW_FIND(library, cusparseSpSV_bufferSize), &bytes), "cusparseSpSV_bufferSize");
+  const RawMemory buffer(gpu_->context(), bytes + 1);
+  check_status(call(TROUPE_RAW_FIND(library, cusparseSpSV_analysis), pointer<void>(buffer)), "cusparseSpSV_analysis");
+  const auto update = TROUPE_RAW_FIND(library, cusparseSpSV_updateMatrix);
+  const auto solve = TROUPE_RAW_FIND(library, cusparseSpSV_solve);
+  const double ns = settled_median_ns(count, [&] {
+    gpu_->complete([&] {
+      check_status(update(handle, plan, pointer<void>(values), CUSPARSE_SPSV_UPDATE_GENERAL),
+                   "cusparseSpSV_updateMatrix");
+      check_status(call(solve), "cusparseSpSV_solve");
+    });
+  });
+  check_status(TROUPE_RAW_FIND(library, cusparseSpSV_destroyDescr)(plan), "cusparseSpSV_destroyDescr");
+  check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnVec)(in), "cusparseDestroyDnVec");
+  check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnVec)(out), "cusparseDestroyDnVec");
+  check_status(TROUPE_RAW_FIND(library, cusparseDestroySpMat)(matrix), "cusparseDestroySpMat");
+  return ns;
+}
+
 }  // namespace troupe::bench
 
 #endif

@@ -31,6 +31,8 @@ class RawLinear {
   double batched_qr_ns(int batch, int n, int count);
 
   double sparse_multiply_ns(int columns, int count, int rows = kSparseRows);
+  /// Its lower triangle, for one right-hand side; analysed before, and told of the values each time.
+  double sparse_solve_ns(int rows, int count);
 
  private:
   struct Libraries;

@@ -32,6 +32,8 @@ class VaultBlock {
   /// Where the app sees the memory; null when it does not, and for blocks of size 0.
   std::byte* data() const noexcept { return data_; }
   int device() const noexcept { return device_; }
+  /// No other block of its vault has had it, or will.
+  std::uint64_t number() const noexcept { return number_; }
   const Vault& vault() const noexcept { return *vault_; }
 
   /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
@@ -72,6 +74,7 @@ class VaultBlock {
   std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;
+  std::uint64_t number_ = 0;
   std::byte* data_ = nullptr;
   IntrusivePtr<Vault> vault_;  // shared: the vault lives as long as its blocks
   Suballocator::Piece piece_;

@@ -273,7 +273,7 @@ IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_b
   block.unknown_ = {};
   block.size_bytes_ = size_bytes;
   block.vault_ = IntrusivePtr<Vault>::share(this);
-  ++stats_.allocations;
+  block.number_ = ++stats_.allocations;
   ++stats_.blocks;
   stats_.used_bytes += block.piece_.size_bytes;
   stats_.peak_bytes = std::max(stats_.peak_bytes, stats_.used_bytes);

@@ -65,6 +65,16 @@ class SparseConformance : public Conformance<C> {
     const SparseMatrix csr = value(this->device().sparse().from_triplets(plain.triplets, index_type));
     return value(this->device().sparse().convert_now(csr, format, kBlockSize));
   }
+  /// Changes the signs of some of its values, and says what it is then.
+  Plain<Number> with_other_values(const SparseMatrix& matrix) {
+    const Array<Number> values = value(matrix.template values_as<Number>());
+    const HostArray<Number> before = value(this->device().read(values).get());
+    std::vector<Number> after;
+    for (std::int64_t i = 0; i < before.size(); ++i)
+      after.push_back(random_element<std::uint8_t>(this->random_numbers()) % 2 == 0 ? before[i] : -before[i]);
+    value(this->device().write(values, after).get());
+    return {value(this->device().sparse().template triplets_now<Number>(matrix))};
+  }
   static bool can_be(SparseFormat format, std::int64_t rows, std::int64_t columns) {
     return format != SparseFormat::bsr || (rows % kBlockSize == 0 && columns % kBlockSize == 0);
   }

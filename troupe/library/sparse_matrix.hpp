@@ -63,6 +63,7 @@ class SparseMatrix {
             .rows = rows_,
             .columns = columns_,
             .block = block_,
+            .structure = offsets_ ? offsets_.block()->number() : 0,  // offsets are written once
             .offsets = offsets_.view(),
             .indices = indices_.view(),
             .values = values_.view()};

@@ -66,6 +66,33 @@ TYPED_TEST(SparseMultiplyConformance, spmv_of_many_rows) {
   });
 }
 
+// What a backend works out of a structure it may keep for the next product: of that matrix, whatever its values are by
+// then, and of no other that comes to lie in the same place.
+
+TYPED_TEST(SparseMultiplyConformance, spmv_again_with_other_values) {
+  this->covers("sparse", "spmv");
+  const auto plain = this->random_matrix(1'002, 999, 7);
+  this->for_each_kind(1'002, 999, [&](SparseFormat format, DType index_type) {
+    const SparseMatrix matrix = this->on_device(plain, format, index_type);
+    for (int round = 0; round < 4; ++round)
+      this->try_all_options(this->with_other_values(matrix), matrix, 0, kLies[static_cast<std::size_t>(round)]);
+  });
+}
+
+TYPED_TEST(SparseMultiplyConformance, spmv_of_matrices_that_come_and_go) {
+  this->covers("sparse", "spmv");
+  std::vector<SparseMatrix> staying;
+  for (int round = 0; round < 80; ++round) {
+    const auto plain = this->random_matrix(54, 48, 4);
+    const SparseMatrix matrix =
+        this->on_device(plain, round % 3 == 0 ? SparseFormat::csc : SparseFormat::csr, DType::i32);
+    for (int again = 0; again < 3; ++again)
+      this->try_product(plain, matrix, 0, Lie::dense, {.transpose = round % 5 == 0}, this->factor(1, 0),
+                        this->factor(0, 0));
+    if (round % 4 == 0) staying.push_back(matrix);
+  }
+}
+
 TYPED_TEST(SparseMultiplyConformance, spmv_without_elements) {
   this->covers("sparse", "spmv");
   const Plain<typename TypeParam::Element> nothing{{6, 9, {}}};

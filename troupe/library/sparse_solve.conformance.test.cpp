@@ -74,6 +74,26 @@ class SparseSolveConformance : public SparseConformance<C> {
                       {.upper = upper, .unit_diagonal = unit, .transpose = transpose, .conjugate = conjugates});
           }
   }
+  void try_again_with_other_values(std::int64_t columns) {
+    const Plain<Number> plain = solvable(300);
+    for (const SparseFormat format : kFormats)
+      for (const DType index_type : kIndexTypes) {
+        const SparseMatrix matrix = this->on_device(plain, format, index_type);
+        for (int round = 0; round < 3; ++round)
+          try_all_options(this->with_other_values(matrix), matrix, columns, kLies[static_cast<std::size_t>(round)]);
+      }
+  }
+  void try_matrices_that_come_and_go(std::int64_t columns) {
+    std::vector<SparseMatrix> staying;
+    for (int round = 0; round < 80; ++round) {
+      const Plain<Number> plain = solvable(54);
+      const SparseFormat format = round % 3 == 0 ? SparseFormat::csc : SparseFormat::csr;
+      const SparseMatrix matrix = this->on_device(plain, format, DType::i32);
+      for (int again = 0; again < 3; ++again)
+        try_solve(plain, matrix, columns, Lie::dense, {.upper = round % 2 == 0, .transpose = round % 5 == 0});
+      if (round % 4 == 0) staying.push_back(matrix);
+    }
+  }
 };
 TYPED_TEST_SUITE(SparseSolveConformance, FourTypesOnAllBackends, CaseNames);
 
@@ -110,6 +130,27 @@ TYPED_TEST(SparseSolveConformance, spsm) {
                               kLies[static_cast<std::size_t>(round++) % kLies.size()]);
       });
     }
+}
+
+// What a backend works out of a structure it may keep for the next solve: of that matrix, whatever its values are by
+// then, and of no other that comes to lie in the same place.
+
+TYPED_TEST(SparseSolveConformance, spsv_again_with_other_values) {
+  this->covers("sparse", "spsv");
+  this->try_again_with_other_values(0);
+}
+TYPED_TEST(SparseSolveConformance, spsm_again_with_other_values) {
+  this->covers("sparse", "spsm");
+  this->try_again_with_other_values(5);
+}
+
+TYPED_TEST(SparseSolveConformance, spsv_with_matrices_that_come_and_go) {
+  this->covers("sparse", "spsv");
+  this->try_matrices_that_come_and_go(0);
+}
+TYPED_TEST(SparseSolveConformance, spsm_with_matrices_that_come_and_go) {
+  this->covers("sparse", "spsm");
+  this->try_matrices_that_come_and_go(3);
 }
 
 TYPED_TEST(SparseSolveConformance, solve_says_which_diagonal_element_is_missing_or_zero) {

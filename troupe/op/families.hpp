@@ -30,7 +30,7 @@ void with_each_op(F&& f) {
 }
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
-inline constexpr std::uint16_t kOpVersion = 4;
+inline constexpr std::uint16_t kOpVersion = 5;
 
 /// What stands before an op's fields.
 struct OpHeader {

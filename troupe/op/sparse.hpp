@@ -21,6 +21,9 @@ struct SparseView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t block = 1;  // how many rows and columns a block has; 1 of all but BSR
+  /// A name for the offsets and indices as they are now: no others of this worker's have had it, or will, so what is
+  /// worked out about them may be kept under it. 0 when they have none.
+  std::uint64_t structure = 0;
   View offsets;
   View indices;
   View values;
@@ -41,6 +44,7 @@ struct SparseView {
   template <class Self, class V>
   static void describe_structure(Self& self, V& v) {
     describe_layout(self, v);
+    v.field(self.structure);
     v.reads(self.offsets);
     v.reads(self.indices);
   }

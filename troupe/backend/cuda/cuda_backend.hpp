@@ -137,10 +137,10 @@ class CudaBackend {
   const std::unique_ptr<CudaContext> context_;
   const RegisteredMemory status_;  // timelines, where the GPU writes them
   CudaMemory memory_;
-  CudaOps ops_;
   std::mutex making_lanes_;
   std::array<std::unique_ptr<CudaLane>, wire::kMaxLanes> made_lanes_;
   std::array<std::atomic<CudaLane*>, wire::kMaxLanes> lanes_{};  // for a look without the lock
+  CudaOps ops_;                 // behind the lanes: its handles use their streams to the end
   std::uint32_t unraised_ = 0;  // a bit for every lane that has ops for which its timeline is not raised yet
   std::atomic<bool> is_poisoned_{false};
 

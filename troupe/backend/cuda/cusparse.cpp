@@ -2,123 +2,18 @@
 
 #include "troupe/backend/cuda/cusparse.hpp"
 
-#include <array>
-#include <cstring>
 #include <string>
+#include <utility>
 
-#include "troupe/backend/cuda/function_table.hpp"
+#include "troupe/backend/cuda/cusparse_calls.hpp"
 #include "troupe/backend/cuda/op_tools.hpp"
+#include "troupe/backend/kept_plans.hpp"
 
 namespace troupe::cuda {
 namespace {
 
-#define TROUPE_CUSPARSE_FUNCTIONS(each)                                                                             \
-  each(cusparseCreate) each(cusparseDestroy) each(cusparseSetStream) each(cusparseCreateCsr)                        \
-      each(cusparseCsrSetPointers) each(cusparseSpMatSetAttribute) each(cusparseSpMatGetSize)                       \
-          each(cusparseDestroySpMat) each(cusparseCreateDnVec) each(cusparseDestroyDnVec) each(cusparseCreateDnMat) \
-              each(cusparseDestroyDnMat) each(cusparseSpMV_bufferSize) each(cusparseSpMV)                           \
-                  each(cusparseSpMM_bufferSize) each(cusparseSpMM) each(cusparseSpSV_createDescr)                   \
-                      each(cusparseSpSV_destroyDescr) each(cusparseSpSV_bufferSize) each(cusparseSpSV_analysis)     \
-                          each(cusparseSpSV_solve) each(cusparseSpSM_createDescr) each(cusparseSpSM_destroyDescr)   \
-                              each(cusparseSpSM_bufferSize) each(cusparseSpSM_analysis) each(cusparseSpSM_solve)    \
-                                  each(cusparseSDDMM_bufferSize) each(cusparseSDDMM)                                \
-                                      each(cusparseCsr2cscEx2_bufferSize) each(cusparseCsr2cscEx2)                  \
-                                          each(cusparseSpGEMM_createDescr) each(cusparseSpGEMM_destroyDescr)        \
-                                              each(cusparseSpGEMM_workEstimation) each(cusparseSpGEMM_compute)      \
-                                                  each(cusparseSpGEMM_copy)
+using namespace sparse_calls;
 
-/// The functions we call.
-struct Table {
-#define TROUPE_CUSPARSE_FUNCTION(function) decltype(&::function) function = nullptr;
-  TROUPE_CUSPARSE_FUNCTIONS(TROUPE_CUSPARSE_FUNCTION)
-#undef TROUPE_CUSPARSE_FUNCTION
-};
-
-Result<Table> open_table() {
-  const Library library = TROUPE_TRY(Library::open({"libcusparse.so.13", "libcusparse.so.12"}));
-  Table table;
-  FunctionFinder finder(library);
-  TROUPE_CUSPARSE_FUNCTIONS(TROUPE_FIND_FUNCTION)
-  TROUPE_TRY(finder.status());
-  return table;
-}
-
-Result<const Table*> find_table() { return opened_once<open_table>(); }
-/// For those who have a handle.
-const Table& table() { return **find_table(); }
-
-Result<void> checked(cusparseStatus_t status, const char* call) {
-  if (status == CUSPARSE_STATUS_SUCCESS) return {};
-  const bool no_memory = status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
-  const ErrorKind kind = no_memory                                 ? ErrorKind::out_of_memory
-                         : status == CUSPARSE_STATUS_NOT_SUPPORTED ? ErrorKind::unsupported
-                                                                   : ErrorKind::library_error;
-  return fail(Error(kind, std::string(call) + " answered " + std::to_string(status),
-                    ErrorOrigin{.library = "cusparse", .native_code = status}));
-}
-
-/// Calls a function of the table and checks what it answers.
-#define TROUPE_CUSPARSE(function, ...) checked(table().function(__VA_ARGS__), #function)
-
-/// A descriptor, destroyed by the function of the table that knows how.
-template <class D, auto destroy>
-struct Owned {
-  D it = nullptr;
-  Owned() = default;
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() {
-    if (it) (void)(table().*destroy)(it);
-  }
-};
-using SparseMatrix = Owned<cusparseSpMatDescr_t, &Table::cusparseDestroySpMat>;
-using DenseVector = Owned<cusparseDnVecDescr_t, &Table::cusparseDestroyDnVec>;
-using DenseMatrix = Owned<cusparseDnMatDescr_t, &Table::cusparseDestroyDnMat>;
-using VectorSolve = Owned<cusparseSpSVDescr_t, &Table::cusparseSpSV_destroyDescr>;
-using MatrixSolve = Owned<cusparseSpSMDescr_t, &Table::cusparseSpSM_destroyDescr>;
-using Product = Owned<cusparseSpGEMMDescr_t, &Table::cusparseSpGEMM_destroyDescr>;
-
-cudaDataType value_type(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f64: return CUDA_R_64F;
-    case DType::c64: return CUDA_C_32F;
-    case DType::c128: return CUDA_C_64F;
-    default: return CUDA_R_32F;
-  }
-}
-cusparseOperation_t operation(op::Turn turn) noexcept {
-  return turn == op::Turn::none        ? CUSPARSE_OPERATION_NON_TRANSPOSE
-         : turn == op::Turn::transpose ? CUSPARSE_OPERATION_TRANSPOSE
-                                       : CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-}
-void* pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(address); }
-
-/// A factor of the type that is computed with.
-struct alignas(16) Factor {
-  std::array<std::byte, 16> bytes{};
-  Factor(const op::Scalar& scalar, DType dtype) noexcept {
-    visit(dtype, [&]<class T>(std::type_identity<T>) {
-      const auto converted = scalar.as<T>();
-      std::memcpy(bytes.data(), &converted, sizeof converted);
-    });
-  }
-  const void* data() const noexcept { return bytes.data(); }
-};
-
-Result<void> describe(const GpuCsr& csr, SparseMatrix& descriptor) {
-  const cusparseIndexType_t index = csr.index_type == DType::i32 ? CUSPARSE_INDEX_32I : CUSPARSE_INDEX_64I;
-  return TROUPE_CUSPARSE(cusparseCreateCsr, &descriptor.it, csr.rows, csr.columns, csr.stored, pointer(csr.offsets),
-                         pointer(csr.indices), pointer(csr.values), index, index, CUSPARSE_INDEX_BASE_ZERO,
-                         value_type(csr.dtype));
-}
-Result<void> describe(const GpuDense& dense, DType dtype, DenseVector& descriptor) {
-  return TROUPE_CUSPARSE(cusparseCreateDnVec, &descriptor.it, dense.rows, pointer(dense.data), value_type(dtype));
-}
-Result<void> describe(const GpuDense& dense, DType dtype, DenseMatrix& descriptor) {
-  return TROUPE_CUSPARSE(cusparseCreateDnMat, &descriptor.it, dense.rows, dense.columns, dense.leading,
-                         pointer(dense.data), value_type(dtype),
-                         dense.by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL);
-}
 /// The same memory, read in the other order.
 GpuDense transposed(const GpuDense& m) noexcept {
   return {m.data, m.columns, m.rows, m.leading, !m.by_rows, m.is_vector};
@@ -127,9 +22,10 @@ GpuDense transposed(const GpuDense& m) noexcept {
 /// Buffers up to this size lie in memory that is kept: to allocate and free one costs a small product a microsecond.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{4} << 20;
 
-/// Memory for one call.
+/// Memory for one call, or for a plan.
 class Buffer {
  public:
+  explicit Buffer(StreamScratch scratch) noexcept : scratch_(std::move(scratch)) {}
   static Result<Buffer> of(std::uint64_t size_bytes, std::optional<OwnMemory>& kept, const LaneTools& on) {
     if (size_bytes > kKeptBytes) return Buffer(TROUPE_TRY(on.scratch(size_bytes)));
     if (!kept) kept.emplace(TROUPE_TRY(OwnMemory::allocate(on.context(), kKeptBytes, false)));
@@ -139,19 +35,96 @@ class Buffer {
 
  private:
   explicit Buffer(CUdeviceptr kept) noexcept : kept_(kept) {}
-  explicit Buffer(StreamScratch scratch) noexcept : scratch_(std::move(scratch)) {}
   CUdeviceptr kept_ = 0;
   std::optional<StreamScratch> scratch_;
 };
 
-Result<void> set_triangle(const SparseMatrix& matrix, op::StoredTriangle triangle) {
-  cusparseFillMode_t fill = op::is_lower(triangle) ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER;
-  cusparseDiagType_t diagonal = op::is_unit(triangle) ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
-  TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMatSetAttribute, matrix.it, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill));
-  return TROUPE_CUSPARSE(cusparseSpMatSetAttribute, matrix.it, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal);
-}
+/// Calls with equal ones may share a plan.
+struct PlanKey {
+  enum class Use : std::uint8_t { multiply, solve };
+  Use use = Use::multiply;
+  std::uint64_t structure = 0;
+  op::Turn turn = op::Turn::none;
+  op::StoredTriangle triangle = op::StoredTriangle::lower;
+  DType dtype = DType::f32;
+  DType index_type = DType::i32;
+  std::int64_t columns = 1;  // of the right-hand sides; they lie by rows, without gaps
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
 
 }  // namespace
+
+/// Descriptors, and what cuSPARSE works out of a structure, in a buffer that nobody else writes.
+struct Cusparse::Plan {
+  PlanKey key;
+  std::uint64_t size_bytes = 0;
+  SparseMatrix matrix;
+  DenseVector in_vector;
+  DenseVector out_vector;
+  DenseMatrix in_matrix;
+  DenseMatrix out_matrix;
+  VectorSolve vector_solve;
+  MatrixSolve matrix_solve;
+  std::optional<Buffer> buffer;
+  bool is_preprocessed = false;
+
+  static Result<std::unique_ptr<Plan>> make(const PlanKey& key, const GpuCsr& a, const GpuDense& in,
+                                            const GpuDense& out) {
+    auto made = std::make_unique<Plan>();
+    made->key = key;
+    TROUPE_TRY(describe(a, made->matrix));
+    if (in.is_vector) {
+      TROUPE_TRY(describe(in, a.dtype, made->in_vector));
+      TROUPE_TRY(describe(out, a.dtype, made->out_vector));
+    } else {
+      TROUPE_TRY(describe(in, a.dtype, made->in_matrix));
+      TROUPE_TRY(describe(out, a.dtype, made->out_matrix));
+    }
+    return made;
+  }
+  /// The same structure, with the arrays of another call.
+  Result<void> point_at(const GpuCsr& a, const GpuDense& in, const GpuDense& out) {
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMatSetValues, matrix.it, pointer(a.values)));
+    if (in.is_vector) {
+      TROUPE_TRY(TROUPE_CUSPARSE(cusparseDnVecSetValues, in_vector.it, pointer(in.data)));
+      return TROUPE_CUSPARSE(cusparseDnVecSetValues, out_vector.it, pointer(out.data));
+    }
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseDnMatSetValues, in_matrix.it, pointer(in.data)));
+    return TROUPE_CUSPARSE(cusparseDnMatSetValues, out_matrix.it, pointer(out.data));
+  }
+};
+
+/// Plans of structures that have a name. Those without one are given out like others, and not kept.
+struct Cusparse::Plans {
+  backend::KeptPlans<Plan> kept;
+  std::optional<OwnMemory> memory;  // for buffers of calls; made when one is first needed
+
+  std::unique_ptr<Plan> take(const PlanKey& key) { return key.structure == 0 ? nullptr : kept.take(key); }
+  void keep(std::unique_ptr<Plan> plan) {
+    if (plan->key.structure != 0) kept.keep(std::move(plan));
+  }
+  Result<Buffer> buffer(std::uint64_t size_bytes, const LaneTools& on) { return Buffer::of(size_bytes, memory, on); }
+  Result<void> give_buffer(Plan& plan, std::uint64_t size_bytes, const LaneTools& on) {
+    if (plan.key.structure == 0) {
+      plan.buffer.emplace(TROUPE_TRY(buffer(size_bytes, on)));
+      return {};
+    }
+    plan.buffer.emplace(TROUPE_TRY(scratch(size_bytes, on)));
+    plan.size_bytes = size_bytes;
+    return {};
+  }
+
+ private:
+  /// When there is no memory, all other plans are given up for it.
+  Result<StreamScratch> scratch(std::uint64_t size_bytes, const LaneTools& on) {
+    Result<StreamScratch> got = on.scratch(size_bytes);
+    if (got || got.error().kind() != ErrorKind::out_of_memory) return got;
+    kept.clear();
+    return on.scratch(size_bytes);
+  }
+};
+
+Cusparse::Cusparse(cusparseHandle_t handle) : handle_(handle), plans_(std::make_unique<Plans>()) {}
 
 Result<std::unique_ptr<Cusparse>> Cusparse::create(CUstream stream) {
   const Table& functions = *TROUPE_TRY(find_table());
@@ -162,7 +135,10 @@ Result<std::unique_ptr<Cusparse>> Cusparse::create(CUstream stream) {
   return made;
 }
 
-Cusparse::~Cusparse() { (void)table().cusparseDestroy(handle_); }
+Cusparse::~Cusparse() {
+  plans_.reset();
+  (void)table().cusparseDestroy(handle_);
+}
 
 Result<void> Cusparse::multiply(const LaneTools& on, const op::Scalar& alpha, const GpuCsr& a, op::Turn turn,
                                 const GpuDense& x, const op::Scalar& beta, const GpuDense& y) {
@@ -170,72 +146,114 @@ Result<void> Cusparse::multiply(const LaneTools& on, const op::Scalar& alpha, co
   const Factor by_beta(beta, a.dtype);
   const cudaDataType type = value_type(a.dtype);
   const cusparseOperation_t turned = operation(turn);
-  SparseMatrix matrix;
-  TROUPE_TRY(describe(a, matrix));
-  std::size_t bytes = 0;
-  if (x.is_vector) {
-    DenseVector in;
-    DenseVector out;
-    TROUPE_TRY(describe(x, a.dtype, in));
-    TROUPE_TRY(describe(y, a.dtype, out));
-    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMV_bufferSize, handle_, turned, by_alpha.data(), matrix.it, in.it,
-                               by_beta.data(), out.it, type, CUSPARSE_SPMV_ALG_DEFAULT, &bytes));
-    const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
-    return TROUPE_CUSPARSE(cusparseSpMV, handle_, turned, by_alpha.data(), matrix.it, in.it, by_beta.data(), out.it,
-                           type, CUSPARSE_SPMV_ALG_DEFAULT, buffer.data());
-  }
+  if (x.is_vector) return multiply_vector(on, by_alpha.data(), a, turn, x, by_beta.data(), y);
   // Both dense matrices in one order: x is read as its transpose where it lies the other way.
   const bool alike = x.by_rows == y.by_rows;
   const cusparseOperation_t turned_x = alike ? CUSPARSE_OPERATION_NON_TRANSPOSE : CUSPARSE_OPERATION_TRANSPOSE;
+  SparseMatrix matrix;
   DenseMatrix in;
   DenseMatrix out;
+  TROUPE_TRY(describe(a, matrix));
   TROUPE_TRY(describe(alike ? x : transposed(x), a.dtype, in));
   TROUPE_TRY(describe(y, a.dtype, out));
+  std::size_t bytes = 0;
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpMM_bufferSize, handle_, turned, turned_x, by_alpha.data(), matrix.it, in.it,
                              by_beta.data(), out.it, type, CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
-  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
+  const Buffer buffer = TROUPE_TRY(plans_->buffer(bytes, on));
   return TROUPE_CUSPARSE(cusparseSpMM, handle_, turned, turned_x, by_alpha.data(), matrix.it, in.it, by_beta.data(),
                          out.it, type, CUSPARSE_SPMM_ALG_DEFAULT, buffer.data());
+}
+
+Result<void> Cusparse::multiply_vector(const LaneTools& on, const void* alpha, const GpuCsr& a, op::Turn turn,
+                                       const GpuDense& x, const void* beta, const GpuDense& y) {
+  const PlanKey key{.use = PlanKey::Use::multiply,
+                    .structure = a.structure,
+                    .turn = turn,
+                    .dtype = a.dtype,
+                    .index_type = a.index_type};
+  const auto call = [&](const Plan& plan, auto function, auto... last) {
+    return function(handle_, operation(turn), alpha, plan.matrix.it, plan.in_vector.it, beta, plan.out_vector.it,
+                    value_type(a.dtype), CUSPARSE_SPMV_ALG_DEFAULT, last...);
+  };
+  std::unique_ptr<Plan> plan = plans_->take(key);
+  if (!plan) {
+    plan = TROUPE_TRY(Plan::make(key, a, x, y));
+    std::size_t bytes = 0;
+    TROUPE_TRY(checked(call(*plan, table().cusparseSpMV_bufferSize, &bytes), "cusparseSpMV_bufferSize"));
+    TROUPE_TRY(plans_->give_buffer(*plan, bytes, on));
+  } else {
+    TROUPE_TRY(plan->point_at(a, x, y));
+    // It takes as long as a few products save: for a matrix that is used a second time.
+    if (!std::exchange(plan->is_preprocessed, true))
+      TROUPE_TRY(
+          checked(call(*plan, table().cusparseSpMV_preprocess, plan->buffer->data()), "cusparseSpMV_preprocess"));
+  }
+  TROUPE_TRY(checked(call(*plan, table().cusparseSpMV, plan->buffer->data()), "cusparseSpMV"));
+  plans_->keep(std::move(plan));
+  return {};
 }
 
 Result<void> Cusparse::solve(const LaneTools& on, const op::Scalar& alpha, const GpuCsr& a, op::Turn turn,
                              op::StoredTriangle triangle, const GpuDense& b, const GpuDense& x) {
   const Factor by_alpha(alpha, a.dtype);
-  const cudaDataType type = value_type(a.dtype);
-  const cusparseOperation_t turned = operation(turn);
-  SparseMatrix matrix;
-  TROUPE_TRY(describe(a, matrix));
-  TROUPE_TRY(set_triangle(matrix, triangle));
-  std::size_t bytes = 0;
-  if (b.is_vector) {
-    DenseVector in;
-    DenseVector out;
-    VectorSolve solve;
-    TROUPE_TRY(describe(b, a.dtype, in));
-    TROUPE_TRY(describe(x, a.dtype, out));
-    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_createDescr, &solve.it));
-    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_bufferSize, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it,
-                               type, CUSPARSE_SPSV_ALG_DEFAULT, solve.it, &bytes));
-    const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
-    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_analysis, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it, type,
-                               CUSPARSE_SPSV_ALG_DEFAULT, solve.it, buffer.data()));
-    return TROUPE_CUSPARSE(cusparseSpSV_solve, handle_, turned, by_alpha.data(), matrix.it, in.it, out.it, type,
-                           CUSPARSE_SPSV_ALG_DEFAULT, solve.it);
+  const PlanKey key{.use = PlanKey::Use::solve,
+                    .structure = a.structure,
+                    .turn = turn,
+                    .triangle = triangle,
+                    .dtype = a.dtype,
+                    .index_type = a.index_type,
+                    .columns = b.columns};
+  std::unique_ptr<Plan> plan = plans_->take(key);
+  const bool is_new = !plan;
+  if (is_new) {
+    plan = TROUPE_TRY(Plan::make(key, a, b, x));
+    TROUPE_TRY(set_triangle(plan->matrix, triangle));
+  } else {
+    TROUPE_TRY(plan->point_at(a, b, x));
   }
-  constexpr cusparseOperation_t kAsItIs = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  DenseMatrix in;
-  DenseMatrix out;
-  MatrixSolve solve;
-  TROUPE_TRY(describe(b, a.dtype, in));
-  TROUPE_TRY(describe(x, a.dtype, out));
-  TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_createDescr, &solve.it));
-  TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_bufferSize, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it,
-                             out.it, type, CUSPARSE_SPSM_ALG_DEFAULT, solve.it, &bytes));
-  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
-  TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_analysis, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it, out.it,
-                             type, CUSPARSE_SPSM_ALG_DEFAULT, solve.it, buffer.data()));
-  return TROUPE_CUSPARSE(cusparseSpSM_solve, handle_, turned, kAsItIs, by_alpha.data(), matrix.it, in.it, out.it, type,
-                         CUSPARSE_SPSM_ALG_DEFAULT, solve.it);
+  TROUPE_TRY(b.is_vector ? solve_vector(on, by_alpha.data(), a, *plan, is_new)
+                         : solve_matrix(on, by_alpha.data(), a, *plan, is_new));
+  plans_->keep(std::move(plan));
+  return {};
+}
+
+// What cuSPARSE keeps of a triangle includes its values: those of later calls it has to be told.
+
+Result<void> Cusparse::solve_vector(const LaneTools& on, const void* alpha, const GpuCsr& a, Plan& plan, bool is_new) {
+  const auto call = [&](auto function, auto... last) {
+    return function(handle_, operation(plan.key.turn), alpha, plan.matrix.it, plan.in_vector.it, plan.out_vector.it,
+                    value_type(a.dtype), CUSPARSE_SPSV_ALG_DEFAULT, plan.vector_solve.it, last...);
+  };
+  if (is_new) {
+    std::size_t bytes = 0;
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_createDescr, &plan.vector_solve.it));
+    TROUPE_TRY(checked(call(table().cusparseSpSV_bufferSize, &bytes), "cusparseSpSV_bufferSize"));
+    TROUPE_TRY(plans_->give_buffer(plan, bytes, on));
+    TROUPE_TRY(checked(call(table().cusparseSpSV_analysis, plan.buffer->data()), "cusparseSpSV_analysis"));
+  } else {
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSV_updateMatrix, handle_, plan.vector_solve.it, pointer(a.values),
+                               CUSPARSE_SPSV_UPDATE_GENERAL));
+  }
+  return checked(call(table().cusparseSpSV_solve), "cusparseSpSV_solve");
+}
+
+Result<void> Cusparse::solve_matrix(const LaneTools& on, const void* alpha, const GpuCsr& a, Plan& plan, bool is_new) {
+  const auto call = [&](auto function, auto... last) {
+    return function(handle_, operation(plan.key.turn), CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, plan.matrix.it,
+                    plan.in_matrix.it, plan.out_matrix.it, value_type(a.dtype), CUSPARSE_SPSM_ALG_DEFAULT,
+                    plan.matrix_solve.it, last...);
+  };
+  if (is_new) {
+    std::size_t bytes = 0;
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_createDescr, &plan.matrix_solve.it));
+    TROUPE_TRY(checked(call(table().cusparseSpSM_bufferSize, &bytes), "cusparseSpSM_bufferSize"));
+    TROUPE_TRY(plans_->give_buffer(plan, bytes, on));
+    TROUPE_TRY(checked(call(table().cusparseSpSM_analysis, plan.buffer->data()), "cusparseSpSM_analysis"));
+  } else {
+    TROUPE_TRY(TROUPE_CUSPARSE(cusparseSpSM_updateMatrix, handle_, plan.matrix_solve.it, pointer(a.values),
+                               CUSPARSE_SPSM_UPDATE_GENERAL));
+  }
+  return checked(call(table().cusparseSpSM_solve), "cusparseSpSM_solve");
 }
 
 Result<void> Cusparse::sddmm(const LaneTools& on, const op::Scalar& alpha, const GpuDense& a, const GpuDense& b,
@@ -253,7 +271,7 @@ Result<void> Cusparse::sddmm(const LaneTools& on, const op::Scalar& alpha, const
   std::size_t bytes = 0;
   TROUPE_TRY(TROUPE_CUSPARSE(cusparseSDDMM_bufferSize, handle_, kAsItIs, kAsItIs, by_alpha.data(), left.it, right.it,
                              by_beta.data(), out.it, type, CUSPARSE_SDDMM_ALG_DEFAULT, &bytes));
-  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
+  const Buffer buffer = TROUPE_TRY(plans_->buffer(bytes, on));
   return TROUPE_CUSPARSE(cusparseSDDMM, handle_, kAsItIs, kAsItIs, by_alpha.data(), left.it, right.it, by_beta.data(),
                          out.it, type, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data());
 }
@@ -268,7 +286,7 @@ Result<void> Cusparse::transpose(const LaneTools& on, const GpuCsr& from, const 
                              ints(from.offsets), ints(from.indices), pointer(to.values), ints(to.offsets),
                              ints(to.indices), value_type(from.dtype), CUSPARSE_ACTION_NUMERIC,
                              CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_CSR2CSC_ALG_DEFAULT, &bytes));
-  const Buffer buffer = TROUPE_TRY(Buffer::of(bytes, kept_, on));
+  const Buffer buffer = TROUPE_TRY(plans_->buffer(bytes, on));
   return TROUPE_CUSPARSE(cusparseCsr2cscEx2, handle_, rows, columns, stored, pointer(from.values), ints(from.offsets),
                          ints(from.indices), pointer(to.values), ints(to.offsets), ints(to.indices),
                          value_type(from.dtype), CUSPARSE_ACTION_NUMERIC, CUSPARSE_INDEX_BASE_ZERO,

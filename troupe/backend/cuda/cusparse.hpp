@@ -1,19 +1,19 @@
 // cuSPARSE, opened when it is first needed and never linked: its generic interface, for CSR matrices. What is not CSR
 // is made so before it comes here (sparse_ops.cpp). A handle belongs to one lane.
 //
-// Descriptors are made for each call and gone when it returns: they are read on the host only. Buffers are memory that
-// the handle keeps, for one call after another in the stream's order; large ones are scratch memory. Scalars are on the
-// host.
+// Descriptors are read on the host only, and gone when a call returns. Buffers are memory that the handle keeps, for
+// one call after another in the stream's order; large ones are scratch memory. Scalars are on the host.
 //
-// What cuSPARSE can prepare for a matrix (cusparseSpMV_preprocess and the like) is not kept from one call to the next:
-// it is of the matrix's structure, and nobody tells this handle when something else lies where the structure was.
+// What cuSPARSE works out of a structure is kept as a plan, descriptors and all, where that pays: for SpMV, and for
+// SpSV and SpSM, whose analysis takes several times as long as a solve and holds up the lane's thread. Plans are found
+// by the name of the structure (`op::SparseView::structure`), are bounded (`backend::PlanLimits`), and are gone with
+// the worker.
 #pragma once
 
 #include <cuda.h>
 #include <cusparse.h>
 
 #include <memory>
-#include <optional>
 
 #include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/core/result.hpp"
@@ -33,6 +33,7 @@ struct GpuCsr {
   CUdeviceptr values = 0;
   DType dtype = DType::f32;
   DType index_type = DType::i32;
+  std::uint64_t structure = 0;  // its name, if offsets and indices are those of the op
 };
 
 /// A dense matrix without gaps inside its rows, or inside its columns; or a vector.
@@ -72,9 +73,16 @@ class Cusparse {
   Result<std::int64_t> product(const LaneTools& on, const GpuCsr& a, const GpuCsr& b, const GpuCsr* c);
 
  private:
-  explicit Cusparse(cusparseHandle_t handle) noexcept : handle_(handle) {}
+  struct Plan;
+  struct Plans;
+  explicit Cusparse(cusparseHandle_t handle);
+  Result<void> multiply_vector(const LaneTools& on, const void* alpha, const GpuCsr& a, op::Turn turn,
+                               const GpuDense& x, const void* beta, const GpuDense& y);
+  Result<void> solve_vector(const LaneTools& on, const void* alpha, const GpuCsr& a, Plan& plan, bool is_new);
+  Result<void> solve_matrix(const LaneTools& on, const void* alpha, const GpuCsr& a, Plan& plan, bool is_new);
+
   cusparseHandle_t handle_;
-  std::optional<OwnMemory> kept_;  // for buffers; made when one is first needed
+  std::unique_ptr<Plans> plans_;
 };
 
 }  // namespace troupe::cuda

@@ -73,8 +73,9 @@ Result<GpuCsr> SparseScratch::csr(const op::SparseView& matrix) {
   if (matrix.format == op::SparseFormat::coo)
     csr = TROUPE_TRY(compressed(matrix));
   else
-    csr = {matrix.lines(),         matrix.width(),        matrix.stored(),     on_.at(matrix.offsets),
-           on_.at(matrix.indices), on_.at(matrix.values), matrix.values.dtype, matrix.indices.dtype};
+    csr = {matrix.lines(),         matrix.width(),         matrix.stored(),
+           on_.at(matrix.offsets), on_.at(matrix.indices), on_.at(matrix.values),
+           matrix.values.dtype,    matrix.indices.dtype,   matrix.structure};
   // The structure is an array of its own, and those begin at multiples of more; the values may be part of another.
   csr.values = TROUPE_TRY(aligned(csr.values, csr.stored * size_bytes(csr.dtype)));
   return csr;
@@ -105,6 +106,7 @@ Result<GpuCsr> SparseScratch::with_short_indices(const GpuCsr& csr) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(std::int32_t));
   GpuCsr made = csr;
   made.index_type = DType::i32;
+  made.structure = 0;
   made.offsets = TROUPE_TRY(memory((csr.rows + 1) * kSize));
   made.indices = TROUPE_TRY(memory(csr.stored * kSize));
   TROUPE_TRY(cast_indices(csr.offsets, DType::i64, made.offsets, DType::i32, csr.rows + 1));
