@@ -272,7 +272,7 @@ std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
        .ours = [=] { return kUs * gpu->linear().sparse_solve_ns(kTriangleRows, 1, count); },
        .references = one("raw: cusparseSpSV_updateMatrix, _solve, flag, spin",
                          [=] { return kUs * gpu->raw_linear().sparse_solve_ns(kTriangleRows, count); }),
-       .limit = Limit::at_most_times(kSmall),
+       .limit = Limit::at_most_times(1.3),  // ours looks for zeros on the diagonal, too
        .rounds = options.rounds(5)},
   };
 }

@@ -5,9 +5,9 @@
 // one call after another in the stream's order; large ones are scratch memory. Scalars are on the host.
 //
 // What cuSPARSE works out of a structure is kept as a plan, descriptors and all, where that pays: for SpMV, and for
-// SpSV and SpSM, whose analysis takes several times as long as a solve and holds up the lane's thread. Plans are found
-// by the name of the structure (`op::SparseView::structure`), are bounded (`backend::PlanLimits`), and are gone with
-// the worker.
+// SpSV and SpSM, whose analysis takes several times as long as a solve and holds up the worker. Plans are found by the
+// name of the structure (`op::SparseView::structure`), are bounded (`backend::PlanLimits`), and are gone with the
+// worker.
 #pragma once
 
 #include <cuda.h>
