@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -58,6 +59,18 @@ TEST_F(VaultTest, counts_what_is_used) {
   EXPECT_EQ(stats.blocks, 1U);
   EXPECT_EQ(stats.allocations, 2U);
   EXPECT_EQ(stats.frees, 1U);
+}
+
+TEST_F(VaultTest, gives_every_block_a_number_that_no_other_has_had) {
+  const auto vault = make_vault({.limit_bytes = 64 * kMiB});
+  std::set<std::uint64_t> numbers{0};
+  std::set<op::Address> places;
+  for (const std::uint64_t size_bytes : {100U, 100U, 0U, 70'000U, 70'000U, 100U}) {  // each in the place of the last
+    const auto block = value(vault->allocate(size_bytes));
+    EXPECT_TRUE(numbers.insert(block->number()).second) << block->number();
+    places.insert(block->address());
+  }
+  EXPECT_LT(places.size(), 6U);
 }
 
 TEST_F(VaultTest, gives_blocks_of_no_bytes_that_take_nothing) {

@@ -184,7 +184,7 @@ Result<void> Cusparse::multiply_vector(const LaneTools& on, const void* alpha, c
   } else {
     TROUPE_TRY(plan->point_at(a, x, y));
     // It takes as long as a few products save: for a matrix that is used a second time.
-    if (!std::exchange(plan->is_preprocessed, true))
+    if (table().cusparseSpMV_preprocess && !std::exchange(plan->is_preprocessed, true))
       TROUPE_TRY(
           checked(call(*plan, table().cusparseSpMV_preprocess, plan->buffer->data()), "cusparseSpMV_preprocess"));
   }
@@ -213,11 +213,10 @@ Result<void> Cusparse::solve(const LaneTools& on, const op::Scalar& alpha, const
   }
   TROUPE_TRY(b.is_vector ? solve_vector(on, by_alpha.data(), a, *plan, is_new)
                          : solve_matrix(on, by_alpha.data(), a, *plan, is_new));
-  plans_->keep(std::move(plan));
+  // What cuSPARSE keeps of a triangle includes its values: those of later calls it has to be told.
+  if (table().cusparseSpSV_updateMatrix && table().cusparseSpSM_updateMatrix) plans_->keep(std::move(plan));
   return {};
 }
-
-// What cuSPARSE keeps of a triangle includes its values: those of later calls it has to be told.
 
 Result<void> Cusparse::solve_vector(const LaneTools& on, const void* alpha, const GpuCsr& a, Plan& plan, bool is_new) {
   const auto call = [&](auto function, auto... last) {

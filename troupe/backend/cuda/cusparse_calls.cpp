@@ -14,6 +14,7 @@ Result<Table> open_table() {
   Table table;
   FunctionFinder finder(library);
   TROUPE_CUSPARSE_FUNCTIONS(TROUPE_FIND_FUNCTION)
+  TROUPE_CUSPARSE_NEWER_FUNCTIONS(TROUPE_FIND_NEWER_FUNCTION)
   TROUPE_TRY(finder.status());
   return table;
 }

@@ -14,25 +14,29 @@
 namespace troupe::cuda::sparse_calls {
 
 #define TROUPE_CUSPARSE_FUNCTIONS(each)                                                                                \
-  each(cusparseCreate) each(cusparseDestroy) each(cusparseSetStream) each(cusparseCreateCsr) each(                     \
-      cusparseCsrSetPointers) each(cusparseSpMatSetValues) each(cusparseSpMatSetAttribute) each(cusparseSpMatGetSize)  \
-      each(cusparseDestroySpMat) each(cusparseCreateDnVec) each(cusparseDnVecSetValues) each(cusparseDestroyDnVec)     \
-          each(cusparseCreateDnMat) each(cusparseDnMatSetValues) each(cusparseDestroyDnMat)                            \
-              each(cusparseSpMV_bufferSize) each(cusparseSpMV_preprocess) each(cusparseSpMV)                           \
-                  each(cusparseSpMM_bufferSize) each(cusparseSpMM) each(cusparseSpSV_createDescr)                      \
-                      each(cusparseSpSV_destroyDescr) each(cusparseSpSV_bufferSize) each(cusparseSpSV_analysis)        \
-                          each(cusparseSpSV_updateMatrix) each(cusparseSpSV_solve) each(cusparseSpSM_createDescr)      \
-                              each(cusparseSpSM_destroyDescr) each(cusparseSpSM_bufferSize)                            \
-                                  each(cusparseSpSM_analysis) each(cusparseSpSM_updateMatrix) each(cusparseSpSM_solve) \
+  each(cusparseCreate) each(cusparseDestroy) each(cusparseSetStream) each(cusparseCreateCsr)                           \
+      each(cusparseCsrSetPointers) each(cusparseSpMatSetValues) each(cusparseSpMatSetAttribute)                        \
+          each(cusparseSpMatGetSize) each(cusparseDestroySpMat) each(cusparseCreateDnVec) each(cusparseDnVecSetValues) \
+              each(cusparseDestroyDnVec) each(cusparseCreateDnMat) each(cusparseDnMatSetValues)                        \
+                  each(cusparseDestroyDnMat) each(cusparseSpMV_bufferSize) each(cusparseSpMV)                          \
+                      each(cusparseSpMM_bufferSize) each(cusparseSpMM) each(cusparseSpSV_createDescr)                  \
+                          each(cusparseSpSV_destroyDescr) each(cusparseSpSV_bufferSize) each(cusparseSpSV_analysis)    \
+                              each(cusparseSpSV_solve) each(cusparseSpSM_createDescr) each(cusparseSpSM_destroyDescr)  \
+                                  each(cusparseSpSM_bufferSize) each(cusparseSpSM_analysis) each(cusparseSpSM_solve)   \
                                       each(cusparseSDDMM_bufferSize) each(cusparseSDDMM)                               \
                                           each(cusparseCsr2cscEx2_bufferSize) each(cusparseCsr2cscEx2)                 \
                                               each(cusparseSpGEMM_createDescr) each(cusparseSpGEMM_destroyDescr)       \
                                                   each(cusparseSpGEMM_workEstimation) each(cusparseSpGEMM_compute)     \
                                                       each(cusparseSpGEMM_copy)
 
+/// They came with later versions of CUDA 12; null where there are none.
+#define TROUPE_CUSPARSE_NEWER_FUNCTIONS(each) \
+  each(cusparseSpMV_preprocess) each(cusparseSpSV_updateMatrix) each(cusparseSpSM_updateMatrix)
+
 struct Table {
 #define TROUPE_CUSPARSE_FUNCTION(function) decltype(&::function) function = nullptr;
   TROUPE_CUSPARSE_FUNCTIONS(TROUPE_CUSPARSE_FUNCTION)
+  TROUPE_CUSPARSE_NEWER_FUNCTIONS(TROUPE_CUSPARSE_FUNCTION)
 #undef TROUPE_CUSPARSE_FUNCTION
 };
 

@@ -32,6 +32,11 @@ class FunctionFinder {
     if (!function && other_) function = other_->find_function<Function>(symbol);
     if (!function) missing_.push_back(symbol);
   }
+  /// The same for one that can be done without.
+  template <class Function>
+  void find_if_there(Function*& function, const char* symbol) {
+    function = library_.find_function<Function>(symbol);
+  }
   /// `unsupported`, with the names of all that are missing.
   Result<void> status() const;
 
@@ -44,6 +49,7 @@ class FunctionFinder {
 /// Finds a function of a `table` with a `finder`. Headers make macros of some names, for their newest version: it is
 /// that one's name which is looked for.
 #define TROUPE_FIND_FUNCTION(function) finder.find(table.function, TROUPE_NAME_OF(function));
+#define TROUPE_FIND_NEWER_FUNCTION(function) finder.find_if_there(table.function, TROUPE_NAME_OF(function));
 #define TROUPE_NAME_OF(function) #function
 
 /// What `open`, a function, gives: opened once, and never closed. When that fails, for want of memory perhaps, the next
