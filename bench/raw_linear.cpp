@@ -339,23 +339,42 @@ double RawLinear::batched_qr_ns(int batch, int n, int count) {
 
 // ---- sparse ----
 
+namespace {
+
+/// A sample on the GPU, and cuSPARSE's descriptor of it.
+struct RawCsr {
+  RawCsr(const RawGpu& gpu, const cuda::Library& cusparse, const SparseSample& sample)
+      : library(cusparse),
+        offsets(copy_of(gpu, sample.offsets)),
+        indices(copy_of(gpu, sample.columns)),
+        values(copy_of(gpu, sample.values)) {
+    check_status(TROUPE_RAW_FIND(library, cusparseCreateCsr)(
+                     &matrix, sample.rows, sample.rows, static_cast<std::int64_t>(sample.values.size()),
+                     pointer<void>(offsets), pointer<void>(indices), pointer<void>(values), CUSPARSE_INDEX_32I,
+                     CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+                 "cusparseCreateCsr");
+  }
+  RawCsr(const RawCsr&) = delete;
+  RawCsr& operator=(const RawCsr&) = delete;
+  ~RawCsr() { (void)TROUPE_RAW_FIND(library, cusparseDestroySpMat)(matrix); }
+
+  const cuda::Library& library;
+  RawMemory offsets;
+  RawMemory indices;
+  RawMemory values;
+  cusparseSpMatDescr_t matrix = nullptr;
+};
+
+}  // namespace
+
 double RawLinear::sparse_multiply_ns(int columns, int count, int rows) {
   const cuda::Library& library = libraries_->sparse;
   const cusparseHandle_t handle = libraries_->sparse_handle;
-  const SparseSample sample = SparseSample::make(rows, kSparsePerRow);
-  const RawMemory offsets = copy_of(*gpu_, sample.offsets);
-  const RawMemory indices = copy_of(*gpu_, sample.columns);
-  const RawMemory values = copy_of(*gpu_, sample.values);
+  const RawCsr csr(*gpu_, library, SparseSample::make(rows, kSparsePerRow));
   const std::size_t elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   const RawMemory x = numbers_of<float>(*gpu_, elements, 1);
   const RawMemory y(gpu_->context(), elements * sizeof(float));
 
-  cusparseSpMatDescr_t matrix = nullptr;
-  check_status(TROUPE_RAW_FIND(library, cusparseCreateCsr)(
-                   &matrix, rows, rows, static_cast<std::int64_t>(sample.values.size()), pointer<void>(offsets),
-                   pointer<void>(indices), pointer<void>(values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                   CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
-               "cusparseCreateCsr");
   const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
   std::size_t bytes = 0;
   double ns = 0;
@@ -365,18 +384,18 @@ double RawLinear::sparse_multiply_ns(int columns, int count, int rows) {
     const auto describe = TROUPE_RAW_FIND(library, cusparseCreateDnVec);
     check_status(describe(&in, rows, pointer<void>(x), CUDA_R_32F), "cusparseCreateDnVec");
     check_status(describe(&out, rows, pointer<void>(y), CUDA_R_32F), "cusparseCreateDnVec");
-    check_status(TROUPE_RAW_FIND(library, cusparseSpMV_bufferSize)(handle, plain, &kOne, matrix, in, &kZero, out,
+    check_status(TROUPE_RAW_FIND(library, cusparseSpMV_bufferSize)(handle, plain, &kOne, csr.matrix, in, &kZero, out,
                                                                    CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, &bytes),
                  "cusparseSpMV_bufferSize");
     const RawMemory buffer(gpu_->context(), bytes + 1);
     check_status(
-        TROUPE_RAW_FIND(library, cusparseSpMV_preprocess)(handle, plain, &kOne, matrix, in, &kZero, out, CUDA_R_32F,
+        TROUPE_RAW_FIND(library, cusparseSpMV_preprocess)(handle, plain, &kOne, csr.matrix, in, &kZero, out, CUDA_R_32F,
                                                           CUSPARSE_SPMV_ALG_DEFAULT, pointer<void>(buffer)),
         "cusparseSpMV_preprocess");
     const auto multiply = TROUPE_RAW_FIND(library, cusparseSpMV);
     ns = settled_median_ns(count, [&] {
       gpu_->complete([&] {
-        check_status(multiply(handle, plain, &kOne, matrix, in, &kZero, out, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT,
+        check_status(multiply(handle, plain, &kOne, csr.matrix, in, &kZero, out, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT,
                               pointer<void>(buffer)),
                      "cusparseSpMV");
       });
@@ -391,14 +410,14 @@ double RawLinear::sparse_multiply_ns(int columns, int count, int rows) {
                  "cusparseCreateDnMat");
     check_status(describe(&out, rows, columns, columns, pointer<void>(y), CUDA_R_32F, CUSPARSE_ORDER_ROW),
                  "cusparseCreateDnMat");
-    check_status(TROUPE_RAW_FIND(library, cusparseSpMM_bufferSize)(handle, plain, plain, &kOne, matrix, in, &kZero, out,
-                                                                   CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes),
+    check_status(TROUPE_RAW_FIND(library, cusparseSpMM_bufferSize)(handle, plain, plain, &kOne, csr.matrix, in, &kZero,
+                                                                   out, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes),
                  "cusparseSpMM_bufferSize");
     const RawMemory buffer(gpu_->context(), bytes + 1);
     const auto multiply = TROUPE_RAW_FIND(library, cusparseSpMM);
     ns = settled_median_ns(count, [&] {
       gpu_->complete([&] {
-        check_status(multiply(handle, plain, plain, &kOne, matrix, in, &kZero, out, CUDA_R_32F,
+        check_status(multiply(handle, plain, plain, &kOne, csr.matrix, in, &kZero, out, CUDA_R_32F,
                               CUSPARSE_SPMM_ALG_DEFAULT, pointer<void>(buffer)),
                      "cusparseSpMM");
       });
@@ -406,29 +425,19 @@ double RawLinear::sparse_multiply_ns(int columns, int count, int rows) {
     check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnMat)(in), "cusparseDestroyDnMat");
     check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnMat)(out), "cusparseDestroyDnMat");
   }
-  check_status(TROUPE_RAW_FIND(library, cusparseDestroySpMat)(matrix), "cusparseDestroySpMat");
   return ns;
 }
 
 double RawLinear::sparse_solve_ns(int rows, int count) {
   const cuda::Library& library = libraries_->sparse;
   const cusparseHandle_t handle = libraries_->sparse_handle;
-  const SparseSample sample = SparseSample::make_lower(rows, kSparsePerRow);
-  const RawMemory offsets = copy_of(*gpu_, sample.offsets);
-  const RawMemory indices = copy_of(*gpu_, sample.columns);
-  const RawMemory values = copy_of(*gpu_, sample.values);
+  const RawCsr csr(*gpu_, library, SparseSample::make_lower(rows, kSparsePerRow));
   const RawMemory b = numbers_of<float>(*gpu_, static_cast<std::size_t>(rows), 1);
   const RawMemory x(gpu_->context(), static_cast<std::size_t>(rows) * sizeof(float));
 
-  cusparseSpMatDescr_t matrix = nullptr;
-  check_status(TROUPE_RAW_FIND(library, cusparseCreateCsr)(
-                   &matrix, rows, rows, static_cast<std::int64_t>(sample.values.size()), pointer<void>(offsets),
-                   pointer<void>(indices), pointer<void>(values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                   CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
-               "cusparseCreateCsr");
   cusparseFillMode_t lower = CUSPARSE_FILL_MODE_LOWER;
   check_status(
-      TROUPE_RAW_FIND(library, cusparseSpMatSetAttribute)(matrix, CUSPARSE_SPMAT_FILL_MODE, &lower, sizeof lower),
+      TROUPE_RAW_FIND(library, cusparseSpMatSetAttribute)(csr.matrix, CUSPARSE_SPMAT_FILL_MODE, &lower, sizeof lower),
       "cusparseSpMatSetAttribute");
   cusparseDnVecDescr_t in = nullptr;
   cusparseDnVecDescr_t out = nullptr;
@@ -438,7 +447,7 @@ double RawLinear::sparse_solve_ns(int rows, int count) {
   cusparseSpSVDescr_t plan = nullptr;
   check_status(TROUPE_RAW_FIND(library, cusparseSpSV_createDescr)(&plan), "cusparseSpSV_createDescr");
   const auto call = [&](auto function, auto... last) {
-    return function(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &kOne, matrix, in, out, CUDA_R_32F,
+    return function(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &kOne, csr.matrix, in, out, CUDA_R_32F,
                     CUSPARSE_SPSV_ALG_DEFAULT, plan, last...);
   };
   std::size_t bytes = 0;
@@ -449,7 +458,7 @@ double RawLinear::sparse_solve_ns(int rows, int count) {
   const auto solve = TROUPE_RAW_FIND(library, cusparseSpSV_solve);
   const double ns = settled_median_ns(count, [&] {
     gpu_->complete([&] {
-      check_status(update(handle, plan, pointer<void>(values), CUSPARSE_SPSV_UPDATE_GENERAL),
+      check_status(update(handle, plan, pointer<void>(csr.values), CUSPARSE_SPSV_UPDATE_GENERAL),
                    "cusparseSpSV_updateMatrix");
       check_status(call(solve), "cusparseSpSV_solve");
     });
@@ -457,7 +466,6 @@ double RawLinear::sparse_solve_ns(int rows, int count) {
   check_status(TROUPE_RAW_FIND(library, cusparseSpSV_destroyDescr)(plan), "cusparseSpSV_destroyDescr");
   check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnVec)(in), "cusparseDestroyDnVec");
   check_status(TROUPE_RAW_FIND(library, cusparseDestroyDnVec)(out), "cusparseDestroyDnVec");
-  check_status(TROUPE_RAW_FIND(library, cusparseDestroySpMat)(matrix), "cusparseDestroySpMat");
   return ns;
 }
 
