@@ -370,6 +370,12 @@ std::vector<Duration> time_each(int count, F call) {
   return samples;
 }
 
+/// A new worker opens its libraries in a thread beside its work, and so does its standby; on two cores that would be
+/// measured, too.
+void settle(const Device& device) {
+  for (const TimePoint end = now() + 300ms; now() < end;) value(device.nop().get());
+}
+
 /// From inside the kernel, just before it crashes, to the end of the next op, in a worker that was not there before.
 std::vector<Duration> time_crashes(const Tour& tour, const Device& device, int count) {
   HostArray<std::int64_t> crashed_at = value(device.host_array<std::int64_t>({1}));
@@ -403,6 +409,7 @@ void show_latencies(Tour& tour) {
     matrix = value(device.array<float>({64, 64}));
     value(device.fill(matrix, 1.0f).get());
   }
+  settle(device);
   row(narrator, "no-op, there and back", time_each(5000, [&] { value(device.nop().get()); }),
       "into the worker and back");
   row(narrator, "fill of 256 f32", time_each(5000, [&] { value(device.fill(small, 1.0f).get()); }), "");
