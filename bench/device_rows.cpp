@@ -110,7 +110,7 @@ std::vector<Row> linear_rows(const Options& options) {
   return {
       long_row(
           options, "LU f32 1024 through a worker, in columns",
-          [=](LinearOurs& on) { return on.lu_ns(1024, count, LinearOurs::Lie::in_columns); },
+          [=](LinearOurs& on) { return on.lu_ns(1024, count, LinearOurs::Layout::in_columns); },
           direct("sgetrf in this process", [=] { return direct_lu_ns(1024, count); })),
       long_row(
           options, "the same in rows, which are turned twice", [=](LinearOurs& on) { return on.lu_ns(1024, count); },

@@ -6,8 +6,8 @@
 #include "bench/bench.hpp"
 #include "bench/numbers.hpp"
 #include "bench/worker_processes.hpp"
-#include "troupe/backend/host/lapack.hpp"
-#include "troupe/backend/host/openblas.hpp"
+#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/solver/lapack.hpp"
 
 namespace troupe::bench {
 namespace {

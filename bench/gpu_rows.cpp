@@ -235,7 +235,7 @@ std::vector<Row> solver_rows(const SharedGpu& gpu, const Options& options) {
           [=](RawLinear& on) { return on.lu_ns(4096, count); }),
       row(
           "Cholesky f32 4096, in columns", "raw: a copy, cusolverDnXpotrf",
-          [=](LinearOurs& on) { return on.cholesky_ns(4096, count, LinearOurs::Lie::in_columns); },
+          [=](LinearOurs& on) { return on.cholesky_ns(4096, count, LinearOurs::Layout::in_columns); },
           [=](RawLinear& on) { return on.cholesky_ns(4096, count); }),
       row(
           "the same in rows, which are turned twice", "raw: a copy, cusolverDnXpotrf of columns",

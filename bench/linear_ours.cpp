@@ -5,8 +5,8 @@
 namespace troupe::bench {
 namespace {
 
-Array<float> lying(const Array<float>& array, LinearOurs::Lie lie) {
-  return lie == LinearOurs::Lie::in_rows ? array : array.transpose();
+Array<float> laid_out(const Array<float>& array, LinearOurs::Layout layout) {
+  return layout == LinearOurs::Layout::in_rows ? array : array.transpose();
 }
 
 }  // namespace
@@ -71,18 +71,18 @@ double LinearOurs::einsum_ns(int extent, int count) {
   return settled_median_ns(count, [&] { value(device_.tensor().einsum("abcd,cdef->abef", a, b, c).get()); });
 }
 
-double LinearOurs::lu_ns(int n, int count, Lie lie) {
-  const Array<float> a = lying(numbers({n, n}, 1), lie);
-  const Array<float> lu = lying(value(device_.array<float>({n, n})), lie);
+double LinearOurs::lu_ns(int n, int count, Layout layout) {
+  const Array<float> a = laid_out(numbers({n, n}, 1), layout);
+  const Array<float> lu = laid_out(value(device_.array<float>({n, n})), layout);
   const Array<std::int32_t> pivots = value(device_.array<std::int32_t>({n}));
   return settled_median_ns(count, [&] { value(device_.solver().lu(a, lu, pivots).get()); });
 }
 
-double LinearOurs::cholesky_ns(int n, int count, Lie lie) {
+double LinearOurs::cholesky_ns(int n, int count, Layout layout) {
   const Array<float> numbers = value(device_.array<float>({n, n}));
   value(device_.write(numbers, positive_matrix(n)).get());
-  const Array<float> a = lying(numbers, lie);
-  const Array<float> l = lying(value(device_.array<float>({n, n})), lie);
+  const Array<float> a = laid_out(numbers, layout);
+  const Array<float> l = laid_out(value(device_.array<float>({n, n})), layout);
   return settled_median_ns(count, [&] { value(device_.solver().cholesky(a, l).get()); });
 }
 

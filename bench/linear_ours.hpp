@@ -11,7 +11,7 @@ namespace troupe::bench {
 
 class LinearOurs {
  public:
-  enum class Lie { in_rows, in_columns };
+  enum class Layout { in_rows, in_columns };
 
   explicit LinearOurs(const std::string& device);
   ~LinearOurs();
@@ -27,8 +27,8 @@ class LinearOurs {
   double einsum_ns(int extent, int count);
 
   /// Of arrays that lie in rows, as usual, or in columns, as the libraries like them.
-  double lu_ns(int n, int count, Lie lie = Lie::in_rows);
-  double cholesky_ns(int n, int count, Lie lie = Lie::in_rows);
+  double lu_ns(int n, int count, Layout layout = Layout::in_rows);
+  double cholesky_ns(int n, int count, Layout layout = Layout::in_rows);
   double svd_ns(int n, int count);
   double batched_qr_ns(int batch, int n, int count);
 

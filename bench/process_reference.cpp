@@ -13,7 +13,7 @@
 
 #include "bench/batches.hpp"
 #include "troupe/op/control.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/op/table.hpp"
 #include "troupe/wire/ring.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
@@ -112,17 +112,17 @@ double ring_records_per_s(int count) {
   const auto push = [&](int records) {
     wire::Position end = 0;
     for (int i = 0; i < records; ++i) {
-      std::optional<wire::Place> place;
+      std::optional<wire::RingSlot> slot;
       spin([&] {
-        place = tail.reserve(ring, record.bytes().size(), freed);
-        if (place) return true;
+        slot = tail.reserve(ring, record.bytes().size(), freed);
+        if (slot) return true;
         const wire::Position free_to = consumed.value.load(std::memory_order_acquire);
         ring.free(freed, free_to - freed);
         freed = free_to;
         return false;
       });
-      ring.commit(*place, 0, record.bytes());
-      end = place->end();
+      ring.commit(*slot, 0, record.bytes());
+      end = slot->end();
     }
     consumed.wait_for(end);
   };

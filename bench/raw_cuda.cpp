@@ -10,7 +10,7 @@
 
 #include "bench/numbers.hpp"
 #include "bench/raw_cuda_parts.hpp"
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/blas/cublas_library.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 class RawBlas {
  public:
   explicit RawBlas(CUstream stream) {
-    const cuda::Library library = value(cuda::Library::open({"libcublas.so.13", "libcublas.so.12"}));
+    const cuda::Library library = value(cuda::open(cuda::kCublas)).library;
     const auto create = find<decltype(cublasCreate_v2)>(library, "cublasCreate_v2");
     const auto set_stream = find<decltype(cublasSetStream_v2)>(library, "cublasSetStream_v2");
     destroy_ = find<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2");

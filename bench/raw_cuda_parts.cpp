@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/driver/driver_library.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -22,7 +22,7 @@ std::size_t page_up(std::size_t bytes) {
 }  // namespace
 
 MoreDriver MoreDriver::load() {
-  const cuda::Library library = value(cuda::Library::open({"libcuda.so.1"}));
+  const cuda::Library library = value(cuda::open(cuda::kDriver)).library;
   auto* const get =
       library.find_function<CUresult(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*)>(
           "cuGetProcAddress_v2");

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "troupe/backend/cuda/cuda_context.hpp"
-#include "troupe/backend/cuda/cuda_memory.hpp"
+#include "troupe/backend/cuda/driver/cuda_context.hpp"
+#include "troupe/backend/cuda/memory/cuda_memory.hpp"
 
 namespace troupe::bench {
 

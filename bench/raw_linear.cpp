@@ -14,7 +14,10 @@
 
 #include "bench/numbers.hpp"
 #include "bench/raw_cuda_parts.hpp"
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/blas/cublas_library.hpp"
+#include "troupe/backend/cuda/matmul/cublas_lt_library.hpp"
+#include "troupe/backend/cuda/solver/cusolver_library.hpp"
+#include "troupe/backend/cuda/sparse/cusparse_library.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -79,10 +82,10 @@ struct RawLinear::Libraries {
   }
   // Handles end with the process.
 
-  cuda::Library blas = value(cuda::Library::open({"libcublas.so.13", "libcublas.so.12"}));
-  cuda::Library lt = value(cuda::Library::open({"libcublasLt.so.13", "libcublasLt.so.12"}));
-  cuda::Library solver = value(cuda::Library::open({"libcusolver.so.12", "libcusolver.so.11"}));
-  cuda::Library sparse = value(cuda::Library::open({"libcusparse.so.12"}));
+  cuda::Library blas = value(cuda::open(cuda::kCublas)).library;
+  cuda::Library lt = value(cuda::open(cuda::kCublasLt)).library;
+  cuda::Library solver = value(cuda::open(cuda::kCusolver)).library;
+  cuda::Library sparse = value(cuda::open(cuda::kCusparse)).library;
   cublasHandle_t blas_handle = nullptr;
   cublasLtHandle_t lt_handle = nullptr;
   cusolverDnHandle_t solver_handle = nullptr;

@@ -9,7 +9,7 @@ troupe_glob(fuzz_core "troupe/core/*.cpp")
 troupe_glob(fuzz_wire "troupe/wire/*.cpp")
 troupe_glob(fuzz_op "troupe/op/*.cpp")
 add_executable(troupe_fuzz_decode EXCLUDE_FROM_ALL tests/fuzz/fuzz_decode.cpp
-               ${fuzz_core} ${fuzz_wire} ${fuzz_op} troupe/worker/protocol.cpp)
+               ${fuzz_core} ${fuzz_wire} ${fuzz_op} troupe/wire/protocol.cpp)
 set(fuzz_flags -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
 target_compile_features(troupe_fuzz_decode PRIVATE cxx_std_23)
 target_compile_options(troupe_fuzz_decode PRIVATE ${fuzz_flags} -fno-omit-frame-pointer)

@@ -2,16 +2,30 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/troupe")
-install(TARGETS troupe EXPORT troupeTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+# What was not built cannot be installed; CMake alone would speak of a file that it cannot find.
+foreach(target IN ITEMS troupe_library troupe_backends troupe_worker troupe_tool)
+  install(CODE "
+  if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+    message(FATAL_ERROR \"Troupe is not built whole: $<TARGET_FILE:${target}> is missing. Build it first: \"
+                        \"cmake --build ${PROJECT_BINARY_DIR}\")
+  endif()")
+endforeach()
+install(TARGETS troupe troupe_library troupe_backends troupe_thread EXPORT troupeTargets
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS troupe_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS troupe_worker RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/troupe")
 install(EXPORT troupeTargets NAMESPACE troupe:: DESTINATION "${package_dir}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/troupe" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.test.*" EXCLUDE)
+# What users may include, and what that includes in turn (tools/public_headers.py).
+file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/public_headers.txt" public_headers)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/public_headers.txt)
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+endforeach()
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/troupeConfig.cmake.in" "${PROJECT_BINARY_DIR}/troupeConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/troupeConfig.cmake" "${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake"
-        DESTINATION "${package_dir}")
+        "${PROJECT_SOURCE_DIR}/cmake/TroupeWorkerPath.cmake" DESTINATION "${package_dir}")

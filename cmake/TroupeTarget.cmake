@@ -13,7 +13,9 @@ endif()
 find_program(TROUPE_CCACHE ccache)
 mark_as_advanced(TROUPE_CCACHE)
 if(PROJECT_IS_TOP_LEVEL AND TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
+  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_TEST_PCH).
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  "${TROUPE_CCACHE}")
 endif()
 
 set(TROUPE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
@@ -31,6 +33,19 @@ endif()
 # Our own code: warnings on, as errors if TROUPE_WERROR says so.
 function(troupe_own_target target)
   target_compile_options(${target} PRIVATE ${TROUPE_WARNINGS} ${TROUPE_TUNING})
+endfunction()
+
+# Programs that show something: examples, benchmarks, the documents' code. With a second compiler it is enough that they
+# compile, as fast as they can: what they do is shown with the first.
+option(TROUPE_COMPILE_ONLY "Compile examples and documents without linking and running them" OFF)
+function(troupe_shown_program target)
+  if(TROUPE_COMPILE_ONLY)
+    add_library(${target} OBJECT ${ARGN})
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    add_executable(${target} ${ARGN})
+  endif()
+  troupe_own_target(${target})
 endfunction()
 
 # Public: whatever links a sanitized library must be sanitized too.
@@ -52,9 +67,10 @@ function(troupe_sanitize target)
   target_link_options(${target} PUBLIC ${flags})
 endfunction()
 
-# Files that match `pattern` in all folders below, without the tests.
-function(troupe_glob result pattern)
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${pattern}")
+# Files that match the patterns in all folders below, without the tests.
+function(troupe_glob result)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${ARGN})
   list(FILTER files EXCLUDE REGEX "\\.test\\.cpp$")
   set(${result} ${files} PARENT_SCOPE)
 endfunction()

@@ -2,7 +2,7 @@
 troupe_glob(tool_parts "tools/troupe/*.cpp")
 list(FILTER tool_parts EXCLUDE REGEX "/main\\.cpp$")
 add_library(troupe_tool_parts OBJECT ${tool_parts})
-target_link_libraries(troupe_tool_parts PUBLIC troupe)
+target_link_libraries(troupe_tool_parts PUBLIC troupe_library)
 troupe_own_target(troupe_tool_parts)
 
 add_executable(troupe_tool tools/troupe/main.cpp)

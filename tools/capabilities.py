@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """Writes docs/capabilities.md: what each backend can do, by op and type, from what the conformance suites have run.
 
-    capabilities.py DOCUMENT RECORDS          writes the table; backends that RECORDS do not mention keep their entries
-    capabilities.py --check DOCUMENT RECORDS  fails when the table says something else than RECORDS
+    capabilities.py DOCUMENT RECORDS ...          writes the table; backends that RECORDS do not mention keep their
+                                                  entries
+    capabilities.py --check DOCUMENT RECORDS ...  fails when the table says something else than RECORDS
 
-RECORDS has a line for each test that passed: backend, family, op, type, number of cases, with tabs between them (see
-troupe/library/conformance.test.hpp).
+RECORDS are files, or a folder of them. They have a line for each test that passed: backend, family, op, type, number of
+cases, with tabs between them (see troupe/library/conformance.test.hpp).
+
+With --program PROGRAM, RECORDS is the folder in which each conformance suite of that program leaves its file when CTest
+runs it: suites whose file is missing, or older than the program or its worker, run first.
 """
+import argparse
 import collections
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 TYPES = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "u8", "i16", "i32", "u32", "i64", "u64", "bool", "c64",
@@ -25,13 +32,39 @@ Made by `./dev capabilities`, from what the suites say when they run. Do not edi
 """
 
 
-def read_records(path):
+def read_records(paths):
     table = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    files = [file for path in paths for file in (sorted(path.glob("*.txt")) if path.is_dir() else [path])]
+    for line in [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]:
         backend, family, op, dtype, cases = line.split("\t")
         key = (family, op, dtype, backend)
         table[key] = table.get(key, 0) + int(cases)
     return table
+
+
+def conformance_suites(listed):
+    """Of what a test program prints for --gtest_list_tests.
+
+    >>> conformance_suites("Blas.\\n  dot\\nBlasConformance/host_f32.\\n  dot\\n")
+    ['BlasConformance/host_f32']
+    """
+    return re.findall(r"^(\S*Conformance\S*)\.(?: *#.*)?$", listed, re.M)
+
+
+def run_missing_suites(program, folder):
+    """Gives every suite a file as new as the program, and removes the files of suites that are no more."""
+    listed = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout
+    files = {suite.replace("/", ".") + ".txt": suite for suite in conformance_suites(listed)}
+    built = max(path.stat().st_mtime for path in (program, program.parent / "troupe-worker"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*.txt"):
+        if file.name not in files:
+            file.unlink()
+    for name, suite in files.items():
+        file = folder / name
+        if not file.exists() or file.stat().st_mtime < built:
+            subprocess.run([program, f"--gtest_filter={suite}.*", "--gtest_brief=1"], check=True,
+                           env={**os.environ, "TROUPE_CAPABILITIES": str(file)})
 
 
 def read_document(path):
@@ -85,15 +118,22 @@ def render(entries, cases):
     return text
 
 
-def main(arguments):
-    check = "--check" in arguments
-    document, records = (pathlib.Path(path) for path in arguments if path != "--check")
-    found = read_records(records)
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--program", type=pathlib.Path)
+    parser.add_argument("document", type=pathlib.Path)
+    parser.add_argument("records", type=pathlib.Path, nargs="+")
+    arguments = parser.parse_args()
+    if arguments.program:
+        run_missing_suites(arguments.program.resolve(), arguments.records[0].resolve())
+    found = read_records(arguments.records)
+    document = arguments.document
     if not found:
         print("no conformance test ran", file=sys.stderr)
         return 1
     text = render(*merge(document, found))
-    if not check:
+    if not arguments.check:
         document.write_text(text, encoding="utf-8")
         return 0
     if document.exists() and document.read_text(encoding="utf-8") == text:
@@ -103,4 +143,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Everything that must hold on a machine with a GPU, in one go: `./dev gpu [test|chaos|bench ...]`.
+"""Everything that must hold on a machine with a GPU, in one go: `./dev gpu [PART ...] [FAMILY ...]`.
 
-    gpu_run.py BUILD_FOLDER [PART ...]
+    gpu_run.py BUILD_FOLDER [PART ...] [FAMILY ...]
+    gpu_run.py --help
 
 Runs the parts (all of them unless some are named), shows what they print, keeps it in BUILD_FOLDER/gpu/, and ends with
-one table. Tests run side by side; what measures, or counts memory, runs alone. Fails when a part fails. What cannot
-run here is listed as skipped, with the reason.
+one table. With families (the folders of troupe/library), only their conformance tests, memcheck and rows of the
+benchmark run. No part takes longer than nine minutes: it is stopped, and has failed. Tests run side by side; what
+measures, or counts memory, runs alone. Fails when a part fails. What cannot run here is listed as skipped, with the
+reason.
 """
 import concurrent.futures
 import os
@@ -17,12 +20,34 @@ import time
 
 GPU_TESTS = "*Gpu*:*EveryCompletion*"
 SANITIZED_TESTS = "Gpu.*:GpuJit.*"
-CONFORMANCE_TESTS = "*Conformance*/Gpu_*"
-SANITIZED_CONFORMANCE_TESTS = "*Conformance*/Gpu_f32.*:*Conformance*/Gpu_c64.*"
+SANITIZED_TYPES = ("f32", "c64")
+FAMILIES_FOLDER = pathlib.Path(__file__).resolve().parent.parent / "troupe" / "library"
+# The rows of the benchmark that are about a family, where they do not have its name.
+BENCH_ROWS = {
+    "blas": "gemm",
+    "matmul": "matmul|gemm",
+    "solver": "^(LU|Cholesky|the same in rows|SVD|QR)",
+    "sparse": "^Sp(MV|MM|SV)",
+    "tensor": "einsum|tensor",
+    "jit": "empty kernel",
+}
 CHAOS_FAULTS = 120
 SHARDS = 4  # processes that share the tests of one long part
-TEST_LIMIT_S = 150
-BENCH_LIMIT_S = 240
+PART_LIMIT_S = 9 * 60
+TEST_LIMIT_S = 300
+BENCH_LIMIT_S = 400
+# What runs one after another; parts in a line run side by side.
+STAGES = [["doctor"], ["test", "conformance", "memcheck"], ["capabilities"], ["chaos"], ["bench"]]
+PARTS = {
+    "doctor": "what this machine has",
+    "test": "the CPU's tests, and the GPU's of the device",
+    "conformance": "every op on the GPU, against a reference",
+    "memcheck": "the GPU's tests and two types of each op under compute-sanitizer",
+    "capabilities": "docs/capabilities.md says what the last conformance of all families showed",
+    "chaos": "kernels that fault or hang at random while callers check their work",
+    "bench": "ours beside raw CUDA, with its limits",
+}
+PARTS_OF_FAMILIES = ["conformance", "memcheck", "bench"]
 
 
 class Part:
@@ -56,21 +81,96 @@ class Part:
         print("".join(shown), end="", flush=True)
 
 
+def families():
+    return sorted(folder.name for folder in FAMILIES_FOLDER.iterdir() if folder.is_dir())
+
+
+def suite_pattern(family, place):
+    """The tests of a family on a GPU, for all types or one: their suites begin with its name.
+
+    >>> suite_pattern("blas", "Gpu_*")
+    'Blas*/Gpu_*'
+    """
+    return f"{family.capitalize()}*/{place}"
+
+
+def conformance_filter(chosen):
+    """
+    >>> conformance_filter([])
+    '*/Gpu_*'
+    >>> conformance_filter(["blas", "fft"])
+    'Blas*/Gpu_*:Fft*/Gpu_*'
+    """
+    return ":".join(suite_pattern(family, "Gpu_*") for family in chosen) or "*/Gpu_*"
+
+
+def sanitized_filter(chosen):
+    """
+    >>> sanitized_filter(["blas"])
+    'Blas*/Gpu_f32.*:Blas*/Gpu_c64.*'
+    """
+    return ":".join(suite_pattern(family, f"Gpu_{dtype}.*") for family in chosen or [""] for dtype in SANITIZED_TYPES)
+
+
+def bench_rows(chosen):
+    """The rows of some families, as the regular expression for --only; a family without an entry of its own has its
+    name in the names of its rows.
+
+    >>> bench_rows(["tensor", "fft"])
+    'einsum|tensor|[fF][fF][tT]'
+    """
+    any_case = {family: "".join(f"[{letter}{letter.upper()}]" for letter in family) for family in chosen}
+    return "|".join(BENCH_ROWS.get(family, any_case[family]) for family in chosen)
+
+
+def select(words, all_families):
+    """(parts, families) that the words of a command line ask for, or a sentence.
+
+    >>> select([], ["blas"])[0] == list(PARTS)
+    True
+    >>> select(["blas"], ["blas", "fft"])
+    (['conformance', 'memcheck', 'bench'], ['blas'])
+    >>> select(["fft", "bench", "blas"], ["blas", "fft"])
+    (['bench'], ['fft', 'blas'])
+    """
+    unknown = [word for word in words if word not in PARTS and word not in all_families]
+    if unknown:
+        return (f"there is no part or family {', '.join(unknown)}; the parts are {', '.join(PARTS)}, the families "
+                f"{', '.join(all_families)}")
+    chosen = [word for word in words if word in all_families]
+    parts = [part for part in PARTS if part in words] or (PARTS_OF_FAMILIES if chosen else list(PARTS))
+    whole = [part for part in parts if part not in PARTS_OF_FAMILIES]
+    if chosen and whole:
+        return f"{', '.join(whole)} cannot be run for some families; {', '.join(PARTS_OF_FAMILIES)} can"
+    return list(parts), chosen
+
+
+def records_folder(build, chosen):
+    """What some families recorded is not mistaken for what all have."""
+    return build / "gpu" / ("records_of_some" if chosen else "records")
+
+
 def test_parts(build):
-    test = str(build / "troupe_device_test")
-    library_test = str(build / "troupe_library_test")
     yield Part("cpu tests", [sys.executable, "tools/run_ctest.py", str(build), "--parallel",
                              str(max(os.cpu_count() // 2, 1)), "-E", "Gpu|EveryCompletion|^capabilities$"],
                tells=["tests passed"])
-    yield Part("gpu tests", [test, f"--gtest_filter={GPU_TESTS}"], tells=["[  PASSED  ]", "[  FAILED  ]"])
-    records = build / "gpu" / "capability_records.txt"
-    records.unlink(missing_ok=True)
+    yield Part("gpu tests", [str(build / "troupe_device_test"), f"--gtest_filter={GPU_TESTS}"],
+               tells=["[  PASSED  ]", "[  FAILED  ]"])
+
+
+def conformance_parts(build, chosen):
     yield from sharded(lambda name, shard: Part(
-        f"conformance {name}", [library_test, f"--gtest_filter={CONFORMANCE_TESTS}"],
-        environment={"TROUPE_CAPABILITIES": str(records), **shard}, tells=["[  PASSED  ]", "[  FAILED  ]"]))
-    yield memcheck("memcheck", test, SANITIZED_TESTS)
-    yield from sharded(lambda name, shard: memcheck(
-        f"memcheck of ops {name}", library_test, SANITIZED_CONFORMANCE_TESTS, shard))
+        f"conformance {name}", [str(build / "troupe_library_test"), f"--gtest_filter={conformance_filter(chosen)}"],
+        environment={"TROUPE_CAPABILITIES": str(records_folder(build, chosen) / f"{shard['GTEST_SHARD_INDEX']}.txt"),
+                     **shard}, tells=["[  PASSED  ]", "[  FAILED  ]"]))
+
+
+def memcheck_parts(build, chosen):
+    if not chosen or "jit" in chosen:
+        yield memcheck("memcheck", str(build / "troupe_device_test"), SANITIZED_TESTS)
+    if chosen != ["jit"]:
+        yield from sharded(lambda name, shard: memcheck(
+            f"memcheck of ops {name}", str(build / "troupe_library_test"), sanitized_filter(chosen), shard))
 
 
 def sharded(make_part):
@@ -87,17 +187,21 @@ def memcheck(name, program, tests, environment=None):
                 skipped=None if sanitizer else "compute-sanitizer is not installed")
 
 
-def all_parts(build):
-    yield "doctor", [Part("doctor", [str(build / "bin" / "troupe"), "doctor"], tells=["GPU can be used"])]
-    yield "test", list(test_parts(build))
-    records = build / "gpu" / "capability_records.txt"  # of the tests above
-    yield "capabilities", [Part("capabilities", [sys.executable, "tools/capabilities.py", "--check",
-                                                 "docs/capabilities.md", str(records)], tells=["is not what"])]
-    yield "chaos", [Part("chaos", [str(build / "troupe_chaos"), "--device", "cuda", "--seed", "1", "--faults",
-                                   str(CHAOS_FAULTS)], tells=["as it must be", "FAILED"])]
-    yield "bench", [Part("bench", [str(build / "troupe_bench"), "--gpu", "--check", "--json",
-                                   str(build / "gpu" / "bench.json")], tells=[" ok,", "missed"],
-                         limit_s=BENCH_LIMIT_S)]
+def all_parts(build, chosen=()):
+    bench = [str(build / "troupe_bench"), "--gpu", "--check", "--json", str(build / "gpu" / "bench.json")]
+    return {
+        "doctor": [Part("doctor", [str(build / "bin" / "troupe"), "doctor"], tells=["GPU can be used"])],
+        "test": list(test_parts(build)),
+        "conformance": list(conformance_parts(build, chosen)),
+        "memcheck": list(memcheck_parts(build, chosen)),
+        "capabilities": [Part("capabilities", [sys.executable, "tools/capabilities.py", "--check",
+                                               "docs/capabilities.md", str(records_folder(build, ()))],
+                              tells=["is not what"])],
+        "chaos": [Part("chaos", [str(build / "troupe_chaos"), "--device", "cuda", "--seed", "1", "--faults",
+                                 str(CHAOS_FAULTS)], tells=["as it must be", "FAILED"])],
+        "bench": [Part("bench", bench + (["--only", bench_rows(chosen)] if chosen else []), tells=[" ok,", "missed"],
+                       limit_s=BENCH_LIMIT_S)],
+    }
 
 
 def run_side_by_side(parts, logs):
@@ -119,21 +223,34 @@ def print_table(parts):
         print(f"{part.name:<21}{part.result:<10}{part.seconds:>8.1f}  {part.line}")
 
 
-def main(build, wanted):
-    build = pathlib.Path(build).resolve()
-    groups = dict(all_parts(build))
-    unknown = [name for name in wanted if name not in groups]
-    if unknown:
-        print(f"there is no part {', '.join(unknown)}; there are: {', '.join(groups)}", file=sys.stderr)
+def print_help():
+    print("usage: ./dev gpu [PART ...] [FAMILY ...]\n\nparts (all of them unless some are named), nine minutes at most "
+          "each:")
+    for part, what in PARTS.items():
+        print(f"  {part:<13} {what}")
+    print(f"\nfamilies, for {', '.join(PARTS_OF_FAMILIES)}:\n  {', '.join(families())}")
+
+
+def main(build, words):
+    if "--help" in (build, *words):
+        print_help()
+        return 0
+    selected = select(words, families())
+    if isinstance(selected, str):
+        print(selected, file=sys.stderr)
         return 2
+    wanted, chosen = selected
+    build = pathlib.Path(build).resolve()
     if not has_gpu(build):
         print("there is no GPU here that a worker can open; `./dev doctor` says why", file=sys.stderr)
         return 1
     logs = build / "gpu"
     logs.mkdir(exist_ok=True)
-    for name in wanted or groups:
-        run_side_by_side(groups[name], logs)
-    parts = [part for name in (wanted or groups) for part in groups[name]]
+    groups = all_parts(build, chosen)
+    stages = [[part for name in stage if name in wanted for part in groups[name]] for stage in STAGES]
+    for stage in filter(None, stages):
+        run_side_by_side(stage, logs)
+    parts = [part for stage in stages for part in stage]
     print_table(parts)
     return 1 if any(part.result == "FAILED" for part in parts) else 0
 

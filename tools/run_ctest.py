@@ -4,8 +4,9 @@ stay last.
 
     run_ctest.py BUILD_FOLDER [CTEST_ARGUMENT ...]
 
-Fails when a test fails, and when no test ran: none matched, or all were skipped. The closing lines are also written to
-BUILD_FOLDER/test_summary.txt.
+An entry of CTest is a process, which runs one test or a suite of them; each test is counted, and skipped or failed by
+its own name. Fails when a test fails, and when no test ran: none matched, or all were skipped. The closing lines are
+also written to BUILD_FOLDER/test_summary.txt.
 """
 import pathlib
 import re
@@ -17,6 +18,7 @@ CLOSING = re.compile(r"\d+% tests passed\b.* out of \d+")
 # GoogleTest prints `file:line: Skipped`, the message, and the test's name; our own entries print `skipped: reason`.
 GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)\n+(?:\S+:\d+: .*?)?\[  SKIPPED \] (\S+\.\w+)", re.M | re.S)
 OWN_SKIP = re.compile(r"^skipped: ([^\n]*)", re.M)
+GTEST_RUN = re.compile(r"^\[ RUN      \] ", re.M)
 GTEST_FAILURE = re.compile(r"^\[ RUN      \] (\S+)\n(.*?)^\[  FAILED  \] \1(?=[ ,\n])", re.M | re.S)
 FAILURE_LINES = 60
 
@@ -56,6 +58,11 @@ def skips(case):
     return [(name, " ".join(reasons[0].split()) or "no reason given")]
 
 
+def count(case):
+    """How many tests an entry ran: those of its process, or itself."""
+    return len(GTEST_RUN.findall(case.findtext("system-out") or "")) or 1
+
+
 def failures(case):
     """(name, what it printed in the end) of what failed in a CTest entry: whoever sees the end of a log sees why. Of a
     process that ran many tests, only those that failed; of one that died, the end of all."""
@@ -85,11 +92,12 @@ def main(build, arguments):
         for line in lines:
             print(f"  {line}")
         print()
-    if closing and all(case.get("status") in ("notrun", "disabled") for case in cases):
+    tests = sum(count(case) for case in cases)
+    if closing and tests == len(skipped):
         print("No test ran: all that matched were skipped.\n")
         status = status or 1
 
-    summary = without_skipped_list(closing)
+    summary = f"{tests} tests in {len(cases)} processes, {len(skipped)} skipped\n" + without_skipped_list(closing)
     (build / "test_summary.txt").write_text(summary, encoding="utf-8")
     print(summary, end="", flush=True)
     return status

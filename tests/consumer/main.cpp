@@ -1,4 +1,4 @@
-// Uses the installed headers and library as a user would.
+// A user's program: an actor, and a device that fills an array. It fails unless both give what they should.
 #include <cstdio>
 
 #include "troupe/troupe.hpp"
@@ -22,7 +22,11 @@ int main() {
   const int sum = troupe::value(counter.ask<Get>().get());
   std::printf("%s says %d\n", counter.path().c_str(), sum);
 
-  const troupe::Device device = troupe::value(system.device(0));  // finds the installed worker
+#ifdef WORKER_INSIDE
+  const troupe::Device device = troupe::value(system.device("host", {.isolation = troupe::Isolation::thread}));
+#else
+  const troupe::Device device = troupe::value(system.device("host"));  // finds its worker, wherever the program is
+#endif
   const troupe::Array<float> array = troupe::value(device.array<float>({8}));
   troupe::value(device.fill(array, 3.0f).get());
   const float element = troupe::value(device.read(array).get())[7];

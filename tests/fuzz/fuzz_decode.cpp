@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "troupe/core/assert.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/op/fields.hpp"
 #include "troupe/wire/encoding.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/ring.hpp"
-#include "troupe/worker/protocol.hpp"
 
 namespace {
 
@@ -28,90 +28,72 @@ void check_error(const Result<T>& result) {
   TROUPE_ASSERT(result || result.error().kind() == ErrorKind::invalid_argument, "bad bytes are an invalid argument");
 }
 
-/// Every view of an op, checked one by one.
-class ViewChecker {
- public:
-  void reads(const op::View& view) { check(view); }
-  void writes(const op::View& view) { check(view); }
-  void updates(const op::View& view) { check(view); }
-  void arguments(const std::vector<op::Argument>& arguments) {
-    TROUPE_ASSERT(arguments.size() <= op::kMaxViews, "an op has a limited number of arrays");
-    for (const op::Argument& argument : arguments) check(argument.view);
-  }
-  template <class T>
-  void field(const T&) noexcept {}
-
-  std::size_t with_elements() const noexcept { return with_elements_; }
-  bool all_fit() const noexcept { return all_fit_; }
-
- private:
-  void check(const op::View& view) {
-    (void)op::is_dense(view);
-    const bool overlaps = op::may_overlap_itself(view);
-    const Result<op::Range> range = op::range_of(view);
-    check_error(range);
-    all_fit_ = all_fit_ && range.has_value();
-    if (!range) return;
-    TROUPE_ASSERT(range->empty() == (op::element_count(view) == 0), "a view with elements has a range");
-    TROUPE_ASSERT(!(op::is_dense(view) && overlaps), "a dense view does not overlap itself");
-    if (range->empty()) return;
-    ++with_elements_;
-    TROUPE_ASSERT(op::chunk_of(range->begin) == op::chunk_of(range->end - 1), "a range lies in one chunk");
-    TROUPE_ASSERT(op::chunk_of(range->begin) < op::kMaxChunks, "a range lies in a chunk that can be");
-  }
-
-  std::size_t with_elements_ = 0;
-  bool all_fit_ = true;
-};
-
-/// By bytes: an op may hold a NaN, which equals nothing.
-template <class Op>
-void check_round_trip(const Op& op) {
-  wire::Writer out;
-  op::encode(op, out);
-  const Result<bool> same =
-      op::decode<bool>(out.bytes(), [&]<class Again>(const op::OpHeader&, const Again& again) -> Result<bool> {
-        wire::Writer twice;
-        op::encode(again, twice);
-        return std::ranges::equal(out.bytes(), twice.bytes());
-      });
-  TROUPE_ASSERT(same && *same, "a decoded op encodes to the bytes it was encoded to");
+/// The view's own functions agree with each other. Whether it can be.
+bool check_view(const op::View& view) {
+  const bool is_dense = op::is_dense(view);
+  const bool overlaps = op::may_overlap_itself(view);
+  const Result<op::Range> range = op::range_of(view);
+  check_error(range);
+  if (!range) return false;
+  TROUPE_ASSERT(range->empty() == (op::element_count(view) == 0), "a view with elements has a range");
+  TROUPE_ASSERT(!(is_dense && overlaps), "a dense view does not overlap itself");
+  if (range->empty()) return true;
+  TROUPE_ASSERT(op::chunk_of(range->begin) == op::chunk_of(range->end - 1), "a range lies in one chunk");
+  TROUPE_ASSERT(op::chunk_of(range->begin) < op::kMaxChunks, "a range lies in a chunk that can be");
+  return true;
 }
 
+/// What the worker's loop does with a record, and what it relies on.
 void decode_op(Bytes bytes) {
-  check_error(op::decode<void>(bytes, []<class Op>(const op::OpHeader& header, const Op& op) -> Result<void> {
-    TROUPE_ASSERT(header.kind == Op::kKind && header.version == op::kOpVersion, "the header is that of the op");
-    op::Toucher toucher;
-    Op::describe(op, toucher);
-    (void)op::work_of(op, toucher);
-    ViewChecker checker;
-    Op::describe(op, checker);
-    check_error(toucher.status());
-    TROUPE_ASSERT(toucher.status().has_value() == checker.all_fit(), "an op is good when all its views are");
-    if (toucher.status())
-      TROUPE_ASSERT(toucher.touches().size() == checker.with_elements(), "a view with elements is touched");
-    check_round_trip(op);
-    return {};
-  }));
+  op::AnyOp op;
+  const Result<void> decoded = op.decode(bytes);
+  check_error(decoded);
+  if (!decoded) return;
+  op::Views views;
+  op.info().views(op.get(), views);
+  bool all_fit = true;
+  std::size_t with_elements = 0;
+  for (const op::ViewUse& use : views.all()) {
+    all_fit = check_view(*use.view) && all_fit;
+    with_elements += all_fit && op::element_count(*use.view) != 0;
+  }
+  op::Toucher toucher;
+  const Result<void> good = op::examine(op.info(), op.get(), views, toucher);
+  TROUPE_ASSERT(
+      good || good.error().kind() == ErrorKind::invalid_argument || good.error().kind() == ErrorKind::unsupported,
+      "an op that cannot run is refused");
+  if (good) {
+    TROUPE_ASSERT(all_fit, "an op is good when all its views are");
+    TROUPE_ASSERT(toucher.touches().size() == with_elements, "a view with elements is touched");
+  }
+  (void)op.info().work(op.get(), toucher.elements());
+  // By bytes: an op may hold a NaN, which equals nothing.
+  const std::vector<std::byte> once = op.encoded();
+  op::AnyOp again;
+  TROUPE_ASSERT(again.decode(once) && again.encoded() == once, "a decoded op encodes to the bytes it was encoded to");
+  (void)op::describe(op);
+  Result<op::AnyOp> from_text = op::from_json(op::to_json(op));
+  TROUPE_ASSERT(from_text && from_text->encoded() == once, "an op comes back from its JSON");
 }
 
 /// The same behind a header that is right, so that nobody has to guess it.
 void decode_op_of_kind(std::uint8_t choice, Bytes fields) {
   static const std::vector<op::Kind> kKinds = [] {
     std::vector<op::Kind> kinds;
-    op::with_each_op([&]<class Op>() { kinds.push_back(Op::kKind); });
+    for (const op::FamilyOps* family : op::families())
+      for (const op::OpInfo& info : family->ops) kinds.push_back(info.kind);
     return kinds;
   }();
   wire::Writer out;
-  out.put(op::kOpVersion);
+  out.put(wire::kOpVersion);
   out.put(kKinds[choice % kKinds.size()]);
   out.put_bytes(fields);
   decode_op(out.bytes());
 }
 
 void decode_messages(Bytes bytes) {
-  check_error(worker::decode_to_worker(bytes));
-  check_error(worker::decode_to_app(bytes));
+  check_error(wire::decode_to_worker(bytes));
+  check_error(wire::decode_to_app(bytes));
 }
 
 /// A ring whose memory is the input, walked as a worker does.

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "tools/troupe/script.test.hpp"
-#include "troupe/backend/cuda/library.hpp"
+#include "troupe/backend/cuda/blas/cublas_library.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/run_child.hpp"
-#include "troupe/worker/protocol.hpp"
 
 namespace troupe::tool {
 namespace {
@@ -45,7 +45,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST(TroupeTool, prints_its_version_and_its_help) {
   const wire::ChildAnswer version = run_tool("--version");
   EXPECT_EQ(code_of(version), 0);
-  EXPECT_EQ(version.printed, worker::version() + "\n");
+  EXPECT_EQ(version.printed, wire::protocol_version() + "\n");
   const wire::ChildAnswer help = run_tool("--help");
   EXPECT_EQ(code_of(help), 0);
   EXPECT_TRUE(contains(help.printed, "doctor")) << help.printed;
@@ -68,12 +68,12 @@ TEST(Doctor, finds_the_worker_and_a_host_device_that_computes) {
 }
 
 TEST(Doctor, finds_a_library_exactly_where_it_can_be_opened) {
-  const Result<cuda::Library> library = cuda::Library::open({"libcublas.so.13", "libcublas.so.12"});
+  const Result<cuda::OpenLibrary> opened = cuda::open(cuda::kCublas);
   const std::string printed = run_tool("doctor").printed;
-  EXPECT_EQ(contains(printed, "ok       cuBLAS  "), library.has_value()) << printed;
-  EXPECT_EQ(contains(printed, "missing  cuBLAS  "), !library) << printed;
-  if (library) {
-    EXPECT_TRUE(contains(printed, library->file())) << printed;
+  EXPECT_EQ(contains(printed, "ok       cuBLAS  "), opened.has_value()) << printed;
+  EXPECT_EQ(contains(printed, "missing  cuBLAS  "), !opened) << printed;
+  if (opened) {
+    EXPECT_TRUE(contains(printed, opened->library.file())) << printed;
   }
 }
 
@@ -85,12 +85,24 @@ TEST(Doctor, fails_without_a_worker_and_says_what_to_do) {
   EXPECT_TRUE(contains(run.printed, "Set TROUPE_WORKER to the path of")) << run.printed;
 }
 
+TEST(Doctor, fails_far_from_a_worker_and_names_the_places_where_it_looked) {
+  const fs::path folder = fs::temp_directory_path() / ("troupe-doctor-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  fs::copy_file(build_folder() / "bin" / "troupe", folder / "troupe");
+  const wire::ChildAnswer run =
+      value(wire::run_child((folder / "troupe").string(), {"doctor", "--json"}, {}, kPatience));
+  fs::remove_all(folder);
+  if (code_of(run) == 0) GTEST_SKIP() << "a worker is installed where this build would be";
+  EXPECT_EQ(code_of(run), 1);
+  EXPECT_TRUE(contains(run.printed, "looked for " + (folder / "troupe-worker").string())) << run.printed;
+}
+
 TEST(Doctor, fails_with_a_worker_of_another_version) {
   const Script script("echo troupe 0.0");
   const Variable worker("TROUPE_WORKER", script.path());
   const wire::ChildAnswer run = run_tool("doctor");
   EXPECT_EQ(code_of(run), 1);
-  EXPECT_TRUE(contains(run.printed, "\"troupe 0.0\", and this program is \"" + worker::version() + "\""))
+  EXPECT_TRUE(contains(run.printed, "\"troupe 0.0\", and this program is \"" + wire::protocol_version() + "\""))
       << run.printed;
 }
 

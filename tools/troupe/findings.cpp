@@ -7,8 +7,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "troupe/device/worker_link.hpp"
+#include "troupe/device/find_worker.hpp"
 #include "troupe/troupe.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/run_child.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
@@ -64,7 +65,7 @@ Result<std::string> ask_version(const std::string& worker) {
 
 void ask_facts(Findings& findings) {
   const Result<wire::ChildAnswer> run = wire::run_child(*findings.worker, {"--doctor"}, {}, kFactsLimit);
-  findings.facts = run ? worker::parse_facts(run->printed) : fail(run.error());
+  findings.facts = run ? wire::parse_facts(run->printed) : fail(run.error());
   if (!run || !findings.facts || findings.facts->complete) return;
   findings.why_facts_end = run->end ? "it " + run->end->to_string() : "it did not end within " + to_string(kFactsLimit);
 }
@@ -99,7 +100,7 @@ void try_devices(Findings& findings) {
   host.memory_bytes = findings.machine.memory.total_bytes;
   attempt(host);
   if (!findings.facts || !findings.facts->complete) return;
-  for (const worker::GpuFacts& gpu : findings.facts->gpus) {
+  for (const wire::GpuFacts& gpu : findings.facts->gpus) {
     DeviceInfo info;
     info.backend = "cuda";
     info.id = gpu.uuid;
@@ -114,7 +115,7 @@ void try_devices(Findings& findings) {
 }  // namespace
 
 Findings find_out() {
-  Findings findings{.version = worker::version(),
+  Findings findings{.version = wire::protocol_version(),
                     .machine = look_at_machine(),
                     .worker = find_worker(),
                     .worker_version = fail(ErrorKind::stopped),

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "troupe/core/result.hpp"
+#include "troupe/wire/facts.hpp"
 #include "troupe/wire/memory_info.hpp"
-#include "troupe/worker/facts.hpp"
 
 namespace troupe::tool {
 
@@ -41,7 +41,7 @@ struct Findings {
   Machine machine;
   Result<std::string> worker;          // where the executable is
   Result<std::string> worker_version;  // what it says of itself
-  Result<worker::Facts> facts;         // perhaps not complete, see there
+  Result<wire::Facts> facts;           // perhaps not complete, see there
   std::string why_facts_end;           // of facts that are not complete: what became of the worker
   std::vector<Trial> trials;
 };

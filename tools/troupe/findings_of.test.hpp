@@ -6,7 +6,7 @@
 
 namespace troupe::tool {
 
-inline backend::FoundLibrary library_of(std::string name, std::string version, std::string path) {
+inline wire::FoundLibrary library_of(std::string name, std::string version, std::string path) {
   return {
       .name = std::move(name), .version = std::move(version), .path = std::move(path), .problem = {}, .source = "it"};
 }
@@ -20,7 +20,7 @@ inline Findings laptop() {
   machine.memory = {.total_bytes = 16 * kGiB, .available_bytes = 12 * kGiB};
   machine.open_files_limit = 65536;
   machine.locked_memory_limit_bytes = Machine::kUnlimited;
-  worker::Facts facts;
+  wire::Facts facts;
   facts.backends = {"host", "cuda"};
   facts.openblas = library_of("OpenBLAS", "0.3.21", "/lib/libopenblas.so.0");
   facts.driver = library_of("driver", "", "");

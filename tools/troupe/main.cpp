@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/troupe/render.hpp"
-#include "troupe/worker/protocol.hpp"
+#include "troupe/wire/protocol.hpp"
 
 namespace troupe::tool {
 namespace {
@@ -49,7 +49,7 @@ int run(std::span<const std::string_view> arguments) {
   const std::string_view command = arguments.empty() ? "" : arguments[0];
   if (command == "doctor") return doctor(arguments.subspan(1));
   if (command == "--version") {
-    std::puts(worker::version().c_str());
+    std::puts(wire::protocol_version().c_str());
     return kOk;
   }
   if (command == "--help") {

@@ -21,7 +21,7 @@ const Trial* find_trial(const Findings& findings, std::string_view device) {
 
 bool is_complete(const Findings& findings) { return findings.facts && findings.facts->complete; }
 
-bool works(const Findings& findings, const worker::GpuFacts& gpu) {
+bool works(const Findings& findings, const wire::GpuFacts& gpu) {
   const Trial* trial = find_trial(findings, gpu.uuid);
   return trial && trial->outcome;
 }
@@ -50,9 +50,9 @@ Line judge_version(const Findings& findings) {
   return {State::ok, "version", *theirs};
 }
 
-bool has_cuda(const worker::Facts& facts) { return std::ranges::find(facts.backends, "cuda") != facts.backends.end(); }
+bool has_cuda(const wire::Facts& facts) { return std::ranges::find(facts.backends, "cuda") != facts.backends.end(); }
 
-Line judge_backends(const worker::Facts& facts) {
+Line judge_backends(const wire::Facts& facts) {
   Line line{State::ok, "backends", joined(facts.backends)};
   if (!has_cuda(facts)) {
     line.state = State::note;
@@ -116,7 +116,7 @@ Line judge_locked_memory(std::uint64_t limit_bytes) {
           "`ulimit -l unlimited`, or LimitMEMLOCK=infinity in a systemd unit."};
 }
 
-Line judge_open_blas(const backend::FoundLibrary& library) {
+Line judge_open_blas(const wire::FoundLibrary& library) {
   if (library.usable()) return {State::ok, library.name, library.version + "  " + library.path};
   return {State::note, "OpenBLAS", library.problem.empty() ? "not found" : library.problem,
           "On the host device a loop of Troupe's own multiplies, many times slower. Install " + library.source +
@@ -163,7 +163,7 @@ Line judge_control_node(ControlNode node) {
       "nvidia`); a container needs `--gpus all`."};
 }
 
-Line judge_driver(const backend::FoundLibrary& driver, ControlNode node) {
+Line judge_driver(const wire::FoundLibrary& driver, ControlNode node) {
   if (driver.usable()) return {State::ok, "driver", "CUDA " + driver.version + "  " + driver.path};
   const bool has_gpu = node != ControlNode::missing;
   if (driver.missing() && !has_gpu)
@@ -188,7 +188,7 @@ Line judge_visibility(const Findings& findings) {
   return line;
 }
 
-Line judge_trial(const Findings& findings, const worker::GpuFacts& gpu) {
+Line judge_trial(const Findings& findings, const wire::GpuFacts& gpu) {
   if (works(findings, gpu)) return {State::ok, "  device", "computes"};
   const Trial* trial = find_trial(findings, gpu.uuid);
   Line line{working_gpus(findings) > 0 ? State::note : State::broken, "  device",
@@ -201,7 +201,7 @@ Line judge_trial(const Findings& findings, const worker::GpuFacts& gpu) {
   return line;
 }
 
-void judge_gpu(const Findings& findings, const worker::GpuFacts& gpu, const std::string& thing,
+void judge_gpu(const Findings& findings, const wire::GpuFacts& gpu, const std::string& thing,
                std::vector<Line>& lines) {
   lines.push_back(
       {State::ok, thing, gpu.name + ", " + format_bytes(gpu.memory_bytes) + ", compute capability " + gpu.capability});
@@ -222,7 +222,7 @@ void judge_gpu(const Findings& findings, const worker::GpuFacts& gpu, const std:
 Section judge_gpus(const Findings& findings) {
   Section section{"GPUs", {judge_control_node(findings.machine.control_node)}};
   if (!is_complete(findings)) return section;
-  const worker::Facts& facts = *findings.facts;
+  const wire::Facts& facts = *findings.facts;
   section.lines.push_back(judge_driver(facts.driver, findings.machine.control_node));
   if (!facts.driver.usable()) return section;
   if (!has_cuda(facts)) {
@@ -248,13 +248,13 @@ int major_of(std::string_view version) {
 }
 
 /// Those whose major version is CUDA's do not work with a driver of an older one.
-bool is_too_new(const backend::FoundLibrary& library, const backend::FoundLibrary& driver) {
+bool is_too_new(const wire::FoundLibrary& library, const wire::FoundLibrary& driver) {
   constexpr std::array<std::string_view, 3> kNumberedAsCuda = {"cuBLAS", "cuBLASLt", "NVRTC"};
   return driver.usable() && major_of(library.version) > major_of(driver.version) &&
          std::ranges::find(kNumberedAsCuda, library.name) != kNumberedAsCuda.end();
 }
 
-Line judge_library(const backend::FoundLibrary& library, const worker::Facts& facts, std::size_t version_width) {
+Line judge_library(const wire::FoundLibrary& library, const wire::Facts& facts, std::size_t version_width) {
   std::string version = library.version.empty() ? "?" : library.version;
   version.resize(std::max(version_width, version.size()), ' ');
   Line line{State::ok, library.name, version + "  " + library.path};
@@ -272,11 +272,11 @@ Line judge_library(const backend::FoundLibrary& library, const worker::Facts& fa
   return line;
 }
 
-Section judge_libraries(const worker::Facts& facts) {
+Section judge_libraries(const wire::Facts& facts) {
   Section section{"Libraries", {}};
   std::size_t width = 0;
-  for (const backend::FoundLibrary& library : facts.libraries) width = std::max(width, library.version.size());
-  for (const backend::FoundLibrary& library : facts.libraries)
+  for (const wire::FoundLibrary& library : facts.libraries) width = std::max(width, library.version.size());
+  for (const wire::FoundLibrary& library : facts.libraries)
     section.lines.push_back(judge_library(library, facts, width));
   return section;
 }

@@ -46,7 +46,8 @@ Cell::Extras& Cell::extras() {
   return *extras_;
 }
 
-std::string Cell::name() const { return name_.empty() ? "$" + std::to_string(id_) : name_; }
+// By `append`, because g++ 12 warns of an overlap that cannot be in `"$" + std::to_string(id_)`.
+std::string Cell::name() const { return name_.empty() ? std::string("$").append(std::to_string(id_)) : name_; }
 
 std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name(); }
 

@@ -12,34 +12,15 @@
 #include <string>
 #include <string_view>
 
-#include "troupe/backend/completion.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/op/view.hpp"
+#include "troupe/op/table.hpp"
 #include "troupe/wire/channel.hpp"
+#include "troupe/wire/chunk.hpp"
+#include "troupe/wire/completion.hpp"
 
 namespace troupe::backend {
-
-/// What a chunk of the vault is made of.
-enum class ChunkMemory : std::uint8_t {
-  shared,  // the machine's, which the app may see too
-  device,  // the accelerator's own, made by a worker and held by the app by its descriptor
-  // What follows is in one worker only, and goes with it.
-  local,    // the accelerator's own, where a driver cannot export it
-  managed,  // moves between the machine and the accelerator by itself
-  kLast = managed,
-};
-constexpr bool dies_with_its_worker(ChunkMemory memory) noexcept { return memory >= ChunkMemory::local; }
-
-/// A chunk of the vault as the app announces it.
-struct Chunk {
-  std::uint32_t id = 0;
-  std::uint64_t size_bytes = 0;
-  ChunkMemory memory = ChunkMemory::shared;
-  /// Where the accelerator's memory is to be in every worker; 0: anywhere.
-  std::uint64_t address = 0;
-};
 
 /// What a backend is opened with; all of it outlives the backend.
 struct Setup {
@@ -58,11 +39,10 @@ struct Setup {
   std::function<void(const Error&)> poisoned = [](const Error&) {};
 };
 
-/// One op on its way to a lane. Its bytes stay in the ring until its timeline is raised.
+/// One op on its way to a lane. Its record stays in the ring until its timeline is raised.
 struct Work {
   wire::Position position = 0;
   std::uint64_t units = 0;
-  std::span<const std::byte> bytes;
   const std::atomic<std::uint32_t>* cancelled = nullptr;
   std::uint32_t lane = 0;
   wire::Ticket ticket = 0;
@@ -86,22 +66,24 @@ struct Work {
 template <class B>
 concept Backend =
     requires(B& backend, typename B::Memory& memory, typename B::Lane& lane, const typename B::Event& event,
-             typename B::NativeError native, const Setup& setup, Work& work, op::Range range) {
+             typename B::NativeError native, const Setup& setup, Work& work, op::AnyOp& op, op::Range range) {
       { B::kName } -> std::convertible_to<std::string_view>;
       /// How long the loop looks for more work before it sleeps. To be woken costs some 15 us.
       { B::kSpin } -> std::convertible_to<Duration>;
       { B::open(setup) } -> std::same_as<Result<std::unique_ptr<B>>>;
       { backend.memory() } -> std::same_as<typename B::Memory&>;
-      { memory.map(Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
+      { memory.map(wire::Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
       /// The accelerator's own memory, as a descriptor that outlives this process.
       { memory.make(std::uint64_t{}) } -> std::same_as<Result<wire::Descriptor>>;
       /// A chunk that is in this worker only.
-      { memory.make_here(Chunk{}) } -> std::same_as<Result<void>>;
+      { memory.make_here(wire::Chunk{}) } -> std::same_as<Result<void>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
-      /// Hands work in, in ring order, from one thread. Waits when the lane's queue is full. A backend may also take
-      /// the op itself, as it was decoded: `submit(work, op)`.
-      { backend.submit(work) } -> std::same_as<void>;
+      /// Hands work in with its op, in ring order, from one thread; the backend may take the op away. None when the
+      /// work was refused. Waits when the lane's queue is full.
+      { backend.submit(work, op) } -> std::same_as<void>;
+      /// No more chunks will be mapped, so nobody waits for one.
+      { memory.close() } -> std::same_as<void>;
       /// No more work is at hand. Timelines that were not raised yet, because more might follow, are now: those of
       /// lanes that will soon come so far, or all of them.
       { backend.flush_due() } -> std::same_as<void>;

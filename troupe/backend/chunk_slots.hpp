@@ -35,6 +35,13 @@ class ChunkSlots {
   /// Only when no op uses it and none will; the app sees to that.
   void remove(std::uint32_t id) noexcept { delete slots_[id].exchange(nullptr, std::memory_order_acq_rel); }
 
+  /// None will arrive any more: nobody waits for one from now on.
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    arrived_.notify_all();
+  }
+
   const Mapped* find(std::uint32_t id) const noexcept { return slots_[id].load(std::memory_order_acquire); }
   /// Whether the range lies inside one chunk; waits up to `kChunkPatience` for a chunk that is not there.
   bool contains(const op::Range& range) noexcept {
@@ -43,7 +50,7 @@ class ChunkSlots {
     const Mapped* chunk = find(id);
     if (!chunk) {
       std::unique_lock lock(mutex_);
-      arrived_.wait_for(lock, kChunkPatience, [&] { return (chunk = find(id)) != nullptr; });
+      arrived_.wait_for(lock, kChunkPatience, [&] { return (chunk = find(id)) != nullptr || is_closed_; });
       if (!chunk) return false;
     }
     return range.begin <= range.end && range.end - op::address_of(id, 0) <= chunk->size_bytes();
@@ -53,6 +60,7 @@ class ChunkSlots {
   std::array<std::atomic<Mapped*>, op::kMaxChunks> slots_{};
   std::mutex mutex_;  // for those who wait for a chunk
   std::condition_variable arrived_;
+  bool is_closed_ = false;
 };
 
 }  // namespace troupe::backend

@@ -8,45 +8,15 @@
 #include <complex>
 #include <cstdint>
 
+#include "troupe/op/sparse_finding.hpp"
+
 namespace troupe::backend::sparse {
 
 // ---- structure ----
 
-/// What can be wrong with a structure. The numbers are part of a verdict; 0 is none.
-enum class Fault : std::int32_t {
-  none,
-  first_offset,      // value
-  line_falls,        // line
-  line_leaves,       // line, value, bound
-  last_offset,       // value, bound
-  index_outside,     // line, value, bound
-  index_unsorted,    // line, value
-  row_outside,       // of element `line`: value, bound
-  column_outside,    // of element `line`: value, bound
-  element_unsorted,  // line
-  no_diagonal,       // line
-  zero_diagonal,     // line
-  other_nonzeros,    // line
-};
-
-struct Finding {
-  Fault fault = Fault::none;
-  std::int64_t line = 0;
-  std::int64_t value = 0;
-  std::int64_t bound = 0;
-};
-
-/// As the words of a verdict; `format` says what a line is.
-constexpr void write_verdict(const Finding& found, std::int32_t format, std::int32_t* words) {
-  words[0] = static_cast<std::int32_t>(found.fault);
-  words[1] = format;
-  const std::int64_t numbers[3] = {found.line, found.value, found.bound};
-  for (int i = 0; i < 3; ++i) {
-    const auto bits = static_cast<std::uint64_t>(numbers[i]);
-    words[2 + 2 * i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
-    words[3 + 2 * i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 32));
-  }
-}
+using op::Fault;
+using op::Finding;
+using op::write_verdict;
 
 /// Compressed lines: offsets and indices.
 template <class I>
@@ -190,12 +160,12 @@ constexpr void unblock_row(const Lines<I>& bsr, const T* block_values, std::int6
 }
 
 /// Where an element of a BSR matrix is, by its place among the values: blocks one after another, each by rows.
-struct Place {
+struct RowAndColumn {
   std::int64_t row = 0;
   std::int64_t column = 0;
 };
 template <class I>
-constexpr Place place_in_blocks(const Lines<I>& bsr, std::int64_t block, std::int64_t element) {
+constexpr RowAndColumn position_in_blocks(const Lines<I>& bsr, std::int64_t block, std::int64_t element) {
   const std::int64_t number = element / (block * block);  // of the block
   const std::int64_t inside = element % (block * block);
   const std::int64_t line = first_not_below(bsr.offsets, 0, bsr.count + 1, number + 1) - 1;

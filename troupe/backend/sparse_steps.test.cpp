@@ -52,7 +52,7 @@ TEST(SparseSteps, find_the_place_of_each_element_of_blocks) {
     for (std::int32_t i = offsets[static_cast<std::size_t>(line)]; i < offsets[static_cast<std::size_t>(line) + 1]; ++i)
       for (std::int64_t r = 0; r < kBlock; ++r)
         for (std::int64_t c = 0; c < kBlock; ++c, ++element) {
-          const Place at = place_in_blocks(bsr, kBlock, element);
+          const RowAndColumn at = position_in_blocks(bsr, kBlock, element);
           EXPECT_EQ(at.row, line * kBlock + r);
           EXPECT_EQ(at.column, indices[static_cast<std::size_t>(i)] * kBlock + c);
         }

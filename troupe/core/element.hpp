@@ -119,15 +119,17 @@ struct UnsignedOf<bool> {
   using type = bool;
 };
 
+template <class T>
+struct RealTypeOf {
+  using type = T;
+};
+template <class T>
+struct RealTypeOf<std::complex<T>> {
+  using type = T;
+};
 /// `T` itself, and of complex numbers the type of their parts.
 template <class T>
-struct WithoutImaginary {
-  using type = T;
-};
-template <class T>
-struct WithoutImaginary<std::complex<T>> {
-  using type = T;
-};
+using RealType = typename RealTypeOf<T>::type;
 
 template <class T>
 struct ComputeOf {
@@ -161,6 +163,10 @@ constexpr bool is_floating(DType dtype) {
 }
 constexpr bool is_complex(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return kIsComplex<T>; });
+}
+/// f32 of c64, f64 of c128; of others the type itself.
+constexpr DType real_type(DType dtype) noexcept {
+  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }
 /// An integer type; `bool` is none.
 constexpr bool is_integer(DType dtype) {

@@ -26,7 +26,7 @@ void expect_invalid(const Result<T>& result, std::string_view what) {
 }
 
 /// The flat numbers of the elements, counted from the block's start, in row-major order of the view.
-std::vector<std::int64_t> places(const AnyArray& array) {
+std::vector<std::int64_t> offsets(const AnyArray& array) {
   std::vector<std::int64_t> found{
       static_cast<std::int64_t>(array.view().address - (array ? array.block()->address() : 0)) /
       size_bytes(array.dtype())};
@@ -47,7 +47,7 @@ class ArrayTest : public testing::Test {
     return value(Array<T>::over(value(vault->allocate(bytes)), shape));
   }
 
-  using Places = std::vector<std::int64_t>;
+  using Offsets = std::vector<std::int64_t>;
   IntrusivePtr<Vault> vault = value(Vault::create({.limit_bytes = 1 << 20}, 5, std::make_shared<TestChunks>()));
   IntrusivePtr<VaultBlock> front = value(vault->allocate(1));  // so that offsets are not 0
 };
@@ -147,23 +147,23 @@ TEST_F(ArrayTest, that_is_empty_answers_everything_with_an_error) {
 
 TEST_F(ArrayTest, slices_by_step) {
   const Array<float> array = make({10});
-  EXPECT_EQ(places(value(array.slice(0, 2, 5))), (Places{2, 3, 4}));
-  EXPECT_EQ(places(value(array.slice(0, 1, 10, 3))), (Places{1, 4, 7}));
-  EXPECT_EQ(places(value(array.slice(0, 1, 8, 3))), (Places{1, 4, 7}));
-  EXPECT_EQ(places(value(array.slice(0, 1, 7, 3))), (Places{1, 4}));
-  EXPECT_EQ(places(value(array.slice(0, 4, 5, kMost))), (Places{4}));
+  EXPECT_EQ(offsets(value(array.slice(0, 2, 5))), (Offsets{2, 3, 4}));
+  EXPECT_EQ(offsets(value(array.slice(0, 1, 10, 3))), (Offsets{1, 4, 7}));
+  EXPECT_EQ(offsets(value(array.slice(0, 1, 8, 3))), (Offsets{1, 4, 7}));
+  EXPECT_EQ(offsets(value(array.slice(0, 1, 7, 3))), (Offsets{1, 4}));
+  EXPECT_EQ(offsets(value(array.slice(0, 4, 5, kMost))), (Offsets{4}));
 }
 
 TEST_F(ArrayTest, slices_downwards_by_a_negative_step) {
   const Array<float> array = make({5});
   const Array<float> reverse = value(array.slice(0, 4, -1, -1));
-  EXPECT_EQ(places(reverse), (Places{4, 3, 2, 1, 0}));
+  EXPECT_EQ(offsets(reverse), (Offsets{4, 3, 2, 1, 0}));
   EXPECT_EQ(reverse.range(), array.range());
   EXPECT_FALSE(reverse.is_contiguous());
-  EXPECT_EQ(places(value(reverse.slice(0, 4, -1, -1))), (Places{0, 1, 2, 3, 4}));
-  EXPECT_EQ(places(value(array.slice(0, 4, 0, -2))), (Places{4, 2}));
-  EXPECT_EQ(places(value(array.slice(0, 4, -1, -4))), (Places{4, 0}));
-  EXPECT_EQ(places(value(array.slice(0, 3, 2, kLeast))), (Places{3}));
+  EXPECT_EQ(offsets(value(reverse.slice(0, 4, -1, -1))), (Offsets{0, 1, 2, 3, 4}));
+  EXPECT_EQ(offsets(value(array.slice(0, 4, 0, -2))), (Offsets{4, 2}));
+  EXPECT_EQ(offsets(value(array.slice(0, 4, -1, -4))), (Offsets{4, 0}));
+  EXPECT_EQ(offsets(value(array.slice(0, 3, 2, kLeast))), (Offsets{3}));
   EXPECT_EQ(value(array.slice(0, 2, 2, -1)).element_count(), 0);
 }
 
@@ -172,7 +172,7 @@ TEST_F(ArrayTest, slices_of_slices_add_up) {
   const Array<float> part = value(value(array.slice(0, 1, 6, 2)).slice(1, 7, 0, -3));  // rows 1 3 5, columns 7 4 1
   EXPECT_EQ(part.shape(), (Shape{3, 3}));
   const Array<float> inner = value(value(part.slice(0, 1, 3)).slice(1, 1, 2));  // rows 3 5, column 4
-  EXPECT_EQ(places(inner), (Places{3 * 8 + 4, 5 * 8 + 4}));
+  EXPECT_EQ(offsets(inner), (Offsets{3 * 8 + 4, 5 * 8 + 4}));
   EXPECT_EQ(inner.size_bytes(), 8);
   EXPECT_EQ(inner.range(), (op::Range{array.view().address + 112, array.view().address + 180}));
 }
@@ -196,10 +196,10 @@ TEST_F(ArrayTest, selects_one_index_and_drops_the_dimension) {
   const Array<float> row = value(array.select(1, 2));
   EXPECT_EQ(row.shape(), (Shape{2, 4}));
   EXPECT_EQ(row.strides(), (Strides{12, 1}));
-  EXPECT_EQ(places(row), (Places{8, 9, 10, 11, 20, 21, 22, 23}));
+  EXPECT_EQ(offsets(row), (Offsets{8, 9, 10, 11, 20, 21, 22, 23}));
   const Array<float> one = value(value(row.select(0, 1)).select(0, 3));
   EXPECT_EQ(one.rank(), 0);
-  EXPECT_EQ(places(one), (Places{23}));
+  EXPECT_EQ(offsets(one), (Offsets{23}));
   expect_invalid(array.select(1, 3), "select of index 3 in dimension 1 of [2, 3, 4]: there is none");
   expect_invalid(array.select(1, -1), "there is none");
 }
@@ -312,7 +312,7 @@ TEST_F(ArrayTest, never_leaves_its_block_whatever_is_asked) {
       }
       if (!next) continue;
       array = *next;
-      for (const std::int64_t place : places(array)) {
+      for (const std::int64_t place : offsets(array)) {
         ASSERT_GE(place, 0);
         ASSERT_LT(static_cast<std::uint64_t>(place) * 4, array.block()->size_bytes());
       }

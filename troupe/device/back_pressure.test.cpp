@@ -78,15 +78,169 @@ TEST_F(BackPressure, goes_round_a_small_ring_from_several_threads_at_once) {
   for (const Array<double>& sum : sums) EXPECT_TRUE(all_equal(small, sum, static_cast<double>(kOps)));
 }
 
-TEST_F(BackPressure, bounds_what_waits_in_the_app) {
-  const Device tiny = open({.ring_units = kUnits, .max_waiting = 10});
-  block(tiny);
+TEST_F(BackPressure, lets_a_plain_loop_submit_more_than_may_wait) {
+  const Device tiny = open({.ring_units = kUnits, .max_waiting = 1000});
   const Array<float> array = value(tiny.array<float>({4}));
-  Result<void> end;
-  for (int i = 0; i < 1000 && end; ++i) end = tiny.fill(array, 1.0f).submit();
-  EXPECT_EQ(kind_of(end), ErrorKind::queue_full);
-  EXPECT_EQ(tiny.stats().waiting, 10U);
+  constexpr int kFills = kSanitized ? 20'000 : 200'000;
+  for (int i = 0; i < kFills; ++i) ASSERT_TRUE(tiny.fill(array, static_cast<float>(i)).submit()) << i;
+  EXPECT_TRUE(all_equal(tiny, array, static_cast<float>(kFills - 1)));
+}
+
+/// A device whose ring is full, whose lane is held up, and for which as many ops wait as may.
+class FullDevice : public BackPressure {
+ protected:
+  static constexpr std::uint32_t kMaxWaiting = 10;
+
+  void SetUp() override {
+    block(tiny);
+    while (tiny.stats().waiting < kMaxWaiting) ASSERT_TRUE(tiny.fill(array, 1.0f).submit());
+  }
+  void wait_until_held(std::uint64_t submitters) {
+    eventually([&] { return tiny.stats().waiting == kMaxWaiting + submitters; });
+  }
+
+  Device tiny = open({.ring_units = kUnits, .max_waiting = kMaxWaiting, .max_restarts = 0});
+  Array<float> array = value(tiny.array<float>({4}));
+  Array<float> other = filled(tiny, {4}, 1.0f);
+};
+
+TEST_F(FullDevice, holds_a_thread_back_that_submits_until_there_is_room) {
+  std::atomic<bool> is_through{false};
+  std::jthread submitter([&] {
+    EXPECT_TRUE(tiny.fill(other, 2.0f).submit());
+    is_through = true;
+  });
+  wait_until_held(1);
+  EXPECT_FALSE(is_through);
   release();
+  submitter.join();
+  EXPECT_TRUE(all_equal(tiny, other, 2.0f));
+}
+
+TEST_F(FullDevice, ends_the_wait_for_room_with_the_op_s_deadline_and_taints_nothing) {
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).deadline(std::chrono::milliseconds(5)).submit()),
+            ErrorKind::deadline_exceeded);
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).within(std::chrono::milliseconds(5)).submit()), ErrorKind::timeout);
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    wait_until_held(1);
+    stop.request_stop();
+  });
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).cancel_on(stop.get_token()).submit()), ErrorKind::cancelled);
+  EXPECT_EQ(tiny.stats().waiting, kMaxWaiting);
+  release();
+  EXPECT_TRUE(all_equal(tiny, other, 1.0f));
+}
+
+TEST_F(FullDevice, refuses_at_once_those_who_will_not_wait) {
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).try_now().submit()), ErrorKind::queue_full);
+  EXPECT_EQ(kind_of(tiny.fill(other, 2.0f).try_now().get()), ErrorKind::queue_full);
+  release();
+  EXPECT_TRUE(all_equal(tiny, other, 1.0f));
+}
+
+TEST_F(FullDevice, ends_those_who_wait_for_room_when_it_is_closed) {
+  Result<void> end;
+  std::jthread submitter([&] { end = tiny.fill(other, 2.0f).submit(); });
+  wait_until_held(1);
+  tiny.close();
+  submitter.join();
+  EXPECT_EQ(kind_of(end), ErrorKind::stopped);
+}
+
+TEST_F(FullDevice, ends_those_who_wait_for_room_when_it_is_lost) {
+  Result<void> end;
+  std::jthread submitter([&] { end = tiny.fill(other, 2.0f).submit(); });
+  wait_until_held(1);
+  ASSERT_TRUE(tiny.kill_worker());  // it may not be lost even once
+  submitter.join();
+  EXPECT_EQ(kind_of(end), ErrorKind::device_lost);
+}
+
+/// Answers as long as a thread of the pool is free.
+struct Ping {
+  using Reply = int;
+};
+class Echo {
+ public:
+  int on(const Ping&) { return 1; }
+};
+
+TEST_F(FullDevice, suspends_tasks_that_submit_and_holds_up_no_thread_of_the_pool) {
+  constexpr int kTasks = 8;  // more than the pool has threads
+  constexpr int kFills = 100;
+  std::vector<Array<float>> arrays;
+  for (int i = 0; i < kTasks; ++i) arrays.push_back(value(tiny.array<float>({4})));
+  const auto submit_many = [](Device gpu, Array<float> to) -> Task<Result<void>> {
+    for (int i = 0; i < kFills; ++i) CO_TRY(co_await gpu.fill(to, static_cast<float>(i)).submit());
+    co_return co_await gpu.ready(to);
+  };
+  std::vector<std::jthread> threads;
+  for (const Array<float>& to : arrays)
+    threads.emplace_back([&, to] { EXPECT_TRUE(system.run(submit_many(tiny, to))); });
+  wait_until_held(kTasks);
+  const Ref<Echo> echo = value(system.spawn<Echo>({.name = "echo"}));
+  EXPECT_EQ(value(echo.ask<Ping>().get()), 1);
+  release();
+  threads.clear();
+  for (const Array<float>& to : arrays) EXPECT_TRUE(all_equal(tiny, to, static_cast<float>(kFills - 1)));
+}
+
+TEST_F(FullDevice, ends_the_wait_of_tasks_as_it_ends_that_of_threads) {
+  const auto submit = [](Device gpu, Array<float> to) -> Task<Result<void>> {
+    co_return co_await gpu.fill(to, 2.0f).deadline(std::chrono::milliseconds(5)).submit();
+  };
+  EXPECT_EQ(kind_of(system.run(submit(tiny, other))), ErrorKind::deadline_exceeded);
+  const auto cut_off = [](Device gpu, Array<float> to) -> Task<Result<void>> {
+    const auto forever = [](Device on, Array<float> into) -> Task<Result<void>> {
+      co_return co_await on.fill(into, 2.0f).submit();
+    };
+    co_return co_await with_timeout(forever(gpu, to), std::chrono::milliseconds(5));
+  };
+  EXPECT_EQ(kind_of(system.run(cut_off(tiny, other))), ErrorKind::timeout);
+  EXPECT_EQ(tiny.stats().waiting, kMaxWaiting) << "what was not taken never begins";
+  release();
+  EXPECT_TRUE(all_equal(tiny, other, 1.0f));
+}
+
+struct Submit {
+  using Reply = ErrorKind;
+};
+class Submitter {
+ public:
+  Submitter(Device device, Array<float> to) : device_(std::move(device)), to_(std::move(to)) {}
+  ErrorKind on(const Submit&) {
+    const Result<void> end = device_.fill(to_, 2.0f).submit();
+    return end ? ErrorKind::internal : end.error().kind();
+  }
+
+ private:
+  const Device device_;
+  const Array<float> to_;
+};
+
+TEST_F(FullDevice, refuses_a_handler_that_cannot_wait_and_taints_nothing) {
+  const Ref<Submitter> submitter = value(system.spawn<Submitter>({.name = "submitter"}, tiny, other));
+  EXPECT_EQ(value(submitter.ask<Submit>().get()), ErrorKind::queue_full);
+  EXPECT_EQ(tiny.stats().waiting, kMaxWaiting);
+  release();
+  EXPECT_TRUE(all_equal(tiny, other, 1.0f));
+}
+
+TEST_F(FullDevice, lets_those_in_who_wait_for_the_op_s_end) {
+  const auto await_many = [](Device gpu, Array<float> to) -> Task<Result<void>> {
+    std::vector<Task<Result<void>>> tasks;
+    for (int i = 0; i < 100; ++i) tasks.push_back(gpu.fill(to, static_cast<float>(i)));
+    for (Result<void>& end : co_await when_all(std::move(tasks))) CO_TRY(std::move(end));
+    co_return Result<void>();
+  };
+  std::jthread opener([&] {
+    wait_until_held(101);
+    release();
+  });
+  std::jthread waiter([&] { EXPECT_TRUE(tiny.nop().get()); });
+  EXPECT_TRUE(system.run(await_many(tiny, other)));
+  EXPECT_TRUE(all_equal(tiny, other, 99.0f));
 }
 
 TEST_F(BackPressure, does_not_begin_an_op_after_its_deadline_and_kills_nobody_for_it) {

@@ -27,7 +27,7 @@ TEST_F(BadInput, shapes_that_do_not_fit) {
   expect_invalid(device.blas().gemm(a, a, b).get(), "does not fit");
   expect_invalid(device.copy(a, b).get(), "shapes differ");
   expect_invalid(device.blas().axpy(1.0, a, b).get(), "shapes differ");
-  expect_invalid(device.blas().gemm(a, b, value(device.array<float>({8}))).get(), "matrices");
+  expect_invalid(device.blas().gemm(a, b, value(device.array<float>({8}))).get(), "c is [8]; it must be a matrix");
   expect_invalid(device.write(a, std::vector<float>{1.0f}).get(), "1 elements do not fill");
 }
 
@@ -39,7 +39,7 @@ TEST_F(BadInput, types_that_do_not_fit) {
   const Array<bool> flags = value(device.array<bool>({2}));
   EXPECT_EQ(kind_of(device.blas().axpy(1.0, flags, value(device.array<bool>({2}))).get()), ErrorKind::unsupported);
   expect_invalid(device.blas().axpy(std::complex<float>(0, 1), a, filled(device, {2, 3}, 0.0f)).get(),
-                 "complex factor");
+                 "alpha is complex");
   expect_invalid(device.blas().axpy(std::nan(""), a, filled(device, {2, 3}, 0.0f)).get(), "NaN");
 }
 
@@ -172,9 +172,9 @@ TEST_F(BadInput, plugins_that_are_none) {
   expect_invalid(device.call_plugin("", "f").get(), "path");
   std::vector<ArrayUse> many;
   for (int i = 0; i < 17; ++i) many.push_back(reads(a));
-  expect_invalid(bad(device, "sum", std::move(many)).get(), "at most 16 arrays");
+  expect_invalid(bad(device, "sum", std::move(many)).get(), "there are 17 arrays; it takes at most 16");
   const std::vector<std::byte> long_parameters(5000);
-  expect_invalid(bad(device, "sum", {}, long_parameters).get(), "4096 bytes");
+  expect_invalid(bad(device, "sum", {}, long_parameters).get(), "at most 4096");
 }
 
 TEST_F(BadInput, waiting_in_a_handler) {

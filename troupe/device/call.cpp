@@ -54,8 +54,21 @@ void CallBase::submit_and_wait_in_thread() noexcept {
   call_->wait_in_thread(device_->system());
 }
 
-Result<void> CallBase::submit_only() {
+Submission CallBase::submit_only() {
   if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
+  call_->nobody_waits = true;
+  if (!device_->engine().submit_if_room(call_)) return wait_for_room();
+  if (call_->settled()) return call_->take();
+  return Result<void>();
+}
+
+Submission CallBase::wait_for_room() {
+  auto held = IntrusivePtr<HeldSubmission>::adopt(new HeldSubmission(device_, call_, timeout_, std::move(stop_token_)));
+  if (Cell::current_cell()) return Submission(std::move(held));
+  return held->wait_in_this_thread();
+}
+
+Result<void> CallBase::submit_above_limit() {
   call_->nobody_waits = true;
   device_->engine().submit(call_);
   if (call_->settled()) return call_->take();

@@ -5,8 +5,8 @@
 //   Result<void> b = gpu.fill(x, 1.0f).get();                        // in a plain thread
 //   Result<void> c = co_await gpu.fill(x, 1.0f).deadline(50ms);      // stopped if it has not ended by then
 //   Result<void> d = co_await gpu.fill(x, 1.0f).try_now();           // `queue_full` instead of waiting for room
-//   gpu.fill(x, 1.0f).submit();                                      // ops that use x come after it; its errors taint
-//   x
+//   Result<void> e = gpu.fill(x, 1.0f).submit();                     // nobody waits for its end: its errors taint x
+//   Result<void> f = co_await gpu.fill(x, 1.0f).submit();            // the same in a Task, which waits for room only
 //
 // It ends exactly once. Ops are executed in the order in which they are submitted, as far as anybody can tell.
 #pragma once
@@ -20,6 +20,7 @@
 #include "troupe/actor/task.hpp"
 #include "troupe/device/host_array.hpp"
 #include "troupe/device/op_call.hpp"
+#include "troupe/device/submission.hpp"
 
 namespace troupe {
 
@@ -42,7 +43,9 @@ class CallBase {
   bool refuses_to_start() noexcept;
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   void submit_and_wait_in_thread() noexcept;
-  Result<void> submit_only();
+  Submission submit_only();
+  /// Without waiting for room: for the few ops that one call of the user's consists of.
+  Result<void> submit_above_limit();
   Result<void> take();
 
   std::optional<Duration> timeout_;
@@ -55,6 +58,7 @@ class CallBase {
     void operator()() const noexcept { pending->fail_with(Error(ErrorKind::cancelled)); }
   };
 
+  Submission wait_for_room();
   void watch_for_the_end();
   void stop_watching() noexcept;
 
@@ -122,9 +126,11 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if (!refuses_to_start()) submit_and_wait_in_thread();
     return finish();
   }
-  /// Submits, and nobody waits. An error that is known at once is returned; one that comes later shows in what the op
-  /// writes: it is tainted.
-  Result<void> submit() && { return refuses_to_start() ? take() : submit_only(); }
+  /// Submits, and nobody waits for the end. An error that is known at once is returned; one that comes later shows in
+  /// what the op writes: it is tainted. When too many ops wait already, a plain thread waits here until there is room;
+  /// a task awaits the submission; a handler that does not gets `queue_full`. A deadline (`deadline_exceeded`), a
+  /// timeout and a stop limit that wait, and the device's end ends it. An op that was not taken taints nothing.
+  Submission submit() && { return refuses_to_start() ? Submission(take()) : submit_only(); }
 
   bool await_ready() noexcept { return refuses_to_start(); }
   template <class Promise>
@@ -138,6 +144,8 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   operator Task<Result<R>>() && { return as_task(std::move(*this)); }
 
  private:
+  friend class Device;
+
   static Task<Result<R>> as_task(Call call) { co_return co_await std::move(call); }
 
   Result<R> finish() {

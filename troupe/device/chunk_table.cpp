@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "troupe/worker/protocol.hpp"
+#include "troupe/wire/protocol.hpp"
 
 namespace troupe {
 namespace {
@@ -24,7 +24,7 @@ Result<ChunkTable::Chunk> ChunkTable::make(std::uint64_t size_bytes, Sight sight
     // In whole steps, which is all that an accelerator gives; the end of the last one may stay unused.
     chunk.news.size_bytes = (size_bytes + kChunkStepBytes - 1) / kChunkStepBytes * kChunkStepBytes;
     chunk.device = TROUPE_TRY(make_in_worker(chunk.news.size_bytes));
-    chunk.news.memory = backend::ChunkMemory::device;
+    chunk.news.memory = wire::ChunkMemory::device;
     chunk.committed_bytes = chunk.news.size_bytes;
   }
   return chunk;
@@ -53,7 +53,7 @@ Result<std::uint32_t> ChunkTable::next_id() {
 }
 
 /// What that worker answers; nothing when it dies instead.
-std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socket& worker, const backend::Chunk& chunk,
+std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socket& worker, const wire::Chunk& chunk,
                                                          TimePoint until) {
   if (!changed_.wait_until(lock, until, [&] { return closed_ || !wish_; }))  // vaults may grow at the same time
     return fail(ErrorKind::timeout, "workers did not make memory in time");
@@ -62,7 +62,7 @@ std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socke
   if (!is_there()) return std::nullopt;
   wish_ = Wish{&worker, std::nullopt};
   // One that cannot be told is dying, and is soon gone from the list.
-  (void)worker::send(worker, worker::ToWorker(worker::MakeMemory{chunk}));
+  (void)wire::send(worker, wire::ToWorker(wire::MakeMemory{chunk}));
   const bool heard = changed_.wait_until(lock, until, [&] { return closed_ || wish_->answer || !is_there(); });
   std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
   wish_.reset();
@@ -78,12 +78,12 @@ Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
     if (!changed_.wait_until(lock, until, [&] { return closed_ || !workers_.empty(); }))
       return fail(ErrorKind::worker_crashed, "there is no worker to make memory");
     if (closed_) return fail(ErrorKind::stopped, "the device is closed");
-    const backend::Chunk chunk{.size_bytes = size_bytes, .memory = backend::ChunkMemory::device};
+    const wire::Chunk chunk{.size_bytes = size_bytes, .memory = wire::ChunkMemory::device};
     if (auto answer = wish(lock, *workers_.front(), chunk, until)) return std::move(*answer);
   }  // it died: the next one is asked
 }
 
-Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, backend::ChunkMemory memory,
+Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, wire::ChunkMemory memory,
                                                   std::int64_t generation) {
   Lock lock(mutex_);
   const auto stale = [] { return fail(ErrorKind::buffer_stale, "the worker whose memory it would be is gone"); };
@@ -159,14 +159,14 @@ void ChunkTable::drop(std::uint32_t id) noexcept {
 void ChunkTable::tell_of_drops(Duration patience) {
   while (!drops_.empty()) {
     const Drop& drop = drops_.front();
-    if (!worker::send(*drop.worker, worker::ToWorker(worker::DropChunk{drop.id}), {}, patience)) return;
+    if (!wire::send(*drop.worker, wire::ToWorker(wire::DropChunk{drop.id}), {}, patience)) return;
     drops_.pop_front();
   }
 }
 
 Result<void> ChunkTable::tell(wire::Socket& worker, const Chunk& chunk) {
   const std::array<int, 1> descriptor{chunk.descriptor()};
-  return worker::send(worker, worker::ToWorker(worker::MapChunk{chunk.news}), descriptor);
+  return wire::send(worker, wire::ToWorker(wire::MapChunk{chunk.news}), descriptor);
 }
 
 Result<void> ChunkTable::add_worker(wire::Socket& socket) {

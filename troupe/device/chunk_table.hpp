@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "troupe/backend/backend.hpp"
 #include "troupe/device/vault.hpp"
+#include "troupe/wire/chunk.hpp"
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/socket.hpp"
 
@@ -29,7 +29,7 @@ class ChunkTable {
   Result<ChunkSource::Chunk> add(std::uint64_t size_bytes, Sight sight);
   /// A chunk of memory that dies with the worker that serves as this generation. `buffer_stale` when another one does,
   /// or none.
-  Result<ChunkSource::Chunk> add_mortal(std::uint64_t size_bytes, backend::ChunkMemory memory, std::int64_t generation);
+  Result<ChunkSource::Chunk> add_mortal(std::uint64_t size_bytes, wire::ChunkMemory memory, std::int64_t generation);
   /// That worker serves from now on. Chunks that died with the one before are forgotten.
   void begin_generation(wire::Socket& worker, std::int64_t generation);
   Result<void> commit(std::uint32_t id, std::uint64_t bytes);
@@ -51,10 +51,10 @@ class ChunkTable {
   struct Chunk {
     std::optional<wire::SharedMemory> shared;
     wire::Descriptor device;  // when it is not shared memory
-    backend::Chunk news;
+    wire::Chunk news;
     std::uint64_t committed_bytes = 0;
 
-    bool is_mortal() const noexcept { return backend::dies_with_its_worker(news.memory); }
+    bool is_mortal() const noexcept { return wire::dies_with_its_worker(news.memory); }
 
     int descriptor() const noexcept { return shared ? shared->descriptor().get() : device.get(); }
   };
@@ -68,7 +68,7 @@ class ChunkTable {
   };
   using Lock = std::unique_lock<std::mutex>;
   static Result<void> tell(wire::Socket& worker, const Chunk& chunk);
-  std::optional<Result<wire::Descriptor>> wish(Lock& lock, wire::Socket& worker, const backend::Chunk& chunk,
+  std::optional<Result<wire::Descriptor>> wish(Lock& lock, wire::Socket& worker, const wire::Chunk& chunk,
                                                TimePoint until);
   Result<std::uint32_t> next_id();
   Result<Chunk> make(std::uint64_t size_bytes, Sight sight);
@@ -107,7 +107,7 @@ class TableChunks final : public ChunkSource {
 /// The same of memory that dies with the worker of one generation.
 class MortalChunks final : public ChunkSource {
  public:
-  MortalChunks(std::shared_ptr<ChunkTable> table, backend::ChunkMemory memory, std::int64_t generation) noexcept
+  MortalChunks(std::shared_ptr<ChunkTable> table, wire::ChunkMemory memory, std::int64_t generation) noexcept
       : table_(std::move(table)), memory_(memory), generation_(generation) {}
   Result<Chunk> make(std::uint64_t size_bytes) override { return table_->add_mortal(size_bytes, memory_, generation_); }
   Result<void> commit(std::uint32_t, std::uint64_t) override { return {}; }
@@ -115,7 +115,7 @@ class MortalChunks final : public ChunkSource {
 
  private:
   const std::shared_ptr<ChunkTable> table_;  // shared, as above
-  const backend::ChunkMemory memory_;
+  const wire::ChunkMemory memory_;
   const std::int64_t generation_;
 };
 

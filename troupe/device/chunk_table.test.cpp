@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "troupe/worker/protocol.hpp"
+#include "troupe/wire/protocol.hpp"
 
 namespace troupe {
 namespace {
@@ -40,12 +40,12 @@ TEST(ChunkTable, tells_a_worker_of_every_drop_even_when_its_socket_was_full) {
   for (int i = 0; i < kChunks; ++i) ids.push_back(value(table.add(kBytes, ChunkTable::Sight::hidden)).id);
   // Fill what is left of the socket, so that the drops cannot be told now.
   int others = 0;
-  while (worker::send(app, worker::ToWorker(worker::DropChunk{op::kMaxChunks - 1}), {}, Duration(0))) ++others;
+  while (wire::send(app, wire::ToWorker(wire::DropChunk{op::kMaxChunks - 1}), {}, Duration(0))) ++others;
   for (const std::uint32_t id : ids) table.drop(id);
-  const auto receive = [&] { return value(worker::decode_to_worker(value(worker.receive()).bytes)); };
+  const auto receive = [&] { return value(wire::decode_to_worker(value(worker.receive()).bytes)); };
   for (int i = 0; i < kChunks + others; ++i) (void)receive();
   (void)table.add(kBytes, ChunkTable::Sight::hidden);
-  for (const std::uint32_t id : ids) EXPECT_EQ(std::get<worker::DropChunk>(receive()).id, id);
+  for (const std::uint32_t id : ids) EXPECT_EQ(std::get<wire::DropChunk>(receive()).id, id);
 }
 
 /// The far end of a worker's socket, played by the test.
@@ -53,7 +53,7 @@ struct FakeWorker {
   explicit FakeWorker(std::pair<wire::Socket, wire::Descriptor> ends)
       : app(std::move(ends.first)), end(std::move(ends.second)) {}
   FakeWorker() : FakeWorker(value(wire::Socket::make_pair())) {}
-  worker::ToWorker receive() { return value(worker::decode_to_worker(value(end.receive()).bytes)); }
+  wire::ToWorker receive() { return value(wire::decode_to_worker(value(end.receive()).bytes)); }
   wire::Socket app;
   wire::Socket end;
 };
@@ -69,7 +69,7 @@ TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {
   ASSERT_TRUE(table.add_worker(maker.app));
   ASSERT_TRUE(table.add_worker(other.app));
   std::jthread context([&] {
-    EXPECT_EQ(std::get<worker::MakeMemory>(maker.receive()).chunk.size_bytes, kChunkStepBytes) << "in whole steps";
+    EXPECT_EQ(std::get<wire::MakeMemory>(maker.receive()).chunk.size_bytes, kChunkStepBytes) << "in whole steps";
     table.made(other.app, fail(ErrorKind::internal, "nobody asked this one"));
     table.made(maker.app, some_memory());
   });
@@ -77,9 +77,9 @@ TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {
   EXPECT_EQ(chunk.data, nullptr);
   std::uint64_t address = 0;
   for (FakeWorker* worker : {&maker, &other}) {
-    const backend::Chunk news = std::get<worker::MapChunk>(worker->receive()).chunk;
+    const wire::Chunk news = std::get<wire::MapChunk>(worker->receive()).chunk;
     EXPECT_EQ(news.id, chunk.id);
-    EXPECT_EQ(news.memory, backend::ChunkMemory::device);
+    EXPECT_EQ(news.memory, wire::ChunkMemory::device);
     EXPECT_EQ(news.size_bytes, kChunkStepBytes);
     EXPECT_NE(news.address, 0U);
     EXPECT_TRUE(worker == &maker || news.address == address) << "the same in every worker";
@@ -99,7 +99,7 @@ TEST(ChunkTable, gives_every_chunk_of_an_accelerator_a_place_of_its_own) {
       table.made(maker.app, some_memory());
     });
     const std::uint32_t id = value(table.add((i + 1) * kChunkStepBytes, ChunkTable::Sight::hidden)).id;
-    const backend::Chunk news = std::get<worker::MapChunk>(maker.receive()).chunk;
+    const wire::Chunk news = std::get<wire::MapChunk>(maker.receive()).chunk;
     for (const auto& [begin, end] : places) EXPECT_TRUE(news.address + news.size_bytes <= begin || end <= news.address);
     places.emplace_back(news.address, news.address + news.size_bytes);
     if (i == 1) table.drop(id), (void)maker.receive();

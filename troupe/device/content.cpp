@@ -24,17 +24,19 @@ void taint_what_it_writes(OpCall& call) noexcept {
     if (use.touch.writes) use.block->taint(use.touch.range);
 }
 
-void settle_content(OpCall& call, Result<void>& result) noexcept {
+void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept {
+  // One that reads what is unknown taints, whether it was held up in time or not: nobody can rely on the moment.
+  const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
   if (call.is_stale)
     result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
-  else if (call.is_hopeless || (result && reads_tainted(call)))
+  else if (reads_unknown)
     result = fail(ErrorKind::buffer_tainted);
   else if (result && call.verdict.judge)
     result = call.verdict.judge(call.verdict.words);
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
-  } else if (result.error().kind() != ErrorKind::cancelled && result.error().kind() != ErrorKind::invalid_argument) {
+  } else if (had_begun || reads_unknown) {
     taint_what_it_writes(call);
   }
 }

@@ -10,8 +10,8 @@ namespace troupe {
 /// it. Such an op must not run on what it would find there.
 bool reads_what_stays_unknown(const OpCall& call) noexcept;
 /// An op has ended. One that ended well but read what is unknown has not ended well: `result` becomes `buffer_tainted`.
-/// What a failed op writes is tainted, unless it never began (`cancelled`, `invalid_argument`).
-void settle_content(OpCall& call, Result<void>& result) noexcept;
+/// What a failed op writes is tainted, unless it had not begun, by the worker's word.
+void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept;
 void taint_what_it_writes(OpCall& call) noexcept;
 
 }  // namespace troupe

@@ -3,6 +3,9 @@
 #include <csignal>
 
 #include "troupe/device/device_state.hpp"
+#include "troupe/op/control.hpp"
+#include "troupe/op/memory.hpp"
+#include "troupe/op/plugin.hpp"
 
 namespace troupe {
 
@@ -59,11 +62,11 @@ Result<void> Device::allocate_in(Vault& vault, AnyArray& array, const Shape& sha
 }
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
-  if (!info().keeps_memory) return allocate_mortal(array, shape, backend::ChunkMemory::local);
+  if (!info().keeps_memory) return allocate_mortal(array, shape, wire::ChunkMemory::local);
   return allocate_in(state()->vault(), array, shape);
 }
 
-Result<void> Device::allocate_mortal(AnyArray& array, const Shape& shape, backend::ChunkMemory memory) const {
+Result<void> Device::allocate_mortal(AnyArray& array, const Shape& shape, wire::ChunkMemory memory) const {
   const IntrusivePtr<Vault> vault = state()->mortal_vault(memory);
   if (!vault) return fail(state()->why_shut());
   return allocate_in(*vault, array, shape);
@@ -73,51 +76,66 @@ Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
   return allocate_in(state()->host_vault(), array, shape);
 }
 
-Result<void> Device::check_arrays(std::string_view op, std::span<const AnyArray* const> arrays) const {
-  if (arrays.size() > op::kMaxViews)
-    return fail(ErrorKind::invalid_argument,
-                std::string(op) + ": an op has at most " + std::to_string(op::kMaxViews) + " arrays");
-  for (const AnyArray* array : arrays) {
-    if (!*array)
-      return fail(ErrorKind::invalid_argument,
-                  std::string(op) + ": an array is empty: it was moved from, or never made");
-    const Vault* vault = &array->block()->vault();
+Result<void> Device::check_arrays(const op::OpInfo& info, const op::Views& views,
+                                  std::span<const AnyArray* const> arrays) const {
+  const auto refuse = [&](std::size_t which, ErrorKind kind, const std::string& why) {
+    const std::string call(info.name.substr(info.name.find('.') + 1));
+    const std::string array(which < views.size() ? views.all()[which].name : "an array");
+    return fail(kind, call + ": " + array + " " + why);
+  };
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!*arrays[i])
+      return refuse(i, ErrorKind::invalid_argument, "is an empty handle: default-constructed or moved from");
+    const Vault* vault = &arrays[i]->block()->vault();
     if (vault == &state()->vault() || vault == &state()->host_vault()) continue;
-    if (vault->generation() == 0 || vault->device() != info().index)
-      return fail(ErrorKind::invalid_argument, std::string(op) + ": an array belongs to another device");
-    if (vault != state()->mortal_vault(backend::ChunkMemory::managed).get() &&
-        vault != state()->mortal_vault(backend::ChunkMemory::local).get())
-      return fail(ErrorKind::buffer_stale, std::string(op) + ": an array's memory died with its worker (generation " +
-                                               std::to_string(vault->generation()) + "); make it anew");
+    if (vault->generation() == 0 || vault->device() != this->info().index)
+      return refuse(i, ErrorKind::invalid_argument, "belongs to another device");
+    if (vault != state()->mortal_vault(wire::ChunkMemory::managed).get() &&
+        vault != state()->mortal_vault(wire::ChunkMemory::local).get())
+      return refuse(i, ErrorKind::buffer_stale,
+                    "has memory that died with its worker (generation " + std::to_string(vault->generation()) +
+                        "); make it anew");
   }
   return {};
+}
+
+Result<IntrusivePtr<OpCall>> Device::make_op_call(const op::OpInfo& info, const void* op,
+                                                  std::span<const AnyArray* const> arrays) const {
+  op::Views views;
+  info.views(op, views);
+  if (views.size() > arrays.size() || arrays.size() > op::kMaxViews)
+    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": " + std::to_string(arrays.size()) +
+                                                 " arrays for " + std::to_string(views.size()) +
+                                                 " views; an op has at most " + std::to_string(op::kMaxViews));
+  TROUPE_TRY(check_arrays(info, views, arrays));
+  op::Toucher toucher;
+  TROUPE_TRY(op::examine(info, op, views, toucher));
+  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  call->kind = info.kind;
+  std::size_t touched = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (i >= views.size())
+      call->uses.add(arrays[i]->block(), {});  // it has no view: it is kept until the op ends
+    else if (op::element_count(*views.all()[i].view) != 0)
+      call->uses.add(arrays[i]->block(), toucher.touches().all()[touched++]);
+  }
+  op::encode(info, op, call->bytes);
+  if (call->bytes.bytes().size() > op::kMaxOpBytes)
+    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": it takes " +
+                                                 std::to_string(call->bytes.bytes().size()) +
+                                                 " bytes; an op has at most " + std::to_string(op::kMaxOpBytes));
+  call->lane = lane_for(info.kind);
+  return call;
 }
 
 Call<void> Device::fill_with(const AnyArray& array, const op::Scalar& value) const {
   return make_call(op::Fill{.out = array.view(), .value = value}, {&array});
 }
 
-namespace {
-
-Result<void> check_same_shape(std::string_view op, const AnyArray& from, const AnyArray& to) {
-  if (from.shape() == to.shape()) return {};
-  return fail(ErrorKind::invalid_argument,
-              std::string(op) + ": the shapes differ: " + from.shape().to_string() + " and " + to.shape().to_string());
-}
-
-Result<void> check_same_type(std::string_view op, const AnyArray& from, const AnyArray& to) {
-  if (from.dtype() == to.dtype()) return {};
-  return fail(ErrorKind::invalid_argument, std::string(op) + ": the types differ: " + std::string(name(from.dtype())) +
-                                               " and " + std::string(name(to.dtype())) + "; cast converts");
-}
-
-}  // namespace
-
 Result<IntrusivePtr<OpCall>> Device::copy_call(const AnyArray& from, const AnyArray& to) const {
-  TROUPE_TRY(check_same_type(op::Copy::kName, from, to));
-  TROUPE_TRY(check_same_shape(op::Copy::kName, from, to));
   const AnyArray* const arrays[] = {&from, &to};
-  return make_op_call(op::Copy{.in = from.view(), .out = to.view()}, arrays);
+  const op::Copy op{.in = from.view(), .out = to.view()};
+  return make_op_call(op::info_of<op::Copy>(), &op, arrays);
 }
 
 Call<void> Device::copy(const AnyArray& from, const AnyArray& to) const {
@@ -127,19 +145,11 @@ Call<void> Device::copy(const AnyArray& from, const AnyArray& to) const {
 }
 
 Call<void> Device::cast(const AnyArray& from, const AnyArray& to) const {
-  if (Result<void> same = check_same_shape(op::Cast::kName, from, to); !same) return fail(std::move(same).error());
   return make_call(op::Cast{.in = from.view(), .out = to.view()}, {&from, &to});
 }
 
 Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
                                std::span<const std::byte> parameters) const {
-  if (path.empty() || path.size() > op::kMaxTextBytes || function.empty() || function.size() > op::kMaxTextBytes)
-    return fail(ErrorKind::invalid_argument, "a plugin's path and its function have 1 to 4096 characters");
-  if (parameters.size() > op::kMaxParameterBytes)
-    return fail(ErrorKind::invalid_argument, "a plugin call takes at most 4096 bytes of parameters");
-  if (arrays.size() > op::kMaxPluginArrays)
-    return fail(ErrorKind::invalid_argument,
-                "a plugin call takes at most " + std::to_string(op::kMaxPluginArrays) + " arrays");
   op::PluginCall op{
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
   std::vector<const AnyArray*> used;

@@ -16,13 +16,13 @@
 
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/system.hpp"
-#include "troupe/backend/backend.hpp"
 #include "troupe/device/array.hpp"
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/host_array.hpp"
 #include "troupe/device/vault.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/op/table.hpp"
+#include "troupe/wire/chunk.hpp"
 
 namespace troupe {
 
@@ -97,7 +97,7 @@ class Device {
   template <Element T>
   Result<Array<T>> managed_array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};
-    if (Result<void> made = allocate_mortal(*array, shape, backend::ChunkMemory::managed); !made)
+    if (Result<void> made = allocate_mortal(*array, shape, wire::ChunkMemory::managed); !made)
       array = fail(std::move(made).error());
     return array;
   }
@@ -185,17 +185,17 @@ class Device {
   /// Nothing, there and back.
   Call<void> nop() const;
 
-  /// Linear algebra (troupe/library/blas.hpp).
+  /// Linear algebra (troupe/library/blas/blas.hpp).
   Blas blas() const;
-  /// Multiplication with an epilogue (troupe/library/matmul.hpp).
+  /// Multiplication with an epilogue (troupe/library/matmul/matmul.hpp).
   Matmul matmul() const;
-  /// Factorizations, linear systems, singular values, eigenvalues (troupe/library/solver.hpp).
+  /// Factorizations, linear systems, singular values, eigenvalues (troupe/library/solver/solver.hpp).
   Solver solver() const;
-  /// Sparse matrices (troupe/library/sparse.hpp).
+  /// Sparse matrices (troupe/library/sparse/sparse.hpp).
   Sparse sparse() const;
-  /// Contractions, reductions, element by element (troupe/library/tensor.hpp).
+  /// Contractions, reductions, element by element (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
-  /// Kernels of one's own (troupe/library/jit.hpp).
+  /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 
   /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call. Arrays
@@ -227,35 +227,20 @@ class Device {
   Result<void> allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const;
   Result<void> allocate(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
-  Result<void> allocate_mortal(AnyArray& array, const Shape& shape, backend::ChunkMemory memory) const;
+  Result<void> allocate_mortal(AnyArray& array, const Shape& shape, wire::ChunkMemory memory) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   static Task<Result<void>> read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
   Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
   Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;
-  template <class Op>
-  Result<IntrusivePtr<OpCall>> make_op_call(const Op& op, std::span<const AnyArray* const> arrays) const;
-  Result<void> check_arrays(std::string_view op, std::span<const AnyArray* const> arrays) const;
+  Result<IntrusivePtr<OpCall>> make_op_call(const op::OpInfo& info, const void* op,
+                                            std::span<const AnyArray* const> arrays) const;
+  Result<void> check_arrays(const op::OpInfo& info, const op::Views& views,
+                            std::span<const AnyArray* const> arrays) const;
   std::uint32_t lane_for(op::Kind kind) const noexcept;
 
   std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
 };
-
-template <class Op>
-Result<IntrusivePtr<OpCall>> Device::make_op_call(const Op& op, std::span<const AnyArray* const> arrays) const {
-  TROUPE_TRY(check_arrays(Op::kName, arrays));
-  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
-  call->kind = Op::kKind;
-  UseCollector collector(*call, arrays);
-  Op::describe(op, collector);
-  TROUPE_TRY(collector.status());
-  collector.keep_rest();
-  op::encode(op, call->bytes);
-  if (call->bytes.bytes().size() > op::kMaxOpBytes)
-    return fail(ErrorKind::invalid_argument, std::string(Op::kName) + " takes more bytes than an op may have");
-  call->lane = lane_for(Op::kKind);
-  return call;
-}
 
 template <class Op>
 Call<void> Device::make_call(const Op& op, std::span<const AnyArray* const> arrays) const {
@@ -265,7 +250,7 @@ Call<void> Device::make_call(const Op& op, std::span<const AnyArray* const> arra
 template <class R, class Op>
 Call<R> Device::make_call_giving(typename Keeping<R>::Kept kept, const Op& op,
                                  std::span<const AnyArray* const> arrays) const {
-  Result<IntrusivePtr<OpCall>> call = make_op_call(op, arrays);
+  Result<IntrusivePtr<OpCall>> call = make_op_call(op::info_of<Op>(), &op, arrays);
   if (!call) return fail(std::move(call).error());
   return {state(), std::move(*call), std::move(kept)};
 }
@@ -274,7 +259,7 @@ template <class R, class Op>
 Call<R> Device::make_judged_call(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays,
                                  const HostArray<std::int32_t>& verdict,
                                  Result<void> (*judge)(std::span<const std::int32_t>)) const {
-  Result<IntrusivePtr<OpCall>> call = make_op_call(op, arrays);
+  Result<IntrusivePtr<OpCall>> call = make_op_call(op::info_of<Op>(), &op, arrays);
   if (!call) return fail(std::move(call).error());
   (*call)->verdict = {verdict.span(), judge};  // the op keeps the array
   return {state(), std::move(*call), std::move(kept)};

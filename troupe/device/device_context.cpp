@@ -167,25 +167,25 @@ void DeviceContext::on(Spoke message) {
   }
   listen_to(message.worker);
   if (!*received) return;
-  const Result<worker::ToApp> decoded = worker::decode_to_app((*received)->bytes);
-  if (decoded && std::holds_alternative<worker::Ready>(*decoded)) {
-    if (std::get<worker::Ready>(*decoded).version == worker::version() && member.role == Role::starting)
+  const Result<wire::ToApp> decoded = wire::decode_to_app((*received)->bytes);
+  if (decoded && std::holds_alternative<wire::Ready>(*decoded)) {
+    if (std::get<wire::Ready>(*decoded).version == wire::protocol_version() && member.role == Role::starting)
       return became_ready(message.worker);
     member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
-                                                          std::get<worker::Ready>(*decoded).version +
-                                                          ", this program is " + worker::version());
-  } else if (decoded && std::holds_alternative<worker::MemoryMade>(*decoded) && (*received)->descriptors.size() <= 1) {
+                                                          std::get<wire::Ready>(*decoded).version +
+                                                          ", this program is " + wire::protocol_version());
+  } else if (decoded && std::holds_alternative<wire::MemoryMade>(*decoded) && (*received)->descriptors.size() <= 1) {
     std::vector<wire::Descriptor>& memory = (*received)->descriptors;
     return device_->chunks().made(member.link->socket(), memory.empty() ? wire::Descriptor() : std::move(memory[0]));
-  } else if (decoded && std::holds_alternative<worker::NoMemory>(*decoded)) {
-    const auto& none = std::get<worker::NoMemory>(*decoded);
+  } else if (decoded && std::holds_alternative<wire::NoMemory>(*decoded)) {
+    const auto& none = std::get<wire::NoMemory>(*decoded);
     return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
-  } else if (decoded && std::holds_alternative<worker::Poisoned>(*decoded)) {
-    const auto& poisoned = std::get<worker::Poisoned>(*decoded);
+  } else if (decoded && std::holds_alternative<wire::Poisoned>(*decoded)) {
+    const auto& poisoned = std::get<wire::Poisoned>(*decoded);
     return serving_worker_dies(member, Error(poisoned.kind, poisoned.message),
                                TimePoint(TimePoint::duration(poisoned.noticed)));
-  } else if (decoded && std::holds_alternative<worker::Refused>(*decoded)) {
-    const auto& refused = std::get<worker::Refused>(*decoded);
+  } else if (decoded && std::holds_alternative<wire::Refused>(*decoded)) {
+    const auto& refused = std::get<wire::Refused>(*decoded);
     member.killed_for = Error(refused.kind, refused.message);
   } else {
     member.killed_for = Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");

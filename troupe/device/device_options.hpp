@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "troupe/actor/supervision.hpp"
-#include "troupe/backend/completion.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/op/op.hpp"
+#include "troupe/wire/completion.hpp"
 
 namespace troupe {
 
@@ -28,7 +28,7 @@ struct Lanes {
   enum class Policy : std::uint8_t { per_family, single, pool };
   Policy policy = Policy::per_family;
   int count = 0;  // of a pool
-  /// By the lane's number, or by the number of the family: the higher, the sooner its work is taken when a GPU has a
+  /// By the lane's number: the higher, the sooner its work is taken when a GPU has a
   /// choice. As far as the GPU tells them apart; the CPU does not.
   std::array<std::int8_t, 16> priorities = {};
 
@@ -40,7 +40,7 @@ struct Lanes {
   /// The same with a priority for the lane of one family: `Lanes::per_family().prefer(op::Family::memory, 1)`.
   constexpr Lanes prefer(op::Family family, std::int8_t priority) const noexcept {
     Lanes lanes = *this;
-    lanes.priorities[static_cast<std::size_t>(family)] = priority;
+    lanes.priorities[op::lane_of(family)] = priority;
     return lanes;
   }
 };
@@ -61,7 +61,8 @@ struct DeviceOptions {
   std::uint64_t worker_memory_limit_bytes = kUnset;
   /// Room for ops in the ring, in units of 128 bytes, a power of two; most ops take one to three.
   std::uint64_t ring_units = kDefaultRingUnits;
-  /// Ops that wait in the app, for room in the ring or for a worker; one more ends in `queue_full`.
+  /// Ops that wait in the app, for room in the ring or for a worker. One more submission waits for room, see
+  /// `Call::submit`; ops that somebody waits for are let in above it.
   std::uint32_t max_waiting = kDefaultMaxWaiting;
   /// How many workers may be lost per window; one more, and the device is lost.
   int max_restarts = 60;

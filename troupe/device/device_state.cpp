@@ -7,6 +7,7 @@
 
 #include "troupe/actor/spawn.hpp"
 #include "troupe/device/device_context.hpp"
+#include "troupe/device/find_worker.hpp"
 #include "troupe/wire/memory_info.hpp"
 
 namespace troupe {
@@ -178,7 +179,7 @@ void DeviceState::shut(const Error& why) noexcept {
   chunks_->close();
   vault_->close();
   host_vault_->close();
-  for (const auto memory : {backend::ChunkMemory::local, backend::ChunkMemory::managed})
+  for (const auto memory : {wire::ChunkMemory::local, wire::ChunkMemory::managed})
     if (const IntrusivePtr<Vault> vault = mortal_vault(memory)) vault->close();
   engine_.shut(why);
   engine_.stop_polling();
@@ -198,21 +199,21 @@ void DeviceState::wait_until_shut() {
   changed_.wait(lock, [&] { return is_shut_; });
 }
 
-IntrusivePtr<Vault> DeviceState::mortal_vault(backend::ChunkMemory memory) {
+IntrusivePtr<Vault> DeviceState::mortal_vault(wire::ChunkMemory memory) {
   const std::lock_guard lock(mutex_);
-  return memory == backend::ChunkMemory::managed ? managed_vault_ : local_vault_;
+  return memory == wire::ChunkMemory::managed ? managed_vault_ : local_vault_;
 }
 
 void DeviceState::begin_generation(wire::Socket& worker, std::int64_t generation) {
   chunks_->begin_generation(worker, generation);
-  const auto make = [&](backend::ChunkMemory memory) -> IntrusivePtr<Vault> {
+  const auto make = [&](wire::ChunkMemory memory) -> IntrusivePtr<Vault> {
     const VaultOptions options{.limit_bytes = mortal_limit_bytes_, .generation = generation};
     Result<IntrusivePtr<Vault>> vault =
         Vault::create(options, info_.index, std::make_shared<MortalChunks>(chunks_, memory, generation));
     return vault ? std::move(*vault) : IntrusivePtr<Vault>();
   };
-  IntrusivePtr<Vault> local = make(backend::ChunkMemory::local);
-  IntrusivePtr<Vault> managed = make(backend::ChunkMemory::managed);
+  IntrusivePtr<Vault> local = make(wire::ChunkMemory::local);
+  IntrusivePtr<Vault> managed = make(wire::ChunkMemory::managed);
   {
     const std::lock_guard lock(mutex_);
     std::swap(local_vault_, local);
@@ -235,7 +236,7 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
       return next_lane_.fetch_add(1, std::memory_order_relaxed) % static_cast<std::uint32_t>(options_.lanes.count);
     case Lanes::Policy::per_family: break;
   }
-  return op::family_number(kind) % wire::kMaxLanes;
+  return op::lane_of(static_cast<op::Family>(op::family_number(kind)));
 }
 
 }  // namespace troupe

@@ -37,7 +37,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Vault& host_vault() noexcept { return *host_vault_; }
   /// Memory that dies with the worker that serves now; none while none does. Of the accelerator's own where a driver
   /// cannot export it (`vault()` is empty then), or managed.
-  IntrusivePtr<Vault> mortal_vault(backend::ChunkMemory memory);
+  IntrusivePtr<Vault> mortal_vault(wire::ChunkMemory memory);
   /// A worker serves from now on; what died with the one before is stale.
   void begin_generation(wire::Socket& worker, std::int64_t generation);
   ChunkTable& chunks() noexcept { return *chunks_; }

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "troupe/device/device.hpp"
-#include "troupe/device/worker_link.hpp"
+#include "troupe/device/find_worker.hpp"
 #include "troupe/wire/memory_info.hpp"
 #include "troupe/wire/run_child.hpp"
 

@@ -45,16 +45,20 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 // ---- submitting ----
 
-void Engine::submit(IntrusivePtr<OpCall> call) noexcept {
-  OpCall& op = *call.leak();
+bool Engine::take_up_to(std::size_t max_waiting, OpCall& op) noexcept {
   const TimePoint deadline = op.deadline;
   // Of an op that has a deadline it must be known when it begins; and of one that cannot be run again, whether it has.
   op.stands_alone = options_.ops_per_flag == 1 || deadline != TimePoint::max() || !op.can_be_rerun();
   if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
-  if (!enter_fast(op)) submit_slowly(op);
+  if (!enter_fast(op) && !submit_slowly(op, max_waiting)) {
+    if (deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
+    op.release();
+    return false;
+  }
   submitted_.fetch_add(1, std::memory_order_relaxed);
   // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
   if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
+  return true;
 }
 
 bool Engine::enter_fast(OpCall& call) noexcept {
@@ -64,50 +68,74 @@ bool Engine::enter_fast(OpCall& call) noexcept {
     // The session may be retired any moment, but not once the gate has let us in: then it waits for our record.
     WorkerSession& session = sessions_[worker_of(gate)];
     const wire::Position tail = position_of(gate);
-    const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
+    const wire::RingSlot slot = wire::Ring::slot_at(tail, call.bytes.bytes().size(), options_.ring_units);
     const wire::Position head = session.head();
     if (head > tail) {  // others went by since we read the gate, and their ops are done already
       gate = gate_.load(std::memory_order_acquire);
       continue;
     }
-    if (!wire::Ring::is_free(place, head, options_.ring_units)) return false;
+    if (!wire::Ring::is_free(slot, head, options_.ring_units)) return false;
     call.is_hopeless = reads_what_stays_unknown(call);
-    if (gate_.compare_exchange_weak(gate, gate + (place.end() - tail), std::memory_order_acq_rel,
+    if (gate_.compare_exchange_weak(gate, gate + (slot.end() - tail), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
-      session.enter(call, place);
+      session.enter(call, slot);
       return true;
     }
   }
 }
 
-void Engine::submit_slowly(OpCall& call) noexcept {
+bool Engine::submit_slowly(OpCall& call, std::size_t max_waiting) noexcept {
   std::unique_lock lock(mutex_);
   if (shut_) {
     const Error why = about(*shut_, call);
     lock.unlock();
-    return end_cut_off(call, why);
+    call.nobody_waits = false;  // whoever submits it is told now
+    end(call, fail(why));
+    return true;
   }
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
-  const bool goes_at_once = !is_blocked(call) && waiting_ == not_ready_ && room_for(call);
-  if (!goes_at_once && (call.refuse_when_full || waiting_ >= options_.max_waiting)) {
-    const Error why(ErrorKind::queue_full,
-                    "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
-    if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
-    lock.unlock();
-    call.nobody_waits = false;  // whoever submits it is told now
-    return end(call, fail(about(why, call)));
+  const bool goes_at_once = waiting_ == not_ready_ && !is_blocked(call) && room_for(call);
+  const bool is_refused = !goes_at_once && (call.refuse_when_full || waiting_ >= max_waiting);
+  if (!is_refused) {
+    call.stage = OpStage::ready;
+    append(call);
+    release_ready();
+    return true;
   }
-  call.stage = OpStage::ready;
-  append(call);
-  release_ready();
+  if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+  if (!call.refuse_when_full) return false;
+  const Error why(ErrorKind::queue_full,
+                  "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
+  lock.unlock();
+  call.nobody_waits = false;  // whoever submits it is told now
+  end(call, fail(about(why, call)));
+  return true;
 }
 
-std::optional<wire::Place> Engine::room_for(const OpCall& call) const noexcept {
+void Engine::hold_back(IntrusivePtr<Outcome<void>> submitter) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+  }
+  submitter.leak()->complete_and_release({});
+}
+
+void Engine::withdraw(OpCall& call, const Outcome<void>& submitter, const Error& why) noexcept {
+  const auto watch = take_watch();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(held_back_, [&](const auto& held) { return held.get() == &submitter; });
+  if (call.stage != OpStage::ready) return;
+  remove(call);
+  call.nobody_waits = false;
+  end(call, fail(about(why, call)));
+}
+
+std::optional<wire::RingSlot> Engine::room_for(const OpCall& call) const noexcept {
   if (!active_) return std::nullopt;
   const wire::Position tail = position_of(gate_.load(std::memory_order_acquire));
-  const wire::Place place = wire::Ring::place_at(tail, call.bytes.bytes().size(), options_.ring_units);
-  if (!wire::Ring::is_free(place, active_->head(), options_.ring_units)) return std::nullopt;
-  return place;
+  const wire::RingSlot slot = wire::Ring::slot_at(tail, call.bytes.bytes().size(), options_.ring_units);
+  if (!wire::Ring::is_free(slot, active_->head(), options_.ring_units)) return std::nullopt;
+  return slot;
 }
 
 void Engine::release_ready() noexcept {
@@ -116,11 +144,11 @@ void Engine::release_ready() noexcept {
     OpCall* const next = call->next;
     if (call->stage != OpStage::ready || (any_stays && is_blocked(*call))) {
       any_stays = true;
-    } else if (const std::optional<wire::Place> place = room_for(*call)) {
+    } else if (const std::optional<wire::RingSlot> slot = room_for(*call)) {
       remove(*call);
       call->is_hopeless = reads_what_stays_unknown(*call);
-      gate_.fetch_add(place->end() - place->begin, std::memory_order_acq_rel);
-      active_->enter(*call, *place);
+      gate_.fetch_add(slot->end() - slot->begin, std::memory_order_acq_rel);
+      active_->enter(*call, *slot);
     } else {
       return;  // full: the poller comes back when there is room
     }
@@ -185,10 +213,11 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 }
 
 Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
-  Result<void> result = session.take_reply(call);
-  settle_content(call, result);
-  if (!result) result = fail(about(result.error(), call));
-  return result;
+  auto [result, had_begun] = session.take_reply(call);
+  settle_content(call, result, had_begun);
+  if (result) return result;
+  const std::string& named_by_worker = result.error().origin().op;  // which function of a plugin, say
+  return fail(about(result.error(), call, named_by_worker.empty() ? call.name() : named_by_worker));
 }
 
 void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
@@ -349,9 +378,9 @@ void Engine::end_cut_off(OpCall& call, const Error& why) noexcept {
   end(call, fail(about(why, call)));
 }
 
-Error Engine::about(const Error& error, const OpCall& call) const {
+Error Engine::about(const Error& error, const OpCall& call, std::string op) const {
   ErrorOrigin origin = error.origin();
-  origin.op = call.name();
+  origin.op = std::move(op);
   origin.device = options_.device;
   if (call.generation >= 0) origin.generation = call.generation;
   return Error(error.kind(), std::string(error.message()), std::move(origin));

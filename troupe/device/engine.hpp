@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "troupe/core/clock.hpp"
 #include "troupe/core/park.hpp"
@@ -65,8 +66,16 @@ class Engine {
 
   // ---- any thread ----
 
-  /// Takes an op over, with a share of it, to its end. An op that cannot be taken ends in its error at once.
-  void submit(IntrusivePtr<OpCall> call) noexcept;
+  /// Takes an op over, with a share of it, to its end. An op that cannot be taken ends in its error at once. The op may
+  /// wait in the app above `max_waiting`: somebody waits for it, and submits nothing meanwhile.
+  void submit(IntrusivePtr<OpCall> call) noexcept { take_up_to(kNoLimit, *call.leak()); }
+  /// The same for an op that nobody waits for. False when `max_waiting` ops wait already: then nothing has happened.
+  bool submit_if_room(IntrusivePtr<OpCall> call) noexcept { return take_up_to(options_.max_waiting, *call.leak()); }
+  /// Whoever has submitted above `max_waiting` is held back: `submitter` ends as soon as no more than that wait.
+  void hold_back(IntrusivePtr<Outcome<void>> submitter) noexcept;
+  /// The submitter does not wait for room any longer. If its op still waits in the app, the op ends in `why` and never
+  /// begins; nothing is tainted, because the submitter is told.
+  void withdraw(OpCall& call, const Outcome<void>& submitter, const Error& why) noexcept;
   /// Nobody waits for it any more: if it has not begun, it never will.
   void give_up(OpCall& call) noexcept;
   /// The same for a thread that waits for the op's end: it looks for itself, for a short while.
@@ -127,8 +136,12 @@ class Engine {
 
   template <class Done>
   void look_with_pauses(const Done& done) noexcept;
+  static constexpr std::size_t kNoLimit = ~std::size_t{0};
+  /// Takes the caller's share, too.
+  bool take_up_to(std::size_t max_waiting, OpCall& op) noexcept;
   bool enter_fast(OpCall& call) noexcept;
-  void submit_slowly(OpCall& call) noexcept;
+  /// False when `max_waiting` ops wait already.
+  bool submit_slowly(OpCall& call, std::size_t max_waiting) noexcept;
 
   /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
   /// lets go.
@@ -146,8 +159,9 @@ class Engine {
 
   // Each needs `mutex_`.
   void release_ready() noexcept;
-  std::optional<wire::Place> room_for(const OpCall& call) const noexcept;
+  std::optional<wire::RingSlot> room_for(const OpCall& call) const noexcept;
   void count_waiting(int change) noexcept;
+  void let_go() noexcept;
   void append(OpCall& call) noexcept;
   void prepend(OpCall& call) noexcept;
   void remove(OpCall& call) noexcept;
@@ -161,7 +175,8 @@ class Engine {
 
   void end(OpCall& call, Result<void> result) noexcept;
   void end_cut_off(OpCall& call, const Error& why) noexcept;
-  Error about(const Error& error, const OpCall& call) const;
+  Error about(const Error& error, const OpCall& call) const { return about(error, call, call.name()); }
+  Error about(const Error& error, const OpCall& call, std::string op) const;
 
   const Options options_;
   const Hooks hooks_;
@@ -183,6 +198,7 @@ class Engine {
   std::size_t waiting_ = 0;
   std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
+  std::vector<IntrusivePtr<Outcome<void>>> held_back_;  // submitters; only while more than `max_waiting` ops wait
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};

@@ -8,7 +8,7 @@
 
 #include "troupe/device/chunks.test.hpp"
 #include "troupe/op/control.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/op/table.hpp"
 
 namespace troupe {
 namespace {
@@ -108,6 +108,26 @@ TEST_F(EngineTest, answers_whoever_waits_for_an_op_past_its_deadline_and_keeps_i
   EXPECT_TRUE(written->is_tainted(written->range()));
   EXPECT_EQ(call->take().error().kind(), ErrorKind::deadline_exceeded);
   EXPECT_FALSE(behind->settled()) << "it goes to the next worker";
+}
+
+TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_error) {
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  for (const ErrorKind kind : {ErrorKind::invalid_argument, ErrorKind::cancelled, ErrorKind::unsupported,
+                               ErrorKind::library_error, ErrorKind::out_of_memory})
+    for (const bool had_begun : {false, true}) {
+      const IntrusivePtr<VaultBlock> written = block();
+      const auto call = submit(0, nullptr, written);
+      channels[0].write_reply(call->position, call->units, Error(kind, "it failed"), had_begun);
+      wire::LaneStatus& lane = channels[0].status().lanes[0];
+      lane.begun.store(lane.begun.load() + 1);
+      lane.timeline.raise_to(lane.timeline.now() + 1);
+      bell.ring();
+      while (!call->settled()) std::this_thread::yield();
+      EXPECT_EQ(call->take().error().kind(), kind);
+      EXPECT_EQ(written->is_tainted(written->range()), had_begun) << name(kind);
+    }
+  engine.stop_polling();
+  poller.join();
 }
 
 TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {

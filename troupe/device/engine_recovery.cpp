@@ -174,7 +174,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
     } else {
       trial_ = &session;
-      session.enter(*call, wire::Ring::place_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
+      session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
     }
     call = next;
@@ -228,6 +228,7 @@ void Engine::shut(const Error& why) {
     else
       end_cut_off(call, why);
   }
+  let_go();  // now that their ops have ended, too: they are told so
 }
 
 // ---- the waiting list ----
@@ -237,6 +238,12 @@ void Engine::shut(const Error& why) {
 void Engine::count_waiting(int change) noexcept {
   waiting_ += static_cast<std::size_t>(change);
   any_waiting_.store(waiting_ > 0, std::memory_order_seq_cst);
+  if (!held_back_.empty() && waiting_ <= options_.max_waiting && !shut_) let_go();
+}
+
+void Engine::let_go() noexcept {
+  for (IntrusivePtr<Outcome<void>>& submitter : std::exchange(held_back_, {}))
+    submitter.leak()->complete_and_release({});
 }
 
 void Engine::append(OpCall& call) noexcept {

@@ -125,34 +125,4 @@ class OpCall final : public Outcome<void> {
   std::string name() const;
 };
 
-/// Notes for an op which blocks its views use; the arrays come in the order in which the op describes its views.
-class UseCollector {
- public:
-  UseCollector(OpCall& call, std::span<const AnyArray* const> arrays) noexcept : call_(call), arrays_(arrays) {}
-
-  void reads(const op::View& view) { add(view, op::Access::read); }
-  void writes(const op::View& view) { add(view, op::Access::write); }
-  void updates(const op::View& view) { add(view, op::Access::update); }
-  void arguments(const std::vector<op::Argument>& arguments) {
-    for (const op::Argument& argument : arguments) add(argument.view, argument.access);
-  }
-  template <class T>
-  void field(const T&) noexcept {}
-
-  /// The arrays that no view was described for are kept until the op ends, and nothing else is known of them.
-  void keep_rest() {
-    while (next_ < arrays_.size()) call_.uses.add(arrays_[next_++]->block(), {});
-  }
-  /// `invalid_argument` when one of the views cannot be written as the op would.
-  const Result<void>& status() const noexcept { return status_; }
-
- private:
-  void add(const op::View& view, op::Access access);
-
-  OpCall& call_;
-  const std::span<const AnyArray* const> arrays_;
-  std::size_t next_ = 0;
-  Result<void> status_;
-};
-
 }  // namespace troupe

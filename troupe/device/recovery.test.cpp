@@ -44,7 +44,11 @@ TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
       if (!kSanitized) {
         EXPECT_NE(bad_end.error().message().find(fault.says), std::string_view::npos) << bad_end.error().to_string();
       }
-      EXPECT_EQ(bad_end.error().origin().op, "plugin.call");
+      const ErrorOrigin& origin = bad_end.error().origin();
+      EXPECT_EQ(origin.op, fault.kills ? "plugin.call" : "plugin.call " + std::string(fault.function));
+      if (!fault.kills) {
+        EXPECT_EQ(origin.library, "bad_plugin") << "as the worker said it";
+      }
     }
   }
   for (const Array<float>& other : others) EXPECT_TRUE(all_equal(device, other, 4.0f));
@@ -131,6 +135,14 @@ TEST_F(Recovery, runs_ops_that_had_not_begun_exactly_once) {
   ASSERT_TRUE(system.run(both(device)));
   EXPECT_TRUE(all_equal(device, array, 32.0f));
   EXPECT_EQ(device.generation(), 2);
+}
+
+TEST_F(Recovery, taints_nothing_when_the_worker_refused_the_op_before_it_began) {
+  const Device device = open();
+  const Array<float> array = filled(device, {4}, 1.0f);
+  EXPECT_EQ(kind_of(bad(device, "no_such_function", {writes(array)}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.call_plugin("/no/such/plugin.so", "f", {writes(array)}).get()), ErrorKind::invalid_argument);
+  EXPECT_TRUE(all_equal(device, array, 1.0f));
 }
 
 TEST_F(Recovery, taints_what_an_op_changed_in_place_when_it_was_cut_off) {

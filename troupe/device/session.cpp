@@ -19,21 +19,21 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   head_.store(0, std::memory_order_release);
 }
 
-void WorkerSession::enter(OpCall& call, const wire::Place& place) noexcept {
+void WorkerSession::enter(OpCall& call, const wire::RingSlot& slot) noexcept {
   call.stage = call.stage == OpStage::suspect ? OpStage::on_trial : OpStage::in_ring;
   call.session = this;
   if (call.generation < 0) call.generation = generation_;
-  call.position = place.record();
-  call.units = static_cast<std::uint32_t>(place.units);
+  call.position = slot.record();
+  call.units = static_cast<std::uint32_t>(slot.units);
   for (const BlockUse& use : call.uses.all()) {
     const std::int64_t generation = use.block->vault().generation();
     if (generation != 0 && generation != generation_) call.is_hopeless = call.is_stale = true;
     if (use.touch.writes) use.block->begin_write();
   }
-  calls_[channel_->ring().index(place.record())] = &call;
-  channel_->ring().prefetch_to_write_after(place.record());
+  calls_[channel_->ring().index(slot.record())] = &call;
+  channel_->ring().prefetch_to_write_after(slot.record());
   wire::Bell& doorbell = *doorbell_;
-  channel_->ring().commit(place, call.lane, call.bytes.bytes(),
+  channel_->ring().commit(slot, call.lane, call.bytes.bytes(),
                           {.cancelled = call.is_hopeless, .alone = call.stands_alone});
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
   doorbell.ring();
@@ -98,9 +98,12 @@ std::vector<OpCall*> WorkerSession::take_rest() {
   return rest;
 }
 
-Result<void> WorkerSession::take_reply(const OpCall& call) {
-  Result<void> reply = channel_->read_reply(call.position, call.units);
-  if (!reply) channel_->clear_reply(call.position, call.units);
+WorkerSession::Reply WorkerSession::take_reply(const OpCall& call) {
+  Reply reply{.result = channel_->read_reply(call.position, call.units)};
+  if (reply.result) [[likely]]
+    return reply;
+  reply.had_begun = channel_->had_begun(call.position);
+  channel_->clear_reply(call.position, call.units);
   return reply;
 }
 

@@ -31,8 +31,8 @@ class WorkerSession {
 
   /// The oldest position still in use; any thread. Sequentially consistent, see `Engine::count_waiting`.
   wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
-  /// A submitting thread, at a place it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
-  void enter(OpCall& call, const wire::Place& place) noexcept;
+  /// A submitting thread, at a slot it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
+  void enter(OpCall& call, const wire::RingSlot& slot) noexcept;
 
   /// Where the next op goes; known when no op is being entered.
   wire::Position tail() const noexcept { return scanned_; }
@@ -40,15 +40,19 @@ class WorkerSession {
   bool scan_to(wire::Position tail) noexcept;
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
-  /// out of the session then, but `leave` frees their place.
+  /// out of the session then, but `leave` frees their slot.
   const std::vector<OpCall*>& take_done();
   /// The ops that are left, in ring order; they are out of the ring.
   std::vector<OpCall*> take_rest();
+  struct Reply {
+    Result<void> result;
+    bool had_begun = true;
+  };
   /// How it ended, by the worker's reply. Once.
-  Result<void> take_reply(const OpCall& call);
-  /// Gives the places of finished ops back to the ring.
+  Reply take_reply(const OpCall& call);
+  /// Gives the slots of finished ops back to the ring.
   void free_places() noexcept;
-  /// The op is out of the ring: its content is settled, and its place is no longer needed.
+  /// The op is out of the ring: its content is settled, and its slot is no longer needed.
   void leave(OpCall& call) noexcept;
 
   /// Asks the worker not to begin it. True when it certainly has not and will not.

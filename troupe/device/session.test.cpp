@@ -19,9 +19,9 @@ class Session : public ::testing::Test {
     const std::vector<std::byte> bytes(units * wire::kUnitBytes - sizeof(wire::RecordHeader));
     call.bytes.put_bytes(bytes);
     call.lane = lane;
-    const wire::Place place = wire::Ring::place_at(tail, bytes.size(), kUnits);
-    tail = place.end();
-    session.enter(call, place);
+    const wire::RingSlot slot = wire::Ring::slot_at(tail, bytes.size(), kUnits);
+    tail = slot.end();
+    session.enter(call, slot);
     return call;
   }
   /// The worker has done the next op of the lane.
@@ -50,7 +50,7 @@ TEST_F(Session, gives_ops_back_in_ring_order_once_their_timelines_cover_them) {
   EXPECT_TRUE(poll().empty());
   do_next(1);
   EXPECT_EQ(poll(), std::vector{&second});
-  EXPECT_EQ(session.head(), 0U) << "places are freed in order";
+  EXPECT_EQ(session.head(), 0U) << "slots are freed in order";
   do_next(0);
   do_next(0);
   EXPECT_EQ(poll(), (std::vector{&first, &third}));

@@ -90,7 +90,9 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   if (!flat) return fail(flat.error());
   InOrder in_order(pieces.count(), [&](std::size_t i, const AnyArray& staged) -> Result<void> {
     const AnyArray part = TROUPE_TRY(flat->slice(0, pieces.begin(i), pieces.end(i)));
-    return copy(staged, part).submit();
+    Call<void> piece = copy(staged, part);
+    if (piece.refuses_to_start()) return piece.take();
+    return piece.submit_above_limit();  // whoever submits or awaits what follows is held back
   });
   state()->copy_team()->run(pieces.count(), [&](std::size_t i) {
     if (!in_order.status()) return;

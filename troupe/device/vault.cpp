@@ -47,7 +47,7 @@ Vault::~Vault() {
 }
 
 Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
-  std::optional<Place> place;
+  std::optional<ChunkPiece> place;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return stopped();
@@ -60,7 +60,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
 }
 
 /// With a place that is not committed yet, or without one.
-Result<IntrusivePtr<VaultBlock>> Vault::allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place) {
+Result<IntrusivePtr<VaultBlock>> Vault::allocate_slowly(std::uint64_t size_bytes, std::optional<ChunkPiece> place) {
   const std::lock_guard growth(growth_);
   if (closed_) {
     const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate_slowly(std::uint64_t size_bytes
   return block;
 }
 
-Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, std::optional<Place> place) {
+Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, std::optional<ChunkPiece> place) {
   if (!place) place = TROUPE_TRY(grow(size_bytes));
   const Result<void> committed = commit(*place);
   const std::lock_guard lock(mutex_);
@@ -81,7 +81,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes
   return fail(committed.error());
 }
 
-Result<Vault::Place> Vault::grow(std::uint64_t size_bytes) {
+Result<Vault::ChunkPiece> Vault::grow(std::uint64_t size_bytes) {
   if (size_bytes > limit_bytes_ || size_bytes > op::kMaxChunkBytes) return no_room(size_bytes);
   const std::uint64_t bytes = round_up(size_bytes, kVaultAlignment);
   const bool large = bytes > usual_bytes_;
@@ -92,7 +92,7 @@ Result<Vault::Place> Vault::grow(std::uint64_t size_bytes) {
     forget_quick();
     if (const auto place = find_place(bytes, large ? Search::large_chunks : Search::usual_chunks)) return *place;
   }
-  Result<Place> made = make_chunk(bytes, wanted_bytes);
+  Result<ChunkPiece> made = make_chunk(bytes, wanted_bytes);
   if (!made && is_out_of_memory(made.error()) && give_back_empty_chunks(0)) made = make_chunk(bytes, wanted_bytes);
   if (!made && is_out_of_memory(made.error()) && least_bytes < wanted_bytes) made = make_chunk(bytes, least_bytes);
   if (made || !is_out_of_memory(made.error())) return made;
@@ -104,7 +104,7 @@ Result<Vault::Place> Vault::grow(std::uint64_t size_bytes) {
 }
 
 /// A new chunk of the wanted size, or of what is left under the limit when that is less, and a place in it.
-Result<Vault::Place> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes) {
+Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes) {
   const VaultStats now = stats();
   const std::uint64_t chunk_bytes = std::min({wanted_bytes, limit_bytes_ - now.reserved_bytes, op::kMaxChunkBytes});
   if (chunk_bytes < bytes) return fail(ErrorKind::out_of_memory, "the limit leaves no room for another chunk");
@@ -115,7 +115,7 @@ Result<Vault::Place> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted
   return add_chunk(chunk, chunk_bytes, bytes);
 }
 
-Vault::Place Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes) {
+Vault::ChunkPiece Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes) {
   auto slot = static_cast<std::uint32_t>(std::find(chunks_.begin(), chunks_.end(), nullptr) - chunks_.begin());
   if (slot == chunks_.size()) chunks_.emplace_back();
   const bool usual = bytes <= usual_bytes_;
@@ -124,13 +124,13 @@ Vault::Place Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_byte
   ++stats_.chunks;
   stats_.reserved_bytes += chunk_bytes;
   empty_bytes_ += chunk_bytes;
-  const std::optional<Place> place = place_in(slot, bytes);
+  const std::optional<ChunkPiece> place = place_in(slot, bytes);
   TROUPE_ASSERT(place.has_value(), "a new chunk has room for what it was made for");
   return *place;
 }
 
 /// The usual case is the chunk that had room last time; then one look at each of the others.
-std::optional<Vault::Place> Vault::find_place(std::uint64_t bytes, Search search) {
+std::optional<Vault::ChunkPiece> Vault::find_place(std::uint64_t bytes, Search search) {
   const auto slots = static_cast<std::uint32_t>(chunks_.size());
   std::uint32_t slot = last_slot_;
   for (std::uint32_t i = 0; i < slots; ++i, ++slot) {
@@ -146,13 +146,13 @@ std::optional<Vault::Place> Vault::find_place(std::uint64_t bytes, Search search
   return std::nullopt;
 }
 
-std::optional<Vault::Place> Vault::place_in(std::uint32_t slot, std::uint64_t bytes) {
+std::optional<Vault::ChunkPiece> Vault::place_in(std::uint32_t slot, std::uint64_t bytes) {
   ChunkState& chunk = *chunks_[slot];
   const bool was_empty = chunk.pieces.empty();
   const auto piece = chunk.pieces.allocate(bytes);
   if (!piece) return std::nullopt;
   if (was_empty) empty_bytes_ -= chunk.pieces.size_bytes();
-  return Place{&chunk, slot, *piece};
+  return ChunkPiece{&chunk, slot, *piece};
 }
 
 void Vault::leave_place(std::uint32_t slot, const Suballocator::Piece& piece) {
@@ -161,7 +161,7 @@ void Vault::leave_place(std::uint32_t slot, const Suballocator::Piece& piece) {
   if (pieces.empty()) empty_bytes_ += pieces.size_bytes();
 }
 
-Result<void> Vault::commit(const Place& place) {
+Result<void> Vault::commit(const ChunkPiece& place) {
   const std::uint64_t chunk_bytes = place.chunk->pieces.size_bytes();  // never changes
   const std::uint64_t bytes = std::min(round_up(end_of(place.piece), kChunkStepBytes), chunk_bytes);
   {
@@ -250,7 +250,7 @@ void Vault::keep_idle(VaultBlock& block) noexcept {
   ++idle_blocks_;
 }
 
-IntrusivePtr<VaultBlock> Vault::new_block(const Place* place, std::uint64_t size_bytes) {
+IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t size_bytes) {
   VaultBlock* block = idle_;
   if (block) {
     idle_ = block->next_idle_;

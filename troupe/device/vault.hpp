@@ -110,7 +110,7 @@ class Vault : public RefCounted {
     std::uint64_t committed_bytes = 0;
     bool usual = true;  // else it was made for one large block, and others use it only when nothing else is left
   };
-  struct Place {
+  struct ChunkPiece {
     ChunkState* chunk;
     std::uint32_t slot;
     Suballocator::Piece piece;
@@ -121,28 +121,28 @@ class Vault : public RefCounted {
   ~Vault() override;
 
   // Each needs `mutex_`.
-  std::optional<Place> find_place(std::uint64_t bytes, Search search);
-  std::optional<Place> place_in(std::uint32_t slot, std::uint64_t bytes);
+  std::optional<ChunkPiece> find_place(std::uint64_t bytes, Search search);
+  std::optional<ChunkPiece> place_in(std::uint32_t slot, std::uint64_t bytes);
   void leave_place(std::uint32_t slot, const Suballocator::Piece& piece);
   void use_slot(std::uint32_t slot);
   IntrusivePtr<VaultBlock> quick_block(std::uint64_t size_bytes) noexcept;
   bool keep_quick(VaultBlock& block) noexcept;
   void forget_quick() noexcept;
   void keep_idle(VaultBlock& block) noexcept;
-  IntrusivePtr<VaultBlock> new_block(const Place* place, std::uint64_t size_bytes);
+  IntrusivePtr<VaultBlock> new_block(const ChunkPiece* place, std::uint64_t size_bytes);
   IntrusivePtr<VaultBlock> hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept;
-  Place add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
+  ChunkPiece add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
   std::vector<std::uint32_t> remove_empty_chunks(std::uint64_t keep_bytes);
 
   // Each needs `growth_` and not `mutex_`.
-  Result<IntrusivePtr<VaultBlock>> committed_block(std::uint64_t size_bytes, std::optional<Place> place);
-  Result<Place> grow(std::uint64_t size_bytes);
-  Result<Place> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes);
-  Result<void> commit(const Place& place);
+  Result<IntrusivePtr<VaultBlock>> committed_block(std::uint64_t size_bytes, std::optional<ChunkPiece> place);
+  Result<ChunkPiece> grow(std::uint64_t size_bytes);
+  Result<ChunkPiece> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes);
+  Result<void> commit(const ChunkPiece& place);
   bool give_back_empty_chunks(std::uint64_t keep_bytes);
 
   // These need neither.
-  Result<IntrusivePtr<VaultBlock>> allocate_slowly(std::uint64_t size_bytes, std::optional<Place> place);
+  Result<IntrusivePtr<VaultBlock>> allocate_slowly(std::uint64_t size_bytes, std::optional<ChunkPiece> place);
   Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
   Unexpected stopped() const;
   void take_back(VaultBlock& block) noexcept;

@@ -1,18 +1,15 @@
 #include "troupe/device/worker_link.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <system_error>
 
 #include "troupe/core/park.hpp"
-#include "troupe/worker/last_words.hpp"
-#include "troupe/worker/serve.hpp"
+#include "troupe/wire/last_words.hpp"
+#include "troupe/wire/thread_worker.hpp"
 
 namespace troupe {
 namespace {
@@ -37,15 +34,15 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
   auto [socket, their_end] = TROUPE_TRY(wire::Socket::make_pair());
   const std::array<int, 3> descriptors{channel.ring_descriptor().get(), channel.status_descriptor().get(),
                                        bells.descriptor().get()};
-  const worker::Hello hello{.version = worker::version(),
-                            .backend = setup.backend,
-                            .ring_units = setup.ring_units,
-                            .doorbell = number,
-                            .memory_limit_bytes = setup.memory_limit_bytes,
-                            .device = setup.device,
-                            .completion = setup.completion,
-                            .priorities = setup.priorities};
-  TROUPE_TRY(worker::send(socket, worker::ToWorker(hello), descriptors));
+  const wire::Hello hello{.version = wire::protocol_version(),
+                          .backend = setup.backend,
+                          .ring_units = setup.ring_units,
+                          .doorbell = number,
+                          .memory_limit_bytes = setup.memory_limit_bytes,
+                          .device = setup.device,
+                          .completion = setup.completion,
+                          .priorities = setup.priorities};
+  TROUPE_TRY(wire::send(socket, wire::ToWorker(hello), descriptors));
   std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
   TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
                                                    : link->start_thread(std::move(their_end)));
@@ -68,11 +65,14 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
 }
 
 Result<void> WorkerLink::start_thread(wire::Descriptor their_end) {
+  if (troupe_serve_in_thread == nullptr)
+    return fail(ErrorKind::unsupported,
+                "Isolation::thread needs the backends in this program: link the CMake target troupe::thread, too");
   thread_ = std::make_shared<ThreadState>();
   try {
     std::thread([state = thread_, log = log_, end = std::move(their_end)]() mutable {
       pthread_setname_np(pthread_self(), "troupe-worker");
-      (void)worker::serve(wire::Socket(std::move(end)), {.owns_process = false, .log = log});
+      troupe_serve_in_thread(end, log);
       state->ended.store(1, std::memory_order_release);
       futex_wake_all(state->ended);
     }).detach();  // whether it ends is known by `ended`; if it hangs, it is left behind
@@ -103,11 +103,11 @@ std::optional<wire::ChildEnd> WorkerLink::try_reap() {
 }
 
 std::string WorkerLink::last_words() const {
-  return worker::read_last_words(*reinterpret_cast<const worker::LastWords*>(channel_.status().last_words.data()));
+  return wire::read_last_words(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
 }
 
 std::optional<Error> WorkerLink::last_error() const {
-  return worker::read_last_error(*reinterpret_cast<const worker::LastWords*>(channel_.status().last_words.data()));
+  return wire::read_last_error(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
 }
 
 bool WorkerLink::read_printed() {
@@ -141,32 +141,6 @@ void WorkerLink::print_line(std::string_view line) const {
   }
   const std::string source = "worker-" + std::to_string(child_ ? child_->pid() : 0);
   log_({.level = level, .time = std::chrono::steady_clock::now(), .source = source, .message = line});
-}
-
-Result<std::string> find_worker_executable(std::string_view option) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (!option.empty()) return std::string(option);
-  if (const char* named = std::getenv("TROUPE_WORKER"); named && *named) return std::string(named);
-  std::vector<fs::path> places;
-  if (const fs::path self = fs::read_symlink("/proc/self/exe", ignored); !self.empty()) {
-    places.push_back(self.parent_path());
-    places.push_back(self.parent_path() / ".." / "libexec" / "troupe");
-  }
-#ifdef TROUPE_WORKER_BUILD_DIR
-  places.emplace_back(TROUPE_WORKER_BUILD_DIR);
-#endif
-#ifdef TROUPE_WORKER_INSTALL_DIR
-  places.emplace_back(TROUPE_WORKER_INSTALL_DIR);
-#endif
-  std::string looked;
-  for (const fs::path& place : places) {
-    const fs::path candidate = place / "troupe-worker";
-    if (access(candidate.c_str(), X_OK) == 0) return candidate.lexically_normal().string();
-    looked += (looked.empty() ? "" : ", ") + place.lexically_normal().string();
-  }
-  return fail(ErrorKind::invalid_argument,
-              "there is no executable troupe-worker; looked in " + looked + ". Set TROUPE_WORKER to its path");
 }
 
 }  // namespace troupe

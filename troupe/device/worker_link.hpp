@@ -13,8 +13,8 @@
 #include "troupe/device/device_options.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/child.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
-#include "troupe/worker/protocol.hpp"
 
 namespace troupe {
 
@@ -77,10 +77,5 @@ class WorkerLink {
   struct ThreadState;
   std::shared_ptr<ThreadState> thread_;  // shared with the thread, which may outlive us
 };
-
-/// Where the worker executable is: `option` if it is not empty, else $TROUPE_WORKER, else beside the running program,
-/// in
-/// ../libexec/troupe beside it, or where this library was installed. `invalid_argument` when there is none.
-Result<std::string> find_worker_executable(std::string_view option);
 
 }  // namespace troupe

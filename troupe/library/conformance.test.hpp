@@ -1,14 +1,14 @@
-// What the conformance suites share. A suite is a typed test: each of its tests is one op, run on every backend and for
-// every type that the op has, against a reference in higher precision that the test computes itself.
+// What the conformance suites share. Each test of a suite is one op, run on every backend and for every type that the
+// op has, against a reference in higher precision that the test computes itself. Types are template parameters, because
+// references need them; the backend is one at run time, so that a test is compiled once for all of them.
 //
-//   template <class C>
-//   class BlasConformance : public Conformance<C> {};
-//   TYPED_TEST_SUITE(BlasConformance, OnAllBackends<float, double>, CaseNames);
-//   TYPED_TEST(BlasConformance, scal) {
-//     using T = TypeParam::Element;
+//   template <class T>
+//   class BlasConformance : public Conformance<T> {};
+//   CONFORMANCE_SUITE(BlasConformance, Types<float, double>);
+//   CONFORMANCE_TEST(BlasConformance, scal) {
 //     this->covers("blas", "scal");
-//     for (const Lie lie : kLies) {
-//       Sample<T> x = this->random({31, 17}, lie);
+//     for (const Layout layout : kLayouts) {
+//       Sample<T> x = this->random({31, 17}, layout);
 //       value(this->device().blas().scal(2.0, x.array()).get());
 //       std::vector<Wide<T>> want = widened(x.values());
 //       for (Wide<T>& element : want) element *= 2;
@@ -22,10 +22,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -33,44 +35,66 @@
 #include <string>
 #include <vector>
 
+#include "troupe/core/seed.test.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::conformance {
 
 // ---- cases ----
 
-struct OnHost {
-  static constexpr const char* kBackend = "host";
-  static constexpr const char* kName = "host";
+/// Where a test runs: the backend, and what the test's name says of it.
+struct Place {
+  const char* backend;
+  const char* name;
 };
-struct OnGpu {
-  static constexpr const char* kBackend = "cuda";
-  static constexpr const char* kName = "Gpu";  // as in the names of all tests that need one
-};
-template <class P, class T>
-struct Case {
-  using Place = P;
-  using Element = T;
-};
-struct CaseNames {
-  template <class C>
-  static std::string GetName(int) {
-    return std::string(C::Place::kName) + "_" + std::string(name(dtype_of<typename C::Element>));
-  }
-};
-// Every case takes its time to compile. A sanitizer looks at memory and threads, so one type will do; and GPUs are
-// tested with one compiler.
+// A sanitizer and a GPU do not go together, and GPUs are tested with one compiler.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+inline constexpr std::array kPlaces{Place{"host", "host"}};
+#else
+inline constexpr std::array kPlaces{Place{"host", "host"},
+                                    Place{"cuda", "Gpu"}};  // as in the names of all tests that need one
+#endif
+
+template <class... Ts>
+struct TypeList {};
+// Every type takes its time to compile. A sanitizer looks at memory and threads, so one will do.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 template <class T, class...>
-using OnAllBackends = ::testing::Types<Case<OnHost, T>>;
-#elif defined(__clang__)
-template <class... Ts>
-using OnAllBackends = ::testing::Types<Case<OnHost, Ts>...>;
+using Types = TypeList<T>;
 #else
 template <class... Ts>
-using OnAllBackends = ::testing::Types<Case<OnHost, Ts>..., Case<OnGpu, Ts>...>;
+using Types = TypeList<Ts...>;
 #endif
-using FourTypesOnAllBackends = OnAllBackends<float, double, std::complex<float>, std::complex<double>>;
+using FourTypes = Types<float, double, std::complex<float>, std::complex<double>>;
+
+/// Adds a test for each type and place: `Suite/host_f32.test`, `Suite/Gpu_f32.test`, ...
+template <template <class> class Suite, template <class> class Test, class... Ts>
+bool add_tests(const std::string& suite, const char* test, const char* file, int line, TypeList<Ts...>) {
+  const auto add = [&]<class T>(const Place& place) {
+    const std::string name = suite + "/" + place.name + "_" + std::string(troupe::name(dtype_of<T>));
+    ::testing::RegisterTest(name.c_str(), test, nullptr, nullptr, file, line, [&place]() -> Suite<T>* {
+      auto* const made = new Test<T>;
+      made->run_on(place);
+      return made;
+    });
+  };
+  for (const Place& place : kPlaces) (add.template operator()<Ts>(place), ...);
+  return true;
+}
+
+/// The types of a suite's tests: CONFORMANCE_SUITE(BlasConformance, Types<float, double>).
+#define CONFORMANCE_SUITE(Suite, ...) using TypesOf##Suite = __VA_ARGS__
+
+/// Like TYPED_TEST; the type is called T.
+#define CONFORMANCE_TEST(Suite, test)                                                                               \
+  template <class T>                                                                                                \
+  class Suite##_##test : public Suite<T> {                                                                          \
+    void TestBody() override;                                                                                       \
+  };                                                                                                                \
+  [[maybe_unused]] const bool kAdded##Suite##_##test =                                                              \
+      ::troupe::conformance::add_tests<Suite, Suite##_##test>(#Suite, #test, __FILE__, __LINE__, TypesOf##Suite{}); \
+  template <class T>                                                                                                \
+  void Suite##_##test<T>::TestBody()
 
 // ---- numbers ----
 
@@ -173,7 +197,7 @@ T random_element(std::mt19937_64& random) {
 // ---- arrays ----
 
 /// How an array lies in memory.
-enum class Lie : std::uint8_t {
+enum class Layout : std::uint8_t {
   dense,       // row-major, without gaps
   offset,      // the same, from the middle of another array
   transposed,  // column-major
@@ -181,14 +205,15 @@ enum class Lie : std::uint8_t {
   sliced,      // every second element of every dimension
   reversed,    // the last dimension runs backwards
 };
-inline constexpr std::array kLies{Lie::dense, Lie::offset, Lie::transposed, Lie::padded, Lie::sliced, Lie::reversed};
-inline const char* name(Lie lie) {
+inline constexpr std::array kLayouts{Layout::dense,  Layout::offset, Layout::transposed,
+                                     Layout::padded, Layout::sliced, Layout::reversed};
+inline const char* name(Layout layout) {
   constexpr std::array kNames{"dense", "offset", "transposed", "padded", "sliced", "reversed"};
-  return kNames[static_cast<std::size_t>(lie)];
+  return kNames[static_cast<std::size_t>(layout)];
 }
 /// Another one for the second operand of a test, so that all pairs need not be tried.
-inline Lie next(Lie lie, int by = 1) {
-  return kLies[(static_cast<std::size_t>(lie) + static_cast<std::size_t>(by)) % kLies.size()];
+inline Layout next(Layout layout, int by = 1) {
+  return kLayouts[(static_cast<std::size_t>(layout) + static_cast<std::size_t>(by)) % kLayouts.size()];
 }
 
 /// An array on a device that lies as it is told, with poison all around it. Knows what it was filled with, and notices
@@ -197,9 +222,9 @@ template <Element T>
 class Sample {
  public:
   /// `values` in row-major order; poison where there are none.
-  Sample(Device device, const Shape& shape, Lie lie, std::vector<T> values)
+  Sample(Device device, const Shape& shape, Layout layout, std::vector<T> values)
       : device_(std::move(device)), values_(std::move(values)) {
-    place(shape, lie);
+    place(shape, layout);
     around_.assign(static_cast<std::size_t>(whole_.element_count()), poison<T>());
     if (values_.empty()) values_.assign(static_cast<std::size_t>(array_.element_count()), poison<T>());
     write();
@@ -232,7 +257,7 @@ class Sample {
  private:
   static bool same_bytes(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
-  void place(const Shape& shape, Lie lie) {
+  void place(const Shape& shape, Layout layout) {
     std::vector<std::int64_t> extents(shape.begin(), shape.end());
     const int rank = shape.rank();
     const int last = rank - 1;
@@ -240,20 +265,20 @@ class Sample {
       Shape whole{std::span<const std::int64_t>(of)};
       return value(device_.array<T>(whole));
     };
-    if (rank == 0 || lie == Lie::dense) {
+    if (rank == 0 || layout == Layout::dense) {
       whole_ = array_ = make(extents);
-    } else if (lie == Lie::transposed) {
+    } else if (layout == Layout::transposed) {
       std::vector<std::int64_t> turned(extents.rbegin(), extents.rend());
       whole_ = make(turned);
       array_ = whole_.transpose();
-    } else if (lie == Lie::reversed) {
+    } else if (layout == Layout::reversed) {
       whole_ = array_ = make(extents);
       if (extents.back() > 0) array_ = value(whole_.slice(last, extents.back() - 1, -1, -1));
-    } else if (lie == Lie::offset) {
+    } else if (layout == Layout::offset) {
       extents.front() += 3;
       whole_ = make(extents);
       array_ = value(whole_.slice(0, 2, 2 + shape[0]));
-    } else if (lie == Lie::padded) {
+    } else if (layout == Layout::padded) {
       extents.back() += 5;
       whole_ = make(extents);
       array_ = value(whole_.slice(last, 1, 1 + shape[last]));
@@ -299,7 +324,8 @@ class Sample {
 
 // ---- the fixture ----
 
-/// The devices of this process, one for each backend, opened when they are first needed.
+/// The devices of this process, one for each backend, opened when they are first needed; and the file that
+/// TROUPE_CAPABILITIES names, which a process writes anew.
 class Devices : public ::testing::Environment {
  public:
   static Devices& instance() {
@@ -322,6 +348,8 @@ class Devices : public ::testing::Environment {
     device.emplace(value(system_->device(backend, options)));
     return &*device;
   }
+  /// One line for an op that a test has covered: "host blas scal f32 6".
+  void record(const std::string& line) { records_ << line << std::endl; }
   void TearDown() override {
     host_.reset();
     gpu_.reset();
@@ -329,46 +357,56 @@ class Devices : public ::testing::Environment {
   }
 
  private:
+  Devices() {
+    const char* const file = std::getenv("TROUPE_CAPABILITIES");  // NOLINT(concurrency-mt-unsafe)
+    if (!file) return;
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+    records_.open(file);
+  }
+
+  std::ofstream records_;
   std::unique_ptr<System> system_;
   std::optional<Device> host_;
   std::optional<Device> gpu_;
 };
 
-template <class C>
+template <class T>
 class Conformance : public ::testing::Test {
  public:
-  using Number = typename C::Element;
+  using Number = T;
+  /// Before the test runs; the host unless told.
+  void run_on(const Place& place) noexcept { place_ = &place; }
 
  protected:
   void SetUp() override {
-    device_ = Devices::instance().find(C::Place::kBackend);
+    device_ = Devices::instance().find(place_->backend);
     if (!device_) GTEST_SKIP() << "no GPU";
   }
-  /// One line for each op that this test has covered: "host blas scal f32 6".
   void TearDown() override {
-    const char* const file = std::getenv("TROUPE_CAPABILITIES");  // NOLINT(concurrency-mt-unsafe)
-    if (!file || covered_.empty() || HasFailure() || IsSkipped()) return;
-    std::ofstream(file, std::ios::app) << C::Place::kBackend << '\t' << covered_ << '\t'
-                                       << troupe::name(dtype_of<Number>) << '\t' << cases_ << std::endl;
+    if (covered_.empty() || HasFailure() || IsSkipped()) return;
+    Devices::instance().record(std::string(place_->backend) + '\t' + covered_ + '\t' +
+                               std::string(troupe::name(dtype_of<Number>)) + '\t' + std::to_string(cases_));
   }
 
   const Device& device() const { return *device_; }
   /// Says which op this test is about: the family, and the op's name in the table.
   void covers(const std::string& family, const std::string& op) { covered_ = family + '\t' + op; }
 
-  Sample<Number> random(const Shape& shape, Lie lie = Lie::dense) { return random_of<Number>(shape, lie); }
+  Sample<Number> random(const Shape& shape, Layout layout = Layout::dense) { return random_of<Number>(shape, layout); }
   template <Element U>
-  Sample<U> random_of(const Shape& shape, Lie lie = Lie::dense) {
+  Sample<U> random_of(const Shape& shape, Layout layout = Layout::dense) {
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
     std::vector<U> values(static_cast<std::size_t>(count));
     for (U& element : values) element = random_element<U>(random_);
-    return Sample<U>(device(), shape, lie, std::move(values));
+    return Sample<U>(device(), shape, layout, std::move(values));
   }
-  Sample<Number> poisoned(const Shape& shape, Lie lie = Lie::dense) { return poisoned_of<Number>(shape, lie); }
+  Sample<Number> poisoned(const Shape& shape, Layout layout = Layout::dense) {
+    return poisoned_of<Number>(shape, layout);
+  }
   template <Element U>
-  Sample<U> poisoned_of(const Shape& shape, Lie lie = Lie::dense) {
-    return Sample<U>(device(), shape, lie, {});
+  Sample<U> poisoned_of(const Shape& shape, Layout layout = Layout::dense) {
+    return Sample<U>(device(), shape, layout, {});
   }
 
   /// Within `roundings` roundings of the type, each as large as the number itself or `magnitude`, whichever is more.
@@ -382,7 +420,7 @@ class Conformance : public ::testing::Test {
       const auto off = static_cast<double>(std::abs(widen(got[i]) - want[i]));
       if (off <= roundings * epsilon<U>() * size) continue;  // a NaN is not
       ADD_FAILURE() << "element " << i << " of " << got.size() << " is off by " << off << ", of numbers up to " << size
-                    << ": " << text(got[i]) << " instead of " << text(want[i]) << " (seed " << seed_ << ")";
+                    << ": " << text(got[i]) << " instead of " << text(want[i]) << " (TROUPE_TEST_SEED=" << seed_ << ")";
       return;
     }
   }
@@ -405,10 +443,11 @@ class Conformance : public ::testing::Test {
       return std::to_string(number);
   }
 
+  const Place* place_ = &kPlaces.front();
   const Device* device_ = nullptr;
   std::string covered_;
   int cases_ = 0;
-  const std::uint64_t seed_ = std::random_device{}();
+  const std::uint64_t seed_ = test_seed();
   std::mt19937_64 random_{seed_};
 };
 

@@ -27,9 +27,9 @@ struct Axpy {
   View y;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.reads(self.x);
-    v.updates(self.y);
+    v.field("alpha", self.alpha);
+    v.reads("x", self.x);
+    v.updates("y", self.y);
   }
   friend bool operator==(const Axpy&, const Axpy&) = default;
 };
@@ -55,17 +55,17 @@ struct Gemm {
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.compute);
-    v.field(self.conjugates_a);
-    v.field(self.conjugates_b);
-    v.reads(self.a);
-    v.reads(self.b);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("compute", self.compute);
+    v.field("conjugates_a", self.conjugates_a);
+    v.field("conjugates_b", self.conjugates_b);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
     if (self.reads_c())  // known by now to the decoder, too
-      v.updates(self.c);
+      v.updates("c", self.c);
     else
-      v.writes(self.c);
+      v.writes("c", self.c);
   }
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -78,8 +78,8 @@ struct Scal {
   View x;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.updates(self.x);
+    v.field("alpha", self.alpha);
+    v.updates("x", self.x);
   }
   friend bool operator==(const Scal&, const Scal&) = default;
 };
@@ -95,11 +95,11 @@ struct Rot {
   View y;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.swaps);
-    v.field(self.cosine);
-    v.field(self.sine);
-    v.updates(self.x);
-    v.updates(self.y);
+    v.field("swaps", self.swaps);
+    v.field("cosine", self.cosine);
+    v.field("sine", self.sine);
+    v.updates("x", self.x);
+    v.updates("y", self.y);
   }
   friend bool operator==(const Rot&, const Rot&) = default;
 };
@@ -114,10 +114,10 @@ struct Dot {
   View out;  // one element
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.conjugates);
-    v.reads(self.x);
-    v.reads(self.y);
-    v.writes(self.out);
+    v.field("conjugates", self.conjugates);
+    v.reads("x", self.x);
+    v.reads("y", self.y);
+    v.writes("out", self.out);
   }
   friend bool operator==(const Dot&, const Dot&) = default;
 };
@@ -138,9 +138,9 @@ struct Measure {
   View out;  // one element: of x's type without its imaginary part, or an i64
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.what);
-    v.reads(self.x);
-    v.writes(self.out);
+    v.field("what", self.what);
+    v.reads("x", self.x);
+    v.writes("out", self.out);
   }
   friend bool operator==(const Measure&, const Measure&) = default;
 };
@@ -160,16 +160,16 @@ struct Symm {
   std::uint64_t work() const noexcept;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.triangle);
-    v.field(self.hermitian);
-    v.reads(self.a);
-    v.reads(self.b);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("triangle", self.triangle);
+    v.field("hermitian", self.hermitian);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
     if (self.reads_c())
-      v.updates(self.c);
+      v.updates("c", self.c);
     else
-      v.writes(self.c);
+      v.writes("c", self.c);
   }
   friend bool operator==(const Symm&, const Symm&) = default;
 };
@@ -190,14 +190,14 @@ struct Syrk {
   std::uint64_t work() const noexcept;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.triangle);
-    v.field(self.hermitian);
-    v.field(self.has_b);
-    v.reads(self.a);
-    if (self.has_b) v.reads(self.b);
-    v.updates(self.c);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("triangle", self.triangle);
+    v.field("hermitian", self.hermitian);
+    v.field("has_b", self.has_b);
+    v.reads("a", self.a);
+    if (self.has_b) v.reads("b", self.b);
+    v.updates("c", self.c);
   }
   friend bool operator==(const Syrk&, const Syrk&) = default;
 };
@@ -218,15 +218,15 @@ struct Triangular {
   std::uint64_t work() const noexcept;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.triangle);
-    v.field(self.solves);
-    v.field(self.unit_diagonal);
-    v.field(self.conjugates_a);
-    v.reads(self.a);
-    v.reads(self.b);
-    v.writes(self.out);
-    if (self.solves) v.writes(self.verdict);
+    v.field("alpha", self.alpha);
+    v.field("triangle", self.triangle);
+    v.field("solves", self.solves);
+    v.field("unit_diagonal", self.unit_diagonal);
+    v.field("conjugates_a", self.conjugates_a);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    v.writes("out", self.out);
+    if (self.solves) v.writes("verdict", self.verdict);
   }
   friend bool operator==(const Triangular&, const Triangular&) = default;
 };
@@ -244,13 +244,13 @@ struct Geam {
   View c;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.conjugates_a);
-    v.field(self.conjugates_b);
-    v.reads(self.a);
-    v.reads(self.b);
-    v.writes(self.c);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("conjugates_a", self.conjugates_a);
+    v.field("conjugates_b", self.conjugates_b);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    v.writes("c", self.c);
   }
   friend bool operator==(const Geam&, const Geam&) = default;
 };
@@ -267,15 +267,27 @@ struct GemmGroup {
   std::uint64_t work() const noexcept;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.compute);
-    v.arguments(self.matrices);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("compute", self.compute);
+    v.arguments("matrices", self.matrices);
   }
   friend bool operator==(const GemmGroup&, const GemmGroup&) = default;
 };
 
 using BlasOps = OpList<Axpy, Gemm, Scal, Rot, Dot, Measure, Symm, Syrk, Triangular, Geam, GemmGroup>;
+
+Result<void> check(const Axpy& op);
+Result<void> check(const Gemm& op);
+Result<void> check(const Scal& op);
+Result<void> check(const Rot& op);
+Result<void> check(const Dot& op);
+Result<void> check(const Measure& op);
+Result<void> check(const Symm& op);
+Result<void> check(const Syrk& op);
+Result<void> check(const Triangular& op);
+Result<void> check(const Geam& op);
+Result<void> check(const GemmGroup& op);
 
 /// Multiplications in a product of these two matrices, or batches of them; the largest number when there are more.
 std::uint64_t multiplications(const View& a, const View& c) noexcept;

@@ -16,4 +16,6 @@ struct Nop {
 
 using ControlOps = OpList<Nop>;
 
+Result<void> check(const Nop& op);
+
 }  // namespace troupe::op

@@ -31,12 +31,26 @@ struct LaunchPlan {
   Extents blocks;
   Extents threads;  // in each block
   std::uint64_t shared_bytes = 0;
+  template <class Self, class V>
+  static void describe(Self& self, V& v) {
+    v.field("program", self.program.name);
+    v.field("address", self.program.address);
+    v.field("size_bytes", self.program.size_bytes);
+    v.field("blocks_x", self.blocks.x);
+    v.field("blocks_y", self.blocks.y);
+    v.field("blocks_z", self.blocks.z);
+    v.field("threads_x", self.threads.x);
+    v.field("threads_y", self.threads.y);
+    v.field("threads_z", self.threads.z);
+    v.field("shared_bytes", self.shared_bytes);
+  }
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 };
 
 struct Launch {
   static constexpr Kind kKind = kind(Family::jit, 0);
   static constexpr std::string_view kName = "jit.launch";
+  static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
   LaunchPlan plan;
   std::string kernel;
   std::vector<Argument> arrays;
@@ -46,16 +60,18 @@ struct Launch {
   std::vector<std::byte> scalars;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.plan);
-    v.field(self.kernel);
-    v.arguments(self.arrays);
-    v.field(self.order);
-    v.field(self.scalars);
+    v.field("plan", self.plan);
+    v.field("kernel", self.kernel);
+    v.arguments("arrays", self.arrays);
+    v.field("order", self.order);
+    v.field("scalars", self.scalars);
   }
   static constexpr std::uint64_t work() noexcept { return ~std::uint64_t{0}; }
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
 using JitOps = OpList<Launch>;
+
+Result<void> check(const Launch& op);
 
 }  // namespace troupe::op

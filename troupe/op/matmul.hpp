@@ -36,21 +36,21 @@ struct Matmul {
   std::uint64_t work() const noexcept { return multiplications(a, d); }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.scale_d);
-    v.field(self.activation);
-    v.field(self.compute);
-    v.field(self.has_c);
-    v.field(self.has_bias);
-    v.field(self.keeps_pre);
-    v.field(self.tunes);
-    v.reads(self.a);
-    v.reads(self.b);
-    if (self.has_c) v.reads(self.c);
-    if (self.has_bias) v.reads(self.bias);
-    if (self.keeps_pre) v.writes(self.pre);
-    v.writes(self.d);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("scale_d", self.scale_d);
+    v.field("activation", self.activation);
+    v.field("compute", self.compute);
+    v.field("has_c", self.has_c);
+    v.field("has_bias", self.has_bias);
+    v.field("keeps_pre", self.keeps_pre);
+    v.field("tunes", self.tunes);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    if (self.has_c) v.reads("c", self.c);
+    if (self.has_bias) v.reads("bias", self.bias);
+    if (self.keeps_pre) v.writes("pre", self.pre);
+    v.writes("d", self.d);
   }
   friend bool operator==(const Matmul&, const Matmul&) = default;
 };
@@ -73,20 +73,23 @@ struct MatmulGradient {
   std::uint64_t work() const noexcept { return multiplications(a, d); }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.activation);
-    v.field(self.compute);
-    v.field(self.has_pre);
-    v.field(self.sums_columns);
-    v.reads(self.a);
-    v.reads(self.b);
-    if (self.has_pre) v.reads(self.pre);
-    v.writes(self.d);
-    if (self.sums_columns) v.writes(self.sums);
+    v.field("alpha", self.alpha);
+    v.field("activation", self.activation);
+    v.field("compute", self.compute);
+    v.field("has_pre", self.has_pre);
+    v.field("sums_columns", self.sums_columns);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    if (self.has_pre) v.reads("pre", self.pre);
+    v.writes("d", self.d);
+    if (self.sums_columns) v.writes("sums", self.sums);
   }
   friend bool operator==(const MatmulGradient&, const MatmulGradient&) = default;
 };
 
 using MatmulOps = OpList<Matmul, MatmulGradient>;
+
+Result<void> check(const Matmul& op);
+Result<void> check(const MatmulGradient& op);
 
 }  // namespace troupe::op

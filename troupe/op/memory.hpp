@@ -14,8 +14,8 @@ struct Fill {
   Scalar value;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.writes(self.out);
-    v.field(self.value);
+    v.writes("out", self.out);
+    v.field("value", self.value);
   }
   friend bool operator==(const Fill&, const Fill&) = default;
 };
@@ -28,8 +28,8 @@ struct Copy {
   View out;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.in);
-    v.writes(self.out);
+    v.reads("in", self.in);
+    v.writes("out", self.out);
   }
   friend bool operator==(const Copy&, const Copy&) = default;
 };
@@ -42,8 +42,8 @@ struct Cast {
   View out;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.in);
-    v.writes(self.out);
+    v.reads("in", self.in);
+    v.writes("out", self.out);
   }
   friend bool operator==(const Cast&, const Cast&) = default;
 };
@@ -55,12 +55,17 @@ struct Ready {
   View in;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.in);
+    v.reads("in", self.in);
   }
   static constexpr std::uint64_t work() noexcept { return 0; }
   friend bool operator==(const Ready&, const Ready&) = default;
 };
 
 using MemoryOps = OpList<Fill, Copy, Cast, Ready>;
+
+Result<void> check(const Fill& op);
+Result<void> check(const Copy& op);
+Result<void> check(const Cast& op);
+Result<void> check(const Ready& op);
 
 }  // namespace troupe::op

@@ -10,25 +10,28 @@ void Touches::add_to_more(const Touch& touch) {
   more_.push_back(touch);
 }
 
-void Toucher::add(const View& view, Access access) {
-  if (!status_) return;
-  const Result<Range> range = range_of(view);
-  if (!range) {
-    status_ = Unexpected(range.error());
-    return;
-  }
-  if (range->empty()) return;
-  if (touches_.size() == kMaxViews) {
-    status_ = fail(ErrorKind::invalid_argument, "an op has at most " + std::to_string(kMaxViews) + " arrays");
-    return;
-  }
-  elements_ += static_cast<std::uint64_t>(element_count(view));
-  const bool writes = access != Access::read;
-  touches_.add(
-      {.range = *range, .reads = access != Access::write, .writes = writes, .whole = writes && is_dense(view)});
+void Views::add_to_more(const ViewUse& use) {
+  if (count_ == kInline) more_.assign(inline_.begin(), inline_.end());
+  more_.push_back(use);
 }
 
-void Encoder::field(const View& view) {
+Result<void> Toucher::add(const Views& views) {
+  for (const ViewUse& use : views.all()) {
+    const Range range = TROUPE_TRY(range_of(*use.view));
+    if (range.empty()) continue;
+    if (touches_.size() == kMaxViews)
+      return fail(ErrorKind::invalid_argument, "an op has at most " + std::to_string(kMaxViews) + " arrays");
+    elements_ += static_cast<std::uint64_t>(element_count(*use.view));
+    const bool writes = use.access != Access::read;
+    touches_.add({.range = range,
+                  .reads = use.access != Access::write,
+                  .writes = writes,
+                  .whole = writes && is_dense(*use.view)});
+  }
+  return {};
+}
+
+void Encoder::put(const View& view) {
   const auto rank = static_cast<std::uint8_t>(view.shape.rank());
   std::array<std::byte, sizeof view.address + sizeof view.dtype + 1 + 2 * kMaxRank * sizeof(std::int64_t)> bytes;
   std::size_t size = 0;
@@ -44,16 +47,16 @@ void Encoder::field(const View& view) {
   out_.put_bytes(std::span<const std::byte>(bytes).first(size));
 }
 
-void Encoder::field(const Scalar& scalar) {
+void Encoder::put(const Scalar& scalar) {
   out_.put(scalar.dtype());
   out_.put_bytes(scalar.bytes());
 }
 
-void Encoder::arguments(const std::vector<Argument>& arguments) {
+void Encoder::arguments(std::string_view, const std::vector<Argument>& arguments) {
   out_.put(static_cast<std::uint8_t>(arguments.size()));
   for (const Argument& argument : arguments) {
     out_.put(argument.access);
-    field(argument.view);
+    put(argument.view);
   }
 }
 
@@ -63,7 +66,7 @@ DType Decoder::dtype() noexcept {
   return in_.ok() ? static_cast<DType>(number) : DType::f32;
 }
 
-void Decoder::field(View& view) {
+void Decoder::get(View& view) {
   const std::span<const std::byte> head = in_.get_bytes(sizeof view.address + 2);
   if (!in_.ok()) return;
   const auto type = static_cast<std::uint8_t>(head[sizeof view.address]);
@@ -79,7 +82,7 @@ void Decoder::field(View& view) {
   view.strides = Strides(std::span<const std::int64_t>(all.data() + rank, rank));
 }
 
-void Decoder::field(Scalar& scalar) {
+void Decoder::get(Scalar& scalar) {
   const DType type = dtype();
   std::array<std::byte, 16> bytes{};
   const std::span<const std::byte> read = in_.get_bytes(bytes.size());
@@ -88,19 +91,19 @@ void Decoder::field(Scalar& scalar) {
   scalar = Scalar::from_bytes(type, bytes);
 }
 
-void Decoder::field(std::string& text) {
+void Decoder::get(std::string& text) {
   const std::string_view read = in_.get_text();
   if (read.size() > kMaxTextBytes) return in_.reject();
   text.assign(read);
 }
 
-void Decoder::field(std::vector<std::byte>& bytes) {
+void Decoder::get(std::vector<std::byte>& bytes) {
   const std::span<const std::byte> read = in_.get_sized();
   if (read.size() > kMaxParameterBytes) return in_.reject();
   bytes.assign(read.begin(), read.end());
 }
 
-void Decoder::arguments(std::vector<Argument>& arguments) {
+void Decoder::arguments(std::string_view, std::vector<Argument>& arguments) {
   const auto count = in_.get<std::uint8_t>();
   if (count > kMaxViews) return in_.reject();
   arguments.resize(count);
@@ -108,7 +111,7 @@ void Decoder::arguments(std::vector<Argument>& arguments) {
     const auto access = in_.get<std::uint8_t>();
     if (access > static_cast<std::uint8_t>(Access::update)) return in_.reject();
     argument.access = static_cast<Access>(access);
-    field(argument.view);
+    get(argument.view);
     if (!in_.ok()) return;
   }
 }

@@ -1,20 +1,22 @@
 // What an op is: a plain struct that says what to compute, on which memory. It names its kind, and describes its fields
-// once, to whoever asks: the encoder, the decoder, the range collector. So ring, redo, journal and network share one
-// encoding, and what an op reads and writes cannot disagree with what it sends.
+// once, by name, to whoever asks: the encoder, the decoder, the collector of views, the printer. So ring, redo, journal
+// and network share one encoding, and what an op reads and writes cannot disagree with what it sends.
 //
 //   struct Fill {
-//     static constexpr Kind kKind = kind(Family::memory, 1);
+//     static constexpr Kind kKind = kind(Family::memory, 0);
 //     static constexpr std::string_view kName = "memory.fill";
 //     View out;
 //     Scalar value;
 //     template <class Self, class V>
 //     static void describe(Self& self, V& v) {
-//       v.writes(self.out);
-//       v.field(self.value);
+//       v.writes("out", self.out);
+//       v.field("value", self.value);
 //     }
 //   };
+//   Result<void> check(const Fill& op);
 //
-// To add a family: one header here with its structs and their `OpList`, one line in families.hpp.
+// Beside its fields an op has one `check`, which says whether it can be run at all. The app asks it before submission,
+// the worker before it runs the op. A family's ops stand in one `OpList`; op/table.hpp makes the table of them.
 #pragma once
 
 #include <array>
@@ -31,9 +33,21 @@
 
 namespace troupe::op {
 
-/// Numbers travel: append, never reorder.
-enum class Family : std::uint8_t { control, memory, blas, plugin, jit, matmul, solver, sparse, tensor };
-inline constexpr int kFamilies = 9;
+enum class Family : std::uint8_t {
+#define TROUPE_FAMILY(name, lane) name,
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+};
+
+/// The lane of a family's ops where each family has its own.
+constexpr std::uint32_t lane_of(Family family) noexcept {
+  constexpr std::uint32_t kLanes[] = {
+#define TROUPE_FAMILY(name, lane) lane,
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+  };
+  return kLanes[static_cast<std::size_t>(family)];
+}
 
 /// The family's number in the high byte, the op's in the low one.
 using Kind = std::uint16_t;
@@ -41,6 +55,7 @@ constexpr Kind kind(Family family, std::uint8_t number) noexcept {
   return static_cast<Kind>((static_cast<unsigned>(family) << 8) | number);
 }
 constexpr std::uint8_t family_number(Kind kind) noexcept { return static_cast<std::uint8_t>(kind >> 8); }
+constexpr std::uint8_t number_in_family(Kind kind) noexcept { return static_cast<std::uint8_t>(kind & 0xff); }
 
 template <class... Ops>
 struct OpList {};
@@ -52,7 +67,7 @@ inline constexpr std::size_t kMaxParameterBytes = 4096;
 inline constexpr std::size_t kMaxOpBytes = 16000;  // so that two of them fit into the smallest ring
 
 /// An array of an op whose arrays are not known until run time.
-enum class Access : std::uint8_t { read, write, update };
+enum class Access : std::uint8_t { read, write, update, kLast = update };
 struct Argument {
   Access access = Access::read;
   View view;
@@ -60,10 +75,39 @@ struct Argument {
 };
 
 /// A few numbers that are written and read in one go: a struct of them without gaps, in which every byte may be
-/// anything.
+/// anything. It describes them, too, for those who want names.
 template <class T>
 concept PlainStruct =
     std::is_class_v<T> && std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>;
+
+/// One view of an op: which, and what is done with it.
+struct ViewUse {
+  std::string_view name;
+  const View* view = nullptr;
+  Access access = Access::read;
+};
+
+/// The views of one op, in the order in which it describes them: the first few inline, because almost no op has more.
+class Views {
+ public:
+  void add(std::string_view name, const View& view, Access access) {
+    if (count_ < kInline)
+      inline_[count_] = {name, &view, access};
+    else
+      add_to_more({name, &view, access});
+    ++count_;
+  }
+  std::size_t size() const noexcept { return count_; }
+  std::span<const ViewUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.data(), count_}; }
+
+ private:
+  static constexpr std::size_t kInline = 8;
+  void add_to_more(const ViewUse& use);
+
+  std::size_t count_ = 0;
+  std::array<ViewUse, kInline> inline_;
+  std::vector<ViewUse> more_;  // all of them, once there are too many
+};
 
 /// What one op touches. A write that is not `whole` leaves gaps in its range as they were.
 struct Touch {
@@ -99,53 +143,69 @@ class Touches {
   std::vector<Touch> more_;  // all of them, once there are too many
 };
 
-/// Collects what an op touches. Views without elements touch nothing.
+/// What the views of an op touch. Views without elements touch nothing.
 class Toucher {
  public:
-  void reads(const View& view) { add(view, Access::read); }
-  void writes(const View& view) { add(view, Access::write); }
-  void updates(const View& view) { add(view, Access::update); }
-  void arguments(const std::vector<Argument>& arguments) {
-    for (const Argument& argument : arguments) add(argument.view, argument.access);
-  }
-  template <class T>
-  void field(const T&) noexcept {}
+  /// `invalid_argument` for the first view that cannot be, or when there are too many.
+  Result<void> add(const Views& views);
 
-  /// The first view that cannot be, if there is one.
-  const Result<void>& status() const noexcept { return status_; }
   const Touches& touches() const noexcept { return touches_; }
   /// Elements in all views: a first guess at how much work the op is.
   std::uint64_t elements() const noexcept { return elements_; }
 
  private:
-  void add(const View& view, Access access);
-
-  Result<void> status_;
   Touches touches_;
   std::uint64_t elements_ = 0;
+};
+
+// ---- who an op describes itself to ----
+
+class ViewCollector {
+ public:
+  explicit ViewCollector(Views& views) noexcept : views_(views) {}
+  void begin(std::string_view) noexcept {}
+  void end() noexcept {}
+  void reads(std::string_view name, const View& view) { views_.add(name, view, Access::read); }
+  void writes(std::string_view name, const View& view) { views_.add(name, view, Access::write); }
+  void updates(std::string_view name, const View& view) { views_.add(name, view, Access::update); }
+  void arguments(std::string_view name, const std::vector<Argument>& arguments) {
+    for (const Argument& argument : arguments) views_.add(name, argument.view, argument.access);
+  }
+  template <class T>
+  void field(std::string_view, const T&) noexcept {}
+
+ private:
+  Views& views_;
 };
 
 class Encoder {
  public:
   explicit Encoder(wire::Writer& out) noexcept : out_(out) {}
-  void reads(const View& view) { field(view); }
-  void writes(const View& view) { field(view); }
-  void updates(const View& view) { field(view); }
-  void arguments(const std::vector<Argument>& arguments);
-  void field(const View& view);
-  void field(const Scalar& scalar);
-  void field(const std::string& text) { out_.put_text(text); }
-  void field(const std::vector<std::byte>& bytes) { out_.put_sized(bytes); }
-  template <wire::Plain T>
-  void field(const T& value) {
-    out_.put(value);
-  }
-  template <PlainStruct T>
-  void field(const T& numbers) {
-    out_.put_bytes(std::as_bytes(std::span(&numbers, 1)));
+  void begin(std::string_view) noexcept {}
+  void end() noexcept {}
+  void reads(std::string_view, const View& view) { put(view); }
+  void writes(std::string_view, const View& view) { put(view); }
+  void updates(std::string_view, const View& view) { put(view); }
+  void arguments(std::string_view, const std::vector<Argument>& arguments);
+  template <class T>
+  void field(std::string_view, const T& value) {
+    put(value);
   }
 
  private:
+  void put(const View& view);
+  void put(const Scalar& scalar);
+  void put(const std::string& text) { out_.put_text(text); }
+  void put(const std::vector<std::byte>& bytes) { out_.put_sized(bytes); }
+  template <wire::Plain T>
+  void put(const T& value) {
+    out_.put(value);
+  }
+  template <PlainStruct T>
+  void put(const T& numbers) {
+    out_.put_bytes(std::as_bytes(std::span(&numbers, 1)));
+  }
+
   wire::Writer& out_;
 };
 
@@ -153,33 +213,46 @@ class Encoder {
 class Decoder {
  public:
   explicit Decoder(wire::Reader& in) noexcept : in_(in) {}
-  void reads(View& view) { field(view); }
-  void writes(View& view) { field(view); }
-  void updates(View& view) { field(view); }
-  void arguments(std::vector<Argument>& arguments);
-  void field(View& view);
-  void field(Scalar& scalar);
-  void field(std::string& text);
-  void field(std::vector<std::byte>& bytes);
+  void begin(std::string_view) noexcept {}
+  void end() noexcept {}
+  void reads(std::string_view, View& view) { get(view); }
+  void writes(std::string_view, View& view) { get(view); }
+  void updates(std::string_view, View& view) { get(view); }
+  void arguments(std::string_view, std::vector<Argument>& arguments);
+  template <class T>
+  void field(std::string_view, T& value) {
+    get(value);
+  }
+
+ private:
+  void get(View& view);
+  void get(Scalar& scalar);
+  void get(std::string& text);
+  void get(std::vector<std::byte>& bytes);
+  /// A bool is 0 or 1.
+  void get(bool& value) noexcept {
+    const auto byte = in_.get<std::uint8_t>();
+    if (byte > 1) in_.reject();
+    value = byte == 1;
+  }
   template <wire::Plain T>
     requires(!std::is_enum_v<T>)
-  void field(T& value) noexcept {
+  void get(T& value) noexcept {
     value = in_.get<T>();
   }
   template <PlainStruct T>
-  void field(T& numbers) noexcept {
+  void get(T& numbers) noexcept {
     const std::span<const std::byte> bytes = in_.get_bytes(sizeof numbers);
     if (in_.ok()) std::memcpy(&numbers, bytes.data(), sizeof numbers);
   }
   /// An enum says which of its values is the last.
   template <class T>
     requires std::is_enum_v<T>
-  void field(T& value) noexcept {
+  void get(T& value) noexcept {
     value = in_.get<T>();
     if (static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(T::kLast)) in_.reject();
   }
 
- private:
   DType dtype() noexcept;
   wire::Reader& in_;
 };

@@ -12,16 +12,17 @@ inline constexpr std::size_t kMaxPluginArrays = 16;
 struct PluginCall {
   static constexpr Kind kKind = kind(Family::plugin, 0);
   static constexpr std::string_view kName = "plugin.call";
-  std::string path;      // of the shared object
-  std::string function;  // its name in the plugin's table
+  static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
+  std::string path;                                // of the shared object
+  std::string function;                            // its name in the plugin's table
   std::vector<Argument> arrays;
   std::vector<std::byte> parameters;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.path);
-    v.field(self.function);
-    v.arguments(self.arrays);
-    v.field(self.parameters);
+    v.field("path", self.path);
+    v.field("function", self.function);
+    v.arguments("arrays", self.arrays);
+    v.field("parameters", self.parameters);
   }
   /// Nobody knows how long it takes: never run it where a short op would run.
   static constexpr std::uint64_t work() noexcept { return ~std::uint64_t{0}; }
@@ -29,5 +30,7 @@ struct PluginCall {
 };
 
 using PluginOps = OpList<PluginCall>;
+
+Result<void> check(const PluginCall& op);
 
 }  // namespace troupe::op

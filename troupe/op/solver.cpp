@@ -4,6 +4,9 @@
 #include <array>
 #include <optional>
 
+#include "troupe/op/check.hpp"
+#include "troupe/op/family.hpp"
+
 namespace troupe::op {
 namespace {
 
@@ -158,7 +161,7 @@ Result<void> check(const LeastSquares& op) {
 
 Result<void> check(const Svd& op) {
   Fit fit("svd", "a", op.a);
-  fit.vector("s", op.s, fit.lesser(), real_type_of(op.a.dtype)).verdict(op.verdict);
+  fit.vector("s", op.s, fit.lesser(), real_type(op.a.dtype)).verdict(op.verdict);
   if (!op.wants_vectors()) return fit.status();
   const bool is_thin = columns_of(op.u) == fit.lesser() && op.vt.shape.rank() == 3 && op.vt.shape[1] == fit.lesser();
   fit.matrix("u", op.u, fit.rows(), is_thin ? fit.lesser() : fit.rows());
@@ -167,10 +170,12 @@ Result<void> check(const Svd& op) {
 
 Result<void> check(const Eigh& op) {
   Fit fit("eigh", "a", op.a);
-  fit.square("a").vector("w", op.w, fit.rows(), real_type_of(op.a.dtype)).verdict(op.verdict);
+  fit.square("a").vector("w", op.w, fit.rows(), real_type(op.a.dtype)).verdict(op.verdict);
   if (op.is_generalized) fit.matrix("b", op.b, fit.rows(), fit.rows());
   if (op.wants_vectors()) fit.matrix("v", op.v, fit.rows(), fit.rows());
   return fit.status();
 }
+
+extern const FamilyOps solver_ops = register_ops("solver", SolverOps{});
 
 }  // namespace troupe::op

@@ -15,7 +15,7 @@ inline constexpr std::int32_t kRankDeficient = -3;  // its columns, or rows, dep
 inline constexpr std::int32_t kNoConvergence = -4;  // what came out is not a number
 
 /// What is known of the matrix of a linear system.
-enum class System : std::uint8_t { general, positive, kLast = positive };
+enum class MatrixKind : std::uint8_t { general, positive, kLast = positive };
 enum class SvdAlgorithm : std::uint8_t { bidiagonal, jacobi, kLast = jacobi };
 /// Singular or eigen-: the values alone, or the vectors, too.
 enum class Spectrum : std::uint8_t { values, vectors, kLast = vectors };
@@ -27,18 +27,18 @@ std::uint64_t cubic_work(const View& matrices) noexcept;
 struct Solve {
   static constexpr Kind kKind = kind(Family::solver, 0);
   static constexpr std::string_view kName = "solver.solve";
-  System system = System::general;
+  MatrixKind matrix_kind = MatrixKind::general;
   View a;  // [batch, n, n]
   View b;  // [batch, n, right-hand sides]
   View x;  // as b
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.system);
-    v.reads(self.a);
-    v.reads(self.b);
-    v.writes(self.x);
-    v.writes(self.verdict);
+    v.field("matrix_kind", self.matrix_kind);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    v.writes("x", self.x);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Solve&, const Solve&) = default;
@@ -52,9 +52,9 @@ struct Inverse {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.writes(self.out);
-    v.writes(self.verdict);
+    v.reads("a", self.a);
+    v.writes("out", self.out);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Inverse&, const Inverse&) = default;
@@ -68,8 +68,8 @@ struct Determinant {
   View out;  // [batch]
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.writes(self.out);
+    v.reads("a", self.a);
+    v.writes("out", self.out);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Determinant&, const Determinant&) = default;
@@ -86,10 +86,10 @@ struct Lu {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.writes(self.lu);
-    v.writes(self.pivots);
-    v.writes(self.verdict);
+    v.reads("a", self.a);
+    v.writes("lu", self.lu);
+    v.writes("pivots", self.pivots);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Lu&, const Lu&) = default;
@@ -105,11 +105,11 @@ struct LuSolve {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.lu);
-    v.reads(self.pivots);
-    v.reads(self.b);
-    v.writes(self.x);
-    v.writes(self.verdict);
+    v.reads("lu", self.lu);
+    v.reads("pivots", self.pivots);
+    v.reads("b", self.b);
+    v.writes("x", self.x);
+    v.writes("verdict", self.verdict);
   }
   friend bool operator==(const LuSolve&, const LuSolve&) = default;
 };
@@ -123,9 +123,9 @@ struct Cholesky {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.writes(self.l);
-    v.writes(self.verdict);
+    v.reads("a", self.a);
+    v.writes("l", self.l);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Cholesky&, const Cholesky&) = default;
@@ -140,10 +140,10 @@ struct CholeskySolve {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.l);
-    v.reads(self.b);
-    v.writes(self.x);
-    v.writes(self.verdict);
+    v.reads("l", self.l);
+    v.reads("b", self.b);
+    v.writes("x", self.x);
+    v.writes("verdict", self.verdict);
   }
   friend bool operator==(const CholeskySolve&, const CholeskySolve&) = default;
 };
@@ -158,9 +158,9 @@ struct Qr {
   View r;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.writes(self.q);
-    v.writes(self.r);
+    v.reads("a", self.a);
+    v.writes("q", self.q);
+    v.writes("r", self.r);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Qr&, const Qr&) = default;
@@ -176,10 +176,10 @@ struct LeastSquares {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.a);
-    v.reads(self.b);
-    v.writes(self.x);
-    v.writes(self.verdict);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    v.writes("x", self.x);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const LeastSquares&, const LeastSquares&) = default;
@@ -199,15 +199,15 @@ struct Svd {
   bool wants_vectors() const noexcept { return spectrum == Spectrum::vectors; }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.algorithm);
-    v.field(self.spectrum);
-    v.reads(self.a);
-    v.writes(self.s);
+    v.field("algorithm", self.algorithm);
+    v.field("spectrum", self.spectrum);
+    v.reads("a", self.a);
+    v.writes("s", self.s);
     if (self.wants_vectors()) {  // known by now to the decoder, too
-      v.writes(self.u);
-      v.writes(self.vt);
+      v.writes("u", self.u);
+      v.writes("vt", self.vt);
     }
-    v.writes(self.verdict);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Svd&, const Svd&) = default;
@@ -228,13 +228,13 @@ struct Eigh {
   bool wants_vectors() const noexcept { return spectrum == Spectrum::vectors; }
   template <class Self, class V>
   static void describe(Self& self, V& visitor) {
-    visitor.field(self.is_generalized);
-    visitor.field(self.spectrum);
-    visitor.reads(self.a);
-    if (self.is_generalized) visitor.reads(self.b);
-    visitor.writes(self.w);
-    if (self.wants_vectors()) visitor.writes(self.v);
-    visitor.writes(self.verdict);
+    visitor.field("is_generalized", self.is_generalized);
+    visitor.field("spectrum", self.spectrum);
+    visitor.reads("a", self.a);
+    if (self.is_generalized) visitor.reads("b", self.b);
+    visitor.writes("w", self.w);
+    if (self.wants_vectors()) visitor.writes("v", self.v);
+    visitor.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Eigh&, const Eigh&) = default;
@@ -243,9 +243,6 @@ struct Eigh {
 using SolverOps =
     OpList<Solve, Inverse, Determinant, Lu, LuSolve, Cholesky, CholeskySolve, Qr, LeastSquares, Svd, Eigh>;
 
-// What must hold of the views of an op: their ranks, types, and extents that fit each other. The app asks before it
-// makes a call of the op, the worker before it runs it. `invalid_argument` and what does not fit, or `unsupported` and
-// the types that would do.
 Result<void> check(const Solve& op);
 Result<void> check(const Inverse& op);
 Result<void> check(const Determinant& op);
@@ -257,11 +254,5 @@ Result<void> check(const Qr& op);
 Result<void> check(const LeastSquares& op);
 Result<void> check(const Svd& op);
 Result<void> check(const Eigh& op);
-
-/// f32 of c64, f64 of c128; of others the type itself.
-constexpr DType real_type_of(DType dtype) noexcept {
-  if (dtype == DType::c64) return DType::f32;
-  return dtype == DType::c128 ? DType::f64 : dtype;
-}
 
 }  // namespace troupe::op

@@ -34,39 +34,42 @@ struct SparseView {
   std::int64_t width() const noexcept { return (by_columns() ? rows : columns) / block; }
   std::int64_t stored() const noexcept { return indices.shape[0]; }
 
+  // Each has the name that the op gives the matrix; `begin` and `end` put it before the names in between.
   template <class Self, class V>
   static void describe_layout(Self& self, V& v) {
-    v.field(self.format);
-    v.field(self.rows);
-    v.field(self.columns);
-    v.field(self.block);
+    v.field("format", self.format);
+    v.field("rows", self.rows);
+    v.field("columns", self.columns);
+    v.field("block", self.block);
   }
   template <class Self, class V>
   static void describe_structure(Self& self, V& v) {
     describe_layout(self, v);
-    v.field(self.structure);
-    v.reads(self.offsets);
-    v.reads(self.indices);
+    v.field("structure", self.structure);
+    v.reads("offsets", self.offsets);
+    v.reads("indices", self.indices);
   }
   template <class Self, class V>
   static void describe_read(Self& self, V& v) {
     describe_structure(self, v);
-    v.reads(self.values);
+    v.reads("values", self.values);
   }
   template <class Self, class V>
   static void describe_written(Self& self, V& v) {
     describe_layout(self, v);
-    v.writes(self.offsets);
-    v.writes(self.indices);
-    v.writes(self.values);
+    v.writes("offsets", self.offsets);
+    v.writes("indices", self.indices);
+    v.writes("values", self.values);
   }
   friend bool operator==(const SparseView&, const SparseView&) = default;
 };
 
 /// What is done to a matrix before it is used.
-enum class Turn : std::uint8_t { none, transpose, conjugate, conjugate_transpose, kLast = conjugate_transpose };
-constexpr bool transposes(Turn turn) noexcept { return turn == Turn::transpose || turn == Turn::conjugate_transpose; }
-constexpr bool conjugates(Turn turn) noexcept { return turn >= Turn::conjugate; }
+enum class Transform : std::uint8_t { none, transpose, conjugate, conjugate_transpose, kLast = conjugate_transpose };
+constexpr bool transposes(Transform transform) noexcept {
+  return transform == Transform::transpose || transform == Transform::conjugate_transpose;
+}
+constexpr bool conjugates(Transform transform) noexcept { return transform >= Transform::conjugate; }
 
 /// The part of a matrix that a triangular solve uses; `unit` ones have ones on the diagonal, whatever is stored.
 enum class StoredTriangle : std::uint8_t { lower, upper, unit_lower, unit_upper, kLast = unit_upper };
@@ -91,49 +94,53 @@ struct SparseAdopt {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.offsets);
-    v.reads(self.indices);
+    v.reads("offsets", self.offsets);
+    v.reads("indices", self.indices);
+    v.begin("matrix");
     SparseView::describe_layout(self.matrix, v);
-    v.writes(self.matrix.offsets);
-    v.writes(self.matrix.indices);
-    v.writes(self.verdict);
+    v.writes("offsets", self.matrix.offsets);
+    v.writes("indices", self.matrix.indices);
+    v.end();
+    v.writes("verdict", self.verdict);
   }
   friend bool operator==(const SparseAdopt&, const SparseAdopt&) = default;
 };
 
-/// y = alpha turn(matrix) x + beta y, for vectors or dense matrices of any strides.
+/// y = alpha transform(matrix) x + beta y, for vectors or dense matrices of any strides.
 struct SparseMultiply {
   static constexpr Kind kKind = kind(Family::sparse, 1);
   static constexpr std::string_view kName = "sparse.multiply";
   Scalar alpha;
   Scalar beta;
-  Turn turn = Turn::none;
+  Transform transform = Transform::none;
   SparseView matrix;
   View x;
   View y;
   bool reads_y() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.turn);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("transform", self.transform);
+    v.begin("matrix");
     SparseView::describe_read(self.matrix, v);
-    v.reads(self.x);
+    v.end();
+    v.reads("x", self.x);
     if (self.reads_y())
-      v.updates(self.y);
+      v.updates("y", self.y);
     else
-      v.writes(self.y);
+      v.writes("y", self.y);
   }
   friend bool operator==(const SparseMultiply&, const SparseMultiply&) = default;
 };
 
-/// turn(triangle of matrix) x = alpha b, for vectors or dense matrices of any strides. The verdict says which row has
-/// no diagonal element, or a zero.
+/// transform(triangle of matrix) x = alpha b, for vectors or dense matrices of any strides. The verdict says which row
+/// has no diagonal element, or a zero.
 struct SparseSolve {
   static constexpr Kind kKind = kind(Family::sparse, 2);
   static constexpr std::string_view kName = "sparse.solve";
   Scalar alpha;
-  Turn turn = Turn::none;
+  Transform transform = Transform::none;
   StoredTriangle triangle = StoredTriangle::lower;
   SparseView matrix;
   View b;
@@ -141,13 +148,15 @@ struct SparseSolve {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.turn);
-    v.field(self.triangle);
+    v.field("alpha", self.alpha);
+    v.field("transform", self.transform);
+    v.field("triangle", self.triangle);
+    v.begin("matrix");
     SparseView::describe_read(self.matrix, v);
-    v.reads(self.b);
-    v.writes(self.x);
-    v.writes(self.verdict);
+    v.end();
+    v.reads("b", self.b);
+    v.writes("x", self.x);
+    v.writes("verdict", self.verdict);
   }
   friend bool operator==(const SparseSolve&, const SparseSolve&) = default;
 };
@@ -164,15 +173,17 @@ struct SparseSddmm {
   bool reads_values() const noexcept { return beta.as<std::complex<double>>() != 0.0; }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.reads(self.a);
-    v.reads(self.b);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
+    v.begin("matrix");
     SparseView::describe_structure(self.matrix, v);
     if (self.reads_values())
-      v.updates(self.matrix.values);
+      v.updates("values", self.matrix.values);
     else
-      v.writes(self.matrix.values);
+      v.writes("values", self.matrix.values);
+    v.end();
   }
   friend bool operator==(const SparseSddmm&, const SparseSddmm&) = default;
 };
@@ -186,8 +197,12 @@ struct SparseConvert {
   SparseView to;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
+    v.begin("from");
     SparseView::describe_read(self.from, v);
+    v.end();
+    v.begin("to");
     SparseView::describe_written(self.to, v);
+    v.end();
   }
   friend bool operator==(const SparseConvert&, const SparseConvert&) = default;
 };
@@ -199,8 +214,10 @@ struct SparseToDense {
   View out;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
+    v.begin("matrix");
     SparseView::describe_read(self.matrix, v);
-    v.writes(self.out);
+    v.end();
+    v.writes("out", self.out);
   }
   friend bool operator==(const SparseToDense&, const SparseToDense&) = default;
 };
@@ -214,9 +231,9 @@ struct SparseCountDense {
   View total;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.dense);
-    v.writes(self.offsets);
-    v.writes(self.total);
+    v.reads("dense", self.dense);
+    v.writes("offsets", self.offsets);
+    v.writes("total", self.total);
   }
   friend bool operator==(const SparseCountDense&, const SparseCountDense&) = default;
 };
@@ -231,12 +248,14 @@ struct SparseFillDense {
   View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.reads(self.dense);
+    v.reads("dense", self.dense);
+    v.begin("matrix");
     SparseView::describe_layout(self.matrix, v);
-    v.reads(self.matrix.offsets);
-    v.writes(self.matrix.indices);
-    v.writes(self.matrix.values);
-    v.writes(self.verdict);
+    v.reads("offsets", self.matrix.offsets);
+    v.writes("indices", self.matrix.indices);
+    v.writes("values", self.matrix.values);
+    v.end();
+    v.writes("verdict", self.verdict);
   }
   friend bool operator==(const SparseFillDense&, const SparseFillDense&) = default;
 };
@@ -251,10 +270,12 @@ struct SparseCountBlocks {
   View total;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.block);
+    v.field("block", self.block);
+    v.begin("matrix");
     SparseView::describe_structure(self.matrix, v);
-    v.writes(self.offsets);
-    v.writes(self.total);
+    v.end();
+    v.writes("offsets", self.offsets);
+    v.writes("total", self.total);
   }
   friend bool operator==(const SparseCountBlocks&, const SparseCountBlocks&) = default;
 };
@@ -266,11 +287,15 @@ struct SparseFillBlocks {
   SparseView to;    // BSR, with its offsets
   template <class Self, class V>
   static void describe(Self& self, V& v) {
+    v.begin("from");
     SparseView::describe_read(self.from, v);
+    v.end();
+    v.begin("to");
     SparseView::describe_layout(self.to, v);
-    v.reads(self.to.offsets);
-    v.writes(self.to.indices);
-    v.writes(self.to.values);
+    v.reads("offsets", self.to.offsets);
+    v.writes("indices", self.to.indices);
+    v.writes("values", self.to.values);
+    v.end();
   }
   friend bool operator==(const SparseFillBlocks&, const SparseFillBlocks&) = default;
 };
@@ -284,9 +309,13 @@ struct SparseCountProduct {
   View total;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
+    v.begin("a");
     SparseView::describe_read(self.a, v);
+    v.end();
+    v.begin("b");
     SparseView::describe_read(self.b, v);
-    v.writes(self.total);
+    v.end();
+    v.writes("total", self.total);
   }
   friend bool operator==(const SparseCountProduct&, const SparseCountProduct&) = default;
 };
@@ -300,9 +329,15 @@ struct SparseFillProduct {
   SparseView c;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
+    v.begin("a");
     SparseView::describe_read(self.a, v);
+    v.end();
+    v.begin("b");
     SparseView::describe_read(self.b, v);
+    v.end();
+    v.begin("c");
     SparseView::describe_written(self.c, v);
+    v.end();
   }
   friend bool operator==(const SparseFillProduct&, const SparseFillProduct&) = default;
 };

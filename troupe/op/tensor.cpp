@@ -1,36 +1,41 @@
 #include "troupe/op/tensor.hpp"
 
+#include <cmath>
 #include <string>
+
+#include "troupe/op/check.hpp"
+#include "troupe/op/family.hpp"
 
 namespace troupe::op {
 namespace {
 
-Unexpected refuse(std::string_view op, std::string_view why) {
-  return fail(ErrorKind::invalid_argument, std::string(op) + ": " + std::string(why));
-}
+constexpr std::initializer_list<DType> kTypes = {DType::f32,  DType::f64, DType::f16,
+                                                 DType::bf16, DType::c64, DType::c128};
+constexpr std::initializer_list<DType> kRealTypes = {DType::f32, DType::f64, DType::f16, DType::bf16};
 
-Result<void> check_layout(std::string_view op, const View& view) {
-  TROUPE_TRY(troupe::check(view.shape));
-  if (view.shape.rank() == view.strides.rank()) return {};
-  return refuse(op, "strides " + view.strides.to_string() + " for a shape " + view.shape.to_string());
-}
-
-Result<void> check_type(std::string_view op, DType dtype, bool takes_complex) {
-  if (is_tensor_type(dtype) && (takes_complex || !is_complex(dtype))) return {};
-  return fail(ErrorKind::unsupported, std::string(op) + " does not take " + std::string(name(dtype)));
+Result<void> check_tensor_type(std::string_view call, DType dtype, bool takes_complex) {
+  return check_type_is_one_of(call, dtype, takes_complex ? kTypes : kRealTypes);
 }
 
 template <class Op>
 Result<void> check_elementwise(const Op& op) {
-  TROUPE_TRY(check_layout(Op::kName, op.out));
-  TROUPE_TRY(check_type(Op::kName, op.out.dtype, takes_complex(op.function)));
+  const std::string_view call = name(op.function);
+  TROUPE_TRY(check_tensor_type(call, op.out.dtype, takes_complex(op.function)));
+  if (op.numbers >> Op::kInputs != 0)
+    return refuse(call, "it has " + std::to_string(Op::kInputs) + " operands; none after those can be a number");
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
-    if (op.is_number(i)) continue;
-    TROUPE_TRY(check_layout(Op::kName, op.in[i]));
+    const std::string operand = "operand " + std::to_string(i + 1);
     bool is_condition = false;
     if constexpr (Op::kInputs == 3) is_condition = i == 0 && op.function == Ternary::select;
-    if (op.in[i].shape != op.out.shape) return refuse(Op::kName, "the shapes differ");
-    if (op.in[i].dtype != (is_condition ? DType::boolean : op.out.dtype)) return refuse(Op::kName, "the types differ");
+    if (op.is_number(i)) {
+      if (is_condition) return refuse(call, "the condition is a number; it must be an array of bool");
+      if (!std::isnan(op.factors[i].template as<double>()))  // a number may be anything; a factor is none
+        TROUPE_TRY(check_factor(call, {operand, op.factors[i]}, op.out.dtype));
+      continue;
+    }
+    TROUPE_TRY(check_factor(call, {Op::kFactorNames[i], op.factors[i]}, op.out.dtype));
+    TROUPE_TRY(check_type(call, {operand, op.in[i]}, is_condition ? DType::boolean : op.out.dtype));
+    TROUPE_TRY(check_shape(call, {operand, op.in[i]}, op.out.shape));
   }
   return {};
 }
@@ -49,36 +54,41 @@ Result<void> check(const BinaryOp& op) { return check_elementwise(op); }
 Result<void> check(const TernaryOp& op) { return check_elementwise(op); }
 
 Result<void> check(const Reduce& op) {
-  TROUPE_TRY(check_layout(Reduce::kName, op.in));
-  TROUPE_TRY(check_layout(Reduce::kName, op.out));
-  TROUPE_TRY(check_type(Reduce::kName, op.in.dtype, takes_complex(op.function)));
-  if (op.in.shape.rank() != op.out.shape.rank()) return refuse(Reduce::kName, "the ranks differ");
+  const std::string_view call = name(op.function);
+  TROUPE_TRY(check_tensor_type(call, op.in.dtype, takes_complex(op.function)));
   const DType expected = op.function == Reduction::norm ? real_type(op.in.dtype) : op.in.dtype;
-  if (op.out.dtype != expected) return refuse(Reduce::kName, "the types differ");
-  for (int i = 0; i < op.in.shape.rank(); ++i)
-    if (op.out.shape[i] != op.in.shape[i] && op.out.shape[i] != 1)
-      return refuse(Reduce::kName, op.in.shape.to_string() + " is not reduced to " + op.out.shape.to_string());
+  TROUPE_TRY(check_type(call, {"the output", op.out}, expected));
+  TROUPE_TRY(check_factor(call, {"alpha", op.alpha}, op.out.dtype));
+  TROUPE_TRY(check_factor(call, {"beta", op.beta}, op.out.dtype));
+  bool fits = op.in.shape.rank() == op.out.shape.rank();
+  for (int i = 0; fits && i < op.in.shape.rank(); ++i) fits = op.out.shape[i] == op.in.shape[i] || op.out.shape[i] == 1;
+  if (!fits) return refuse(call, op.in.shape.to_string() + " is not reduced to " + op.out.shape.to_string());
+  const bool has_none =
+      op.function == Reduction::min || op.function == Reduction::max || op.function == Reduction::mean;
+  if (has_none && element_count(op.in) == 0 && element_count(op.out) != 0)
+    return refuse(call, "there is none of no elements: the shape is " + op.in.shape.to_string());
   return {};
 }
 
 Result<void> check(const Contract& op) {
-  for (const View* view : {&op.a, &op.b, &op.c}) {
-    TROUPE_TRY(check_layout(Contract::kName, *view));
-    if (view->dtype != op.c.dtype) return refuse(Contract::kName, "the types differ");
-  }
-  TROUPE_TRY(check_type(Contract::kName, op.c.dtype, true));
+  constexpr std::string_view kCall = "einsum";
+  TROUPE_TRY(check_same_types(kCall, {{"a", op.a}, {"b", op.b}, {"c", op.c}}));
+  TROUPE_TRY(check_tensor_type(kCall, op.c.dtype, true));
+  TROUPE_TRY(check_factor(kCall, {"alpha", op.alpha}, op.c.dtype));
+  TROUPE_TRY(check_factor(kCall, {"beta", op.beta}, op.c.dtype));
   const ContractionGroups& groups = op.groups;
   if (op.a.shape.rank() != groups.batch + groups.rows + groups.depth + groups.summed_a ||
       op.b.shape.rank() != groups.batch + groups.depth + groups.columns + groups.summed_b ||
       op.c.shape.rank() != groups.batch + groups.rows + groups.columns)
-    return refuse(Contract::kName, "the ranks are not those of the groups");
+    return refuse(kCall, "the ranks of " + op.a.shape.to_string() + ", " + op.b.shape.to_string() + " and " +
+                             op.c.shape.to_string() + " are not those of the groups of axes");
   const int after_batch = groups.batch;
   if (agree(op.a, 0, op.c, 0, groups.batch + groups.rows) && agree(op.b, 0, op.c, 0, groups.batch) &&
       agree(op.a, after_batch + groups.rows, op.b, after_batch, groups.depth) &&
       agree(op.b, after_batch + groups.depth, op.c, after_batch + groups.rows, groups.columns))
     return {};
-  return refuse(Contract::kName, op.a.shape.to_string() + " and " + op.b.shape.to_string() + " do not contract to " +
-                                     op.c.shape.to_string());
+  return refuse(kCall, op.a.shape.to_string() + " and " + op.b.shape.to_string() + " do not contract to " +
+                           op.c.shape.to_string());
 }
 
 std::uint64_t Contract::work() const noexcept {
@@ -90,5 +100,7 @@ std::uint64_t Contract::work() const noexcept {
     is_huge |= __builtin_mul_overflow(work, std::uint64_t(a.shape[i]), &work);
   return is_huge ? ~std::uint64_t{0} : work;
 }
+
+extern const FamilyOps tensor_ops = register_ops("tensor", TensorOps{});
 
 }  // namespace troupe::op

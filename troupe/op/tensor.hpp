@@ -17,6 +17,8 @@ struct Elementwise {
   static constexpr Kind kKind = kind(Family::tensor, n - 1);
   static constexpr std::string_view kName = n == 1 ? "tensor.unary" : n == 2 ? "tensor.binary" : "tensor.ternary";
   static constexpr std::size_t kInputs = n;
+  static constexpr std::array<std::string_view, 3> kFactorNames{"factor_0", "factor_1", "factor_2"};
+  static constexpr std::array<std::string_view, 3> kInputNames{"in_0", "in_1", "in_2"};
   F function{};
   std::uint8_t numbers = 0;  // bit i: input i is a number
   std::array<Scalar, n> factors;
@@ -27,12 +29,12 @@ struct Elementwise {
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.function);
-    v.field(self.numbers);
-    for (auto& factor : self.factors) v.field(factor);
+    v.field("function", self.function);
+    v.field("numbers", self.numbers);
+    for (std::size_t i = 0; i < n; ++i) v.field(kFactorNames[i], self.factors[i]);
     for (std::size_t i = 0; i < n; ++i)
-      if (!self.is_number(i)) v.reads(self.in[i]);  // known by now to the decoder, too
-    v.writes(self.out);
+      if (!self.is_number(i)) v.reads(kInputNames[i], self.in[i]);  // known by now to the decoder, too
+    v.writes("out", self.out);
   }
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
@@ -55,14 +57,14 @@ struct Reduce {
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.function);
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.reads(self.in);
+    v.field("function", self.function);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.reads("in", self.in);
     if (self.reads_out())
-      v.updates(self.out);
+      v.updates("out", self.out);
     else
-      v.writes(self.out);
+      v.writes("out", self.out);
   }
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
@@ -98,21 +100,21 @@ struct Contract {
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
-    v.field(self.alpha);
-    v.field(self.beta);
-    v.field(self.engine);
-    v.field(self.groups.batch);
-    v.field(self.groups.rows);
-    v.field(self.groups.columns);
-    v.field(self.groups.depth);
-    v.field(self.groups.summed_a);
-    v.field(self.groups.summed_b);
-    v.reads(self.a);
-    v.reads(self.b);
+    v.field("alpha", self.alpha);
+    v.field("beta", self.beta);
+    v.field("engine", self.engine);
+    v.field("groups.batch", self.groups.batch);
+    v.field("groups.rows", self.groups.rows);
+    v.field("groups.columns", self.groups.columns);
+    v.field("groups.depth", self.groups.depth);
+    v.field("groups.summed_a", self.groups.summed_a);
+    v.field("groups.summed_b", self.groups.summed_b);
+    v.reads("a", self.a);
+    v.reads("b", self.b);
     if (self.reads_c())
-      v.updates(self.c);
+      v.updates("c", self.c);
     else
-      v.writes(self.c);
+      v.writes("c", self.c);
   }
   friend bool operator==(const Contract&, const Contract&) = default;
 };
@@ -123,12 +125,6 @@ using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract>;
 constexpr bool is_tensor_type(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16 || is_complex(dtype);
 }
-/// The type of a real number's magnitude: that of the parts of a complex one, else the same.
-constexpr DType real_type(DType dtype) noexcept {
-  return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
-}
-
-/// Whether the views of an op go together, for the backends: `invalid_argument` or `unsupported` where they do not.
 Result<void> check(const UnaryOp& op);
 Result<void> check(const BinaryOp& op);
 Result<void> check(const TernaryOp& op);

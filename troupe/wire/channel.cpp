@@ -4,7 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <string_view>
 
 namespace troupe::wire {
 namespace {
@@ -13,6 +15,9 @@ constexpr std::uint64_t status_bytes(std::uint64_t ring_units) noexcept {
   return sizeof(Status) + ring_units * kUnitBytes;
 }
 constexpr std::size_t kTextOffset = offsetof(Reply, text);
+/// So that the shortest reply has room for a message, too.
+constexpr std::size_t kMaxLibraryBytes = 32;
+constexpr std::size_t kMaxOpNameBytes = 255;
 
 /// The size comes from a user or from the other process: it is an error there, and an assert only in `Ring`.
 Result<void> check_units(std::uint64_t ring_units) {
@@ -45,27 +50,44 @@ Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t 
   return Channel(std::move(ring_memory), std::move(status_memory), ring_units);
 }
 
-void Channel::write_reply(Position position, std::uint64_t units, const Error& error) noexcept {
+void Channel::write_reply(Position position, std::uint64_t units, const Error& error, bool had_begun) noexcept {
   Reply& out = reply(position);
-  const std::string& library = error.origin().library;
-  std::string text = library.empty() ? std::string() : library + ": ";
-  text += error.message();
   const std::size_t room = units * kUnitBytes - kTextOffset;
-  if (text.size() > room) text.replace(room - 3, std::string::npos, "...");
-  const std::size_t size = text.size();
-  std::memcpy(reinterpret_cast<std::byte*>(&out) + kTextOffset, text.data(), size);
-  out.size_bytes = static_cast<std::uint32_t>(size);
-  out.native_code = error.origin().native_code;
-  out.error_kind_plus_one = static_cast<std::uint32_t>(error.kind()) + 1;
+  const ErrorOrigin& origin = error.origin();
+  const std::string_view library = std::string_view(origin.library).substr(0, kMaxLibraryBytes);
+  std::string message(error.message().substr(0, std::numeric_limits<std::uint16_t>::max()));
+  std::string_view op = std::string_view(origin.op).substr(0, kMaxOpNameBytes);
+  if (library.size() + op.size() + message.size() > room) op = {};
+  if (library.size() + message.size() > room) message.replace(room - library.size() - 3, std::string::npos, "...");
+  std::byte* to = reinterpret_cast<std::byte*>(&out) + kTextOffset;
+  for (const std::string_view text : {library, op, std::string_view(message)})
+    to = std::ranges::copy(std::as_bytes(std::span(text)), to).out;
+  out.message_bytes = static_cast<std::uint16_t>(message.size());
+  out.library_bytes = static_cast<std::uint8_t>(library.size());
+  out.op_bytes = static_cast<std::uint8_t>(op.size());
+  out.native_code = origin.native_code;
+  out.had_begun = had_begun ? 1 : 0;
+  out.error_kind_plus_one = static_cast<std::uint16_t>(static_cast<std::uint16_t>(error.kind()) + 1);
 }
 
-Error Channel::read_error(Position position, std::uint64_t units, std::uint32_t kind_plus_one) const {
+Error Channel::read_error(Position position, std::uint64_t units, std::uint16_t kind_plus_one) const {
   const Reply& in = reply(position);
   if (kind_plus_one > kErrorKinds) return Error(ErrorKind::internal, "the worker's reply cannot be read");
-  const std::size_t size = std::min<std::size_t>(in.size_bytes, units * kUnitBytes - kTextOffset);
-  std::string text(reinterpret_cast<const char*>(&in) + kTextOffset, size);
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-  return Error(static_cast<ErrorKind>(kind_plus_one - 1), std::move(text), ErrorOrigin{.native_code = in.native_code});
+  std::size_t left = units * kUnitBytes - kTextOffset;
+  const char* from = reinterpret_cast<const char*>(&in) + kTextOffset;
+  const auto next = [&](std::size_t size) {
+    size = std::min(size, left);
+    std::string text(from, size);
+    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    from += size;
+    left -= size;
+    return text;
+  };
+  std::string library = next(in.library_bytes);
+  std::string op = next(in.op_bytes);
+  std::string message = next(in.message_bytes);
+  return Error(static_cast<ErrorKind>(kind_plus_one - 1), std::move(message),
+               ErrorOrigin{.library = std::move(library), .native_code = in.native_code, .op = std::move(op)});
 }
 
 Result<SharedBells> SharedBells::create() {

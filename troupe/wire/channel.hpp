@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 /// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
 /// whoever spins on one of them holds up nobody else.
@@ -39,10 +39,13 @@ static_assert(sizeof(LaneStatus) == 384);
 
 /// How one op ended when it did not end well, beside its record: as many bytes here as the record has there.
 struct Reply {
-  std::uint32_t error_kind_plus_one;  // 0: it went well
-  std::uint32_t size_bytes;           // of the text that follows
+  std::uint16_t error_kind_plus_one;  // 0: it went well
+  std::uint16_t had_begun;            // not 0: it may have written something
+  std::uint16_t message_bytes;
+  std::uint8_t library_bytes;
+  std::uint8_t op_bytes;
   std::int64_t native_code;
-  char text[kUnitBytes - 16];  // goes on into the next units of a longer record
+  char text[kUnitBytes - 16];  // the library, the op and the message; goes on into the next units of a longer record
 };
 static_assert(sizeof(Reply) == kUnitBytes);
 
@@ -68,15 +71,19 @@ class Channel {
   const Descriptor& ring_descriptor() const noexcept { return ring_memory_.descriptor(); }
   const Descriptor& status_descriptor() const noexcept { return status_memory_.descriptor(); }
 
-  /// The worker: how the op whose record is at `position` failed. Before its timeline is raised.
-  void write_reply(Position position, std::uint64_t units, const Error& error) noexcept;
+  /// The worker: how the op whose record is at `position` failed. Before its timeline is raised. Kind, message, library
+  /// and native code arrive as they are; of a text without room the op goes first, then the message's end.
+  /// `had_begun`: the op may have written something by then.
+  void write_reply(Position position, std::uint64_t units, const Error& error, bool had_begun = false) noexcept;
   /// The app: how it ended. Trusts nothing.
   Result<void> read_reply(Position position, std::uint64_t units) const {
-    const std::uint32_t kind_plus_one = reply(position).error_kind_plus_one;  // once: another process may change it
+    const std::uint16_t kind_plus_one = reply(position).error_kind_plus_one;  // once: another process may change it
     if (kind_plus_one == 0) [[likely]]
       return {};
     return fail(read_error(position, units, kind_plus_one));
   }
+  /// The app, of an op that failed: whether it had begun by then.
+  bool had_begun(Position position) const noexcept { return reply(position).had_begun != 0; }
   /// Calls for what `read_reply` will look at.
   void prefetch_reply(Position position) const noexcept { __builtin_prefetch(&reply(position)); }
   /// The app, after it has read that an op failed: the next one whose record is there has not.
@@ -90,7 +97,7 @@ class Channel {
     std::byte* const replies = const_cast<std::byte*>(status_memory_.data()) + sizeof(Status);
     return *reinterpret_cast<Reply*>(replies + ring_.index(position) * kUnitBytes);
   }
-  Error read_error(Position position, std::uint64_t units, std::uint32_t kind_plus_one) const;
+  Error read_error(Position position, std::uint64_t units, std::uint16_t kind_plus_one) const;
 
   SharedMemory ring_memory_;
   SharedMemory status_memory_;

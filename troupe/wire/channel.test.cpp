@@ -61,12 +61,14 @@ TEST(Channel, brings_back_how_an_op_failed) {
   for (int kind = 0; kind < kErrorKinds; ++kind) {
     const auto position = static_cast<Position>(kind);
     const Error error(static_cast<ErrorKind>(kind), "it went wrong " + std::to_string(kind),
-                      ErrorOrigin{.library = "cublas", .native_code = -7000000000 - kind});
+                      ErrorOrigin{.library = "cublas", .native_code = -7000000000 - kind, .op = "blas.gemm"});
     ends.worker.write_reply(position, 1, error);
     const Result<void> reply = ends.app.read_reply(position, 1);
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().kind(), error.kind());
-    EXPECT_EQ(reply.error().message(), "cublas: it went wrong " + std::to_string(kind));
+    EXPECT_EQ(reply.error().message(), error.message());
+    EXPECT_EQ(reply.error().origin().library, "cublas");
+    EXPECT_EQ(reply.error().origin().op, "blas.gemm");
     EXPECT_EQ(reply.error().origin().native_code, -7000000000 - kind);
     ends.app.clear_reply(position, 1);
     EXPECT_TRUE(ends.app.read_reply(position, 1));
@@ -103,6 +105,28 @@ TEST(Channel, cuts_a_text_to_the_units_of_its_record) {
   }
 }
 
+TEST(Channel, keeps_the_message_rather_than_the_op_and_always_the_library) {
+  Ends ends;
+  const ErrorOrigin origin{.library = "cublas", .native_code = 7, .op = std::string(100, 'o')};
+  const std::string message(kUnitBytes - 16 - 6, 'm');
+  ends.worker.write_reply(0, 1, Error(ErrorKind::library_error, message, origin));
+  const Error whole = ends.app.read_reply(0, 1).error();
+  EXPECT_EQ(whole.message(), message);
+  EXPECT_EQ(whole.origin().library, "cublas");
+  EXPECT_EQ(whole.origin().op, "");
+  ends.worker.write_reply(0, 1, Error(ErrorKind::library_error, message + "m", origin));
+  EXPECT_EQ(ends.app.read_reply(0, 1).error().message(), message.substr(3) + "...");
+  EXPECT_EQ(ends.app.read_reply(0, 1).error().origin().library, "cublas");
+}
+
+TEST(Channel, says_whether_a_failed_op_had_begun) {
+  Ends ends;
+  ends.worker.write_reply(0, 1, Error(ErrorKind::library_error, "it stopped half-way"), true);
+  ends.worker.write_reply(1, 1, Error(ErrorKind::library_error, "it was refused"));
+  EXPECT_TRUE(ends.app.had_begun(0));
+  EXPECT_FALSE(ends.app.had_begun(1));
+}
+
 TEST(Channel, follows_the_ring_around) {
   Ends ends;
   ends.worker.write_reply(kUnits + 3, 1, Error(ErrorKind::timeout, "late"));
@@ -111,7 +135,8 @@ TEST(Channel, follows_the_ring_around) {
 
 TEST(Channel, reads_garbage_as_a_typed_error) {
   Ends ends;
-  for (const std::uint32_t kind : {kErrorKinds + 1U, 1000U, 0x80000000U, 0xffffffffU}) {
+  for (const int number : {kErrorKinds + 1, 1000, 0x8000, 0xffff}) {
+    const auto kind = static_cast<std::uint16_t>(number);
     std::memcpy(reply_bytes(ends.worker, 0), &kind, sizeof kind);
     const Result<void> reply = ends.app.read_reply(0, 1);
     ASSERT_FALSE(reply);
@@ -123,10 +148,13 @@ TEST(Channel, reads_garbage_as_a_typed_error) {
 TEST(Channel, reads_a_length_that_lies_up_to_the_record_s_end_and_no_further) {
   Ends ends;
   ends.worker.write_reply(kUnits - 1, 1, Error(ErrorKind::internal, std::string(112, 'y')));
-  for (const std::uint32_t size : {113U, 4096U, 0xffffffffU}) {
+  for (const std::uint32_t size : {113U, 4096U, 0xffffU}) {
     std::memcpy(reply_bytes(ends.worker, kUnits - 1) + 4, &size, sizeof size);
     EXPECT_EQ(ends.app.read_reply(kUnits - 1, 1).error().message(), std::string(112, 'y'));
   }
+  const std::uint32_t all_of_them = 0xffffffff;
+  std::memcpy(reply_bytes(ends.worker, kUnits - 1) + 4, &all_of_them, sizeof all_of_them);
+  EXPECT_EQ(ends.app.read_reply(kUnits - 1, 1).error().origin().library, std::string(112, 'y'));
 }
 
 TEST(Channel, gives_no_control_characters_to_a_reader_s_terminal) {

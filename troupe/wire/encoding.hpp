@@ -15,6 +15,9 @@
 
 namespace troupe::wire {
 
+/// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
+inline constexpr std::uint16_t kOpVersion = 5;
+
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 

@@ -22,36 +22,36 @@ Ring::Ring(std::byte* memory, std::uint64_t capacity_units) noexcept
   TROUPE_ASSERT(std::has_single_bit(capacity_units), "a ring has a power of two of units");
 }
 
-Place Ring::place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept {
+RingSlot Ring::slot_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept {
   const std::uint64_t units = units_for(size_bytes);
   const std::uint64_t to_end = capacity_units - (tail & (capacity_units - 1));
   return {.begin = tail, .skip = units <= to_end ? 0 : to_end, .units = units};
 }
 
-void Ring::commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
+void Ring::commit(const RingSlot& slot, std::uint32_t lane, std::span<const std::byte> bytes,
                   RecordTraits traits) noexcept {
-  RecordHeader& record = header(place.record());
+  RecordHeader& record = header(slot.record());
   std::byte* const to = reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader);
   // The first cache line comes last: the worker looks at it all the time, and would take it away in between.
   const std::size_t in_first_line = std::min(bytes.size(), kLineBytes - sizeof(RecordHeader));
   if (bytes.size() > in_first_line)
     std::memcpy(to + in_first_line, bytes.data() + in_first_line, bytes.size() - in_first_line);
   std::uint8_t flags = traits.alone ? kAlone : 0;
-  for (std::uint64_t i = 1; i < place.units; ++i)
-    if (looks_like_next(place.record() + i)) flags |= kToBeWiped;
+  for (std::uint64_t i = 1; i < slot.units; ++i)
+    if (looks_like_next(slot.record() + i)) flags |= kToBeWiped;
   std::atomic_signal_fence(std::memory_order_release);
   if (in_first_line > 0) std::memcpy(to, bytes.data(), in_first_line);
   record.size_bytes = static_cast<std::uint32_t>(bytes.size());
-  record.units = static_cast<std::uint16_t>(place.units);
+  record.units = static_cast<std::uint16_t>(slot.units);
   record.lane = static_cast<std::uint8_t>(lane);
   record.flags = flags;
   record.cancelled.store(traits.cancelled ? 1 : 0, std::memory_order_relaxed);
-  record.mark.store(mark_of(place.record()), std::memory_order_seq_cst);
-  if (place.skip == 0) return;
-  RecordHeader& skip = header(place.begin);
+  record.mark.store(mark_of(slot.record()), std::memory_order_seq_cst);
+  if (slot.skip == 0) return;
+  RecordHeader& skip = header(slot.begin);
   skip.size_bytes = kSkip;
   skip.flags = kToBeWiped;  // what else is in its units is older
-  skip.mark.store(mark_of(place.begin), std::memory_order_seq_cst);
+  skip.mark.store(mark_of(slot.begin), std::memory_order_seq_cst);
 }
 
 Record Ring::read(Position position) const noexcept {
@@ -93,12 +93,12 @@ bool Ring::looks_like_next(Position unit) const noexcept {
   return header(unit).mark.load(std::memory_order_relaxed) == mark_of(unit + capacity_units_);
 }
 
-std::optional<Place> RingTail::reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept {
+std::optional<RingSlot> RingTail::reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept {
   Position tail = next_.load(std::memory_order_relaxed);
   for (;;) {
-    const Place place = Ring::place_at(tail, size_bytes, ring.capacity_units());
-    if (!Ring::is_free(place, head, ring.capacity_units())) return std::nullopt;
-    if (next_.compare_exchange_weak(tail, place.end(), std::memory_order_relaxed)) return place;
+    const RingSlot slot = Ring::slot_at(tail, size_bytes, ring.capacity_units());
+    if (!Ring::is_free(slot, head, ring.capacity_units())) return std::nullopt;
+    if (next_.compare_exchange_weak(tail, slot.end(), std::memory_order_relaxed)) return slot;
   }
 }
 

@@ -5,7 +5,7 @@
 // The ring is the memory only. Who may write where is decided by `RingTail`, or by whoever owns the positions.
 //
 //   RingTail tail;
-//   if (auto place = tail.reserve(ring, bytes.size(), head)) ring.commit(*place, lane, bytes);   // a producer
+//   if (auto slot = tail.reserve(ring, bytes.size(), head)) ring.commit(*slot, lane, bytes);   // a producer
 //   if (auto record = ring.at(position)) ...                                                    // the worker
 #pragma once
 
@@ -46,8 +46,8 @@ struct Record {
   const std::atomic<std::uint32_t>* cancelled = nullptr;
 };
 
-/// A place that a producer has been given: `skip` units to the ring's end, then the record.
-struct Place {
+/// A slot that a producer has been given: `skip` units to the ring's end, then the record.
+struct RingSlot {
   Position begin = 0;
   std::uint64_t skip = 0;
   std::uint64_t units = 0;
@@ -71,16 +71,16 @@ class Ring {
     return (sizeof(RecordHeader) + size_bytes + kUnitBytes - 1) / kUnitBytes;
   }
   /// Where a record of that size goes when `tail` is the next free position: never around the ring's end.
-  static Place place_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
-  /// Whether a place is free when everything before `head` is. One unit always stays free: it is the one where
+  static RingSlot slot_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
+  /// Whether a slot is free when everything before `head` is. One unit always stays free: it is the one where
   /// the reader looks for the next record, and so it never looks at what is left of an old one.
-  static bool is_free(const Place& place, Position head, std::uint64_t capacity_units) noexcept {
-    return place.end() - head < capacity_units;
+  static bool is_free(const RingSlot& slot, Position head, std::uint64_t capacity_units) noexcept {
+    return slot.end() - head < capacity_units;
   }
 
-  /// Writes a record for a lane where its producer was given a place, and makes it visible. Sequentially consistent,
+  /// Writes a record for a lane where its producer was given a slot, and makes it visible. Sequentially consistent,
   /// because the producer looks next whether the worker sleeps (see Bell).
-  void commit(const Place& place, std::uint32_t lane, std::span<const std::byte> bytes,
+  void commit(const RingSlot& slot, std::uint32_t lane, std::span<const std::byte> bytes,
               RecordTraits traits = {}) noexcept;
   /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
   /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
@@ -122,11 +122,11 @@ class Ring {
   std::uint64_t capacity_units_ = 0;
 };
 
-/// Hands out places to any number of threads.
+/// Hands out slots to any number of threads.
 class RingTail {
  public:
-  /// A place after all others; none when the ring is full, `head` being the oldest position not freed.
-  std::optional<Place> reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept;
+  /// A slot after all others; none when the ring is full, `head` being the oldest position not freed.
+  std::optional<RingSlot> reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept;
 
  private:
   std::atomic<Position> next_{0};

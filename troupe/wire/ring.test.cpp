@@ -32,10 +32,10 @@ struct TestRing {
   std::byte* memory() { return memory_; }
 
   /// Where the record went, if there was room.
-  std::optional<Place> push(const Bytes& record, std::uint32_t lane = 0) {
-    const std::optional<Place> place = tail.reserve(ring, record.size(), head.load(std::memory_order_acquire));
-    if (place) ring.commit(*place, lane, record);
-    return place;
+  std::optional<RingSlot> push(const Bytes& record, std::uint32_t lane = 0) {
+    const std::optional<RingSlot> slot = tail.reserve(ring, record.size(), head.load(std::memory_order_acquire));
+    if (slot) ring.commit(*slot, lane, record);
+    return slot;
   }
   void free(Position position, std::uint64_t units) {
     ring.free(position, units);
@@ -76,7 +76,7 @@ TEST(Ring, has_nothing_where_nothing_was_committed) {
   for (Position position = 0; position < 24; ++position) EXPECT_FALSE(test.ring.at(position));
   const auto reserved = test.tail.reserve(test.ring, 1, 0);
   ASSERT_TRUE(reserved);
-  EXPECT_FALSE(test.ring.at(0)) << "a place is no record yet";
+  EXPECT_FALSE(test.ring.at(0)) << "a slot is no record yet";
 }
 
 TEST(Ring, counts_the_units_of_every_length) {
@@ -91,9 +91,9 @@ TEST(Ring, takes_records_of_every_length) {
   Position position = 0;
   for (std::size_t size = 0; size < 4 * kUnitBytes; ++size) {
     const Bytes bytes(size, static_cast<std::byte>(size));
-    const auto place = test.push(bytes);
-    ASSERT_TRUE(place);
-    if (place->skip > 0) {
+    const auto slot = test.push(bytes);
+    ASSERT_TRUE(slot);
+    if (slot->skip > 0) {
       const auto skip = test.ring.at(position);
       ASSERT_TRUE(skip && skip->skip);
       test.free(position, skip->units);
@@ -128,9 +128,9 @@ TEST(Ring, keeps_what_is_said_of_a_record_beside_it) {
   TestRing test(16);
   const Bytes record = record_of(1);
   const auto at = [&](RecordTraits traits) {
-    const Place place = *test.tail.reserve(test.ring, record.size(), 0);
-    test.ring.commit(place, 7, record, traits);
-    return *test.ring.at(place.record());
+    const RingSlot slot = *test.tail.reserve(test.ring, record.size(), 0);
+    test.ring.commit(slot, 7, record, traits);
+    return *test.ring.at(slot.record());
   };
   EXPECT_FALSE(at({}).alone);
   EXPECT_TRUE(at({.alone = true}).alone);
@@ -163,11 +163,11 @@ TEST(Ring, skips_to_its_start_rather_than_break_a_record) {
   TestRing test(8);
   ASSERT_TRUE(test.push(record_of(6)));
   test.free(0, 6);
-  const auto place = test.push(record_of(3, 9));
-  ASSERT_TRUE(place);
-  EXPECT_EQ(place->skip, 2U);
-  EXPECT_EQ(place->record(), 8U);
-  EXPECT_EQ(place->end(), 11U);
+  const auto slot = test.push(record_of(3, 9));
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->skip, 2U);
+  EXPECT_EQ(slot->record(), 8U);
+  EXPECT_EQ(slot->end(), 11U);
   const auto skip = test.ring.at(6);
   ASSERT_TRUE(skip);
   EXPECT_TRUE(skip->skip);
@@ -180,17 +180,17 @@ TEST(Ring, fills_up_to_its_end_without_a_skip) {
   TestRing test(8);
   ASSERT_TRUE(test.push(record_of(6)));
   test.free(0, 6);
-  const auto place = test.push(record_of(2));
-  ASSERT_TRUE(place);
-  EXPECT_EQ(place->skip, 0U);
-  EXPECT_EQ(place->end(), 8U);
+  const auto slot = test.push(record_of(2));
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->skip, 0U);
+  EXPECT_EQ(slot->end(), 8U);
 }
 
 TEST(Ring, has_room_at_any_tail_for_a_record_of_almost_half_its_size_when_it_is_empty) {
   for (const std::uint64_t capacity : {4U, 8U, 256U})
     for (Position tail = 0; tail < 2 * capacity; ++tail) {
-      const Place place = Ring::place_at(tail, record_of(capacity / 2 - 1).size(), capacity);
-      EXPECT_TRUE(Ring::is_free(place, tail, capacity));
+      const RingSlot slot = Ring::slot_at(tail, record_of(capacity / 2 - 1).size(), capacity);
+      EXPECT_TRUE(Ring::is_free(slot, tail, capacity));
     }
 }
 
@@ -208,7 +208,8 @@ TEST(Ring, shows_a_cancellation_to_who_has_the_record_and_not_to_the_next_round)
   }
 }
 
-// Each unit of a payload says that it is a record: the mark of its place, of the round before, and of the round after.
+// Each unit of a payload says that it is a record: the mark of its position, of the round before, and of the round
+// after.
 TEST(Ring, takes_no_stale_bytes_for_a_record) {
   constexpr std::uint64_t kUnits = 8;
   for (std::uint64_t lie = 0; lie < 4 * kUnits; ++lie) {
@@ -365,12 +366,12 @@ TEST(Ring, is_a_queue_of_records_over_many_rounds) {
     const std::uint64_t capacity = std::uint64_t{8} << (random() % 4);
     TestRing test(capacity);
     struct Pending {
-      Place place;
+      RingSlot slot;
       Bytes bytes;
     };
-    std::vector<Pending> reserved;                 // given a place, not committed
-    std::deque<std::pair<Position, Bytes>> queue;  // as the reader must see it, in order of places
-    Position end = 0;                              // of the last place
+    std::vector<Pending> reserved;                 // given a slot, not committed
+    std::deque<std::pair<Position, Bytes>> queue;  // as the reader must see it, in order of slots
+    Position end = 0;                              // of the last slot
     Position reader = 0;
     std::deque<std::pair<Position, std::uint64_t>> read;  // read and not freed
     std::uint32_t number = 0;
@@ -379,27 +380,27 @@ TEST(Ring, is_a_queue_of_records_over_many_rounds) {
         case 0: {
           Bytes bytes = numbered(0, number, random() % (capacity * kUnitBytes / 8),
                                  static_cast<std::uint32_t>(reader + random() % 64));
-          const Place would = Ring::place_at(end, bytes.size(), capacity);
-          const auto place = test.tail.reserve(test.ring, bytes.size(), test.head);
-          ASSERT_EQ(place.has_value(), would.end() - test.head < capacity);
-          if (!place) break;
+          const RingSlot would = Ring::slot_at(end, bytes.size(), capacity);
+          const auto slot = test.tail.reserve(test.ring, bytes.size(), test.head);
+          ASSERT_EQ(slot.has_value(), would.end() - test.head < capacity);
+          if (!slot) break;
           ++number;
-          end = place->end();
-          queue.emplace_back(place->record(), bytes);
-          reserved.push_back({*place, std::move(bytes)});
+          end = slot->end();
+          queue.emplace_back(slot->record(), bytes);
+          reserved.push_back({*slot, std::move(bytes)});
           break;
         }
         case 1: {
           if (reserved.empty()) break;
           const auto chosen = reserved.begin() + static_cast<std::ptrdiff_t>(random() % reserved.size());
-          test.ring.commit(chosen->place, 0, chosen->bytes);
+          test.ring.commit(chosen->slot, 0, chosen->bytes);
           reserved.erase(chosen);
           break;
         }
         case 2: {
           const auto record = test.ring.at(reader);
           const bool expected = !queue.empty() && std::ranges::none_of(reserved, [&](const Pending& pending) {
-            return pending.place.record() == queue.front().first;
+            return pending.slot.record() == queue.front().first;
           });
           ASSERT_EQ(record.has_value(), expected);
           if (!record) break;
@@ -451,25 +452,25 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
 
   Ring ring(memory.data(), kUnits);
   RingTail tail;
-  std::deque<Place> places;
+  std::deque<RingSlot> slots;
   std::uint32_t freed = 0;
   Position head = 0;
   std::mt19937 random(5);
   int status = 0;
   for (std::uint32_t number = 0; number < kRecords; ++number) {
     const Bytes bytes = numbered(1, number, random() % 150, static_cast<std::uint32_t>(head + random() % 128));
-    std::optional<Place> place;
-    while (!(place = tail.reserve(ring, bytes.size(), head))) {
+    std::optional<RingSlot> slot;
+    while (!(slot = tail.reserve(ring, bytes.size(), head))) {
       ASSERT_EQ(waitpid(reader, &status, WNOHANG), 0) << "the reader has ended: " << status;
       for (; freed < number && timeline.done(freed + 1); ++freed) {
-        ring.free(places.front().begin, places.front().end() - places.front().begin);
-        head = places.front().end();
-        places.pop_front();
+        ring.free(slots.front().begin, slots.front().end() - slots.front().begin);
+        head = slots.front().end();
+        slots.pop_front();
       }
       std::this_thread::yield();
     }
-    places.push_back(*place);
-    ring.commit(*place, number % 16, bytes);
+    slots.push_back(*slot);
+    ring.commit(*slot, number % 16, bytes);
   }
   EXPECT_EQ(waitpid(reader, &status, 0), reader);
   EXPECT_EQ(status, 0);

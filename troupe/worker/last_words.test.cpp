@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "troupe/backend/host/plugins.hpp"
 #include "troupe/backend/op_notes.hpp"
+#include "troupe/backend/plugin/plugins.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TROUPE_TEST_SANITIZED 1
@@ -83,7 +83,7 @@ class Dying : public testing::Test {
     expect_parts(parts);
   }
   void expect_parts(const std::vector<std::string>& parts) {
-    const std::string text = read_last_words(*words);
+    const std::string text = wire::read_last_words(*words);
     for (const std::string& part : parts) {
       EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
     }
@@ -112,7 +112,7 @@ void overflow_the_stack() {
 
 void call_bad_plugin(const std::string& function) {
   const std::string path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libbad_plugin.so";
-  host::Plugins plugins;
+  backend::Plugins plugins;
   at_op(1, 7, op::PluginCall::kName, function);
   const Result<void> result =
       plugins.call({.path = path, .function = function, .arrays = {}, .parameters = {}}, {}, nullptr, {});
@@ -212,7 +212,7 @@ TEST_F(Dying, an_exit_during_an_op_ends_at_once_with_its_code_and_is_told) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 7);
   EXPECT_EQ(words->state.load(), LastWords::complete);
-  EXPECT_EQ(read_last_words(*words), "exit(7) called in plugin.call exit (lane 1, ticket 7)");
+  EXPECT_EQ(wire::read_last_words(*words), "exit(7) called in plugin.call exit (lane 1, ticket 7)");
 }
 
 TEST_F(Dying, an_exit_outside_of_any_op_is_an_ordinary_one) {
@@ -223,7 +223,7 @@ TEST_F(Dying, an_exit_outside_of_any_op_is_an_ordinary_one) {
   });
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 3);
-  EXPECT_EQ(read_last_words(*words), "");
+  EXPECT_EQ(wire::read_last_words(*words), "");
 }
 
 TEST_F(Dying, of_threads_that_crash_at_once_one_says_all_and_the_others_nothing) {
@@ -256,7 +256,7 @@ TEST_F(Dying, a_crash_of_a_process_that_the_worker_forked_is_not_the_workers) {
   });
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), SIGSEGV);
-  EXPECT_EQ(read_last_words(*words), "");
+  EXPECT_EQ(wire::read_last_words(*words), "");
 }
 
 stack_t current_alternate_stack() {
@@ -270,7 +270,7 @@ TEST_F(Dying, of_an_error_that_nothing_cures_leaves_the_error) {
     die_with_words(Error(ErrorKind::context_poisoned, "cuStreamQuery answered 700", ErrorOrigin{.native_code = 700}));
   });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-  const std::optional<Error> error = read_last_error(*words);
+  const std::optional<Error> error = wire::read_last_error(*words);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::context_poisoned);
   EXPECT_EQ(error->message(), "cuStreamQuery answered 700");
@@ -300,16 +300,16 @@ TEST(AlternateStack, is_given_once_and_a_thread_that_has_one_keeps_it) {
   }).join();
 }
 
-TEST(LastWords, of_a_worker_that_left_none_are_empty) { EXPECT_EQ(read_last_words(LastWords{}), ""); }
+TEST(LastWords, of_a_worker_that_left_none_are_empty) { EXPECT_EQ(wire::read_last_words(LastWords{}), ""); }
 
 TEST(LastWords, of_a_crash_are_no_error_of_its_own) {
   LastWords words;
-  EXPECT_FALSE(read_last_error(words));
+  EXPECT_FALSE(wire::read_last_error(words));
   words.state = LastWords::complete;
   words.signal = SIGSEGV;
-  EXPECT_FALSE(read_last_error(words));
+  EXPECT_FALSE(wire::read_last_error(words));
   words.error_kind_plus_one = 1000;
-  EXPECT_FALSE(read_last_error(words)) << "garbage";
+  EXPECT_FALSE(wire::read_last_error(words)) << "garbage";
 }
 
 TEST(LastWords, that_were_cut_off_say_what_there_is) {
@@ -318,7 +318,7 @@ TEST(LastWords, that_were_cut_off_say_what_there_is) {
   words.signal = SIGBUS;
   words.has_address = 1;
   words.fault_address = 0xffffdeadbeef0000;
-  EXPECT_EQ(read_last_words(words),
+  EXPECT_EQ(wire::read_last_words(words),
             "SIGBUS at address 0xffffdeadbeef0000 outside of any op; it died before it had said all");
 }
 
@@ -330,7 +330,7 @@ TEST(LastWords, that_are_garbage_stay_within_their_place_and_printable) {
   words.has_op = 0x41414141;
   std::fill(std::begin(words.op), std::end(words.op), '\xc3');
   std::fill(std::begin(words.text), std::end(words.text), '\n');
-  const std::string text = read_last_words(words);
+  const std::string text = wire::read_last_words(words);
   EXPECT_LT(text.size(), sizeof(LastWords) + 200);
   EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return ' ' <= c && c <= '~'; }));
   EXPECT_TRUE(text.starts_with("signal 1094795585 at address 0x0 in ????"));

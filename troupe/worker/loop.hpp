@@ -7,7 +7,7 @@
 
 #include "troupe/backend/backend.hpp"
 #include "troupe/core/park.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/op/table.hpp"
 #include "troupe/worker/range_tracker.hpp"
 
 namespace troupe::worker {
@@ -65,37 +65,35 @@ class Loop {
     backend::Work work;
     work.position = position_;
     work.units = record.units;
-    work.bytes = record.bytes;
     work.cancelled = record.cancelled;
     work.lane = lane;
     work.alone = record.alone;
     work.ticket = ++issued_[lane];
-    const Result<void> handed_in = op::decode<void>(
-        record.bytes, [&]<class Op>(const op::OpHeader&, Op& op) { return hand_in(record, work, op); });
+    const Result<void> handed_in = hand_in(record, work);
     if (handed_in) return;
     channel_.write_reply(position_, record.units, handed_in.error());
     work.refused = true;
     work.estimate = 0;
-    backend_.submit(work);
+    op_ = {};
+    backend_.submit(work, op_);
   }
 
   /// An error is that of an op that must not be run.
-  template <class Op>
-  Result<void> hand_in(const wire::Record& record, backend::Work& work, Op& op) {
+  Result<void> hand_in(const wire::Record& record, backend::Work& work) {
+    TROUPE_TRY(op_.decode(record.bytes));
+    const op::OpInfo& info = op_.info();
+    op::Views views;
+    info.views(op_.get(), views);
     op::Toucher toucher;
-    Op::describe(op, toucher);
-    TROUPE_TRY(Result<void>(toucher.status()));
-    work.estimate = op::work_of(op, toucher);
+    TROUPE_TRY(op::examine(info, op_.get(), views, toucher));
+    work.estimate = info.work(op_.get(), toucher.elements());
     // One that is not wanted only takes its turn; what it names may not even be there.
     if (record.cancelled->load(std::memory_order_seq_cst) == 0)
       for (const op::Touch& touch : toucher.touches().all())
         if (!backend_.memory().contains(touch.range))
           return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
     tracker_.add(work, toucher.touches().all());
-    if constexpr (requires { backend_.submit(work, op); })
-      backend_.submit(work, op);  // it is decoded already
-    else
-      backend_.submit(work);
+    backend_.submit(work, op_);
     return {};
   }
 
@@ -103,6 +101,7 @@ class Loop {
   wire::Bell& doorbell_;
   B& backend_;
   RangeTracker tracker_;
+  op::AnyOp op_;  // the one at hand
   std::atomic<bool> stopping_{false};
   wire::Position position_ = 0;
   std::array<wire::Ticket, wire::kMaxLanes> issued_{};

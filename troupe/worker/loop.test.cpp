@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "troupe/backend/host/host_backend.hpp"
+#include "troupe/op/control.hpp"
+#include "troupe/op/memory.hpp"
+#include "troupe/op/plugin.hpp"
 
 namespace troupe::worker {
 namespace {
@@ -49,7 +52,7 @@ op::Fill fill(const View& out, std::uint8_t value) { return {.out = out, .value 
 struct Submitted {
   std::uint32_t lane = 0;
   wire::Ticket ticket = 0;
-  wire::Place place;
+  wire::RingSlot slot;
 };
 
 /// A worker's loop in a thread, one chunk of memory, and the app's side of the ring.
@@ -67,18 +70,18 @@ struct TestLoop {
   TestLoop& operator=(const TestLoop&) = delete;
 
   Submitted submit_bytes(std::uint32_t lane, std::span<const std::byte> bytes) {
-    std::optional<wire::Place> place;
+    std::optional<wire::RingSlot> slot;
     wait_until([&] {
       free_places();
-      return (place = tail.reserve(channel.ring(), bytes.size(), head)).has_value();
+      return (slot = tail.reserve(channel.ring(), bytes.size(), head)).has_value();
     });
-    return commit(lane, *place, bytes);
+    return commit(lane, *slot, bytes);
   }
-  Submitted commit(std::uint32_t lane, const wire::Place& place, std::span<const std::byte> bytes) {
-    channel.clear_reply(place.record(), place.units);
-    channel.ring().commit(place, lane, bytes);
+  Submitted commit(std::uint32_t lane, const wire::RingSlot& slot, std::span<const std::byte> bytes) {
+    channel.clear_reply(slot.record(), slot.units);
+    channel.ring().commit(slot, lane, bytes);
     bells.doorbell(0).ring();
-    under_way.push_back({.lane = lane, .ticket = ++issued[lane], .place = place});
+    under_way.push_back({.lane = lane, .ticket = ++issued[lane], .slot = slot});
     return under_way.back();
   }
   template <class Op>
@@ -93,7 +96,7 @@ struct TestLoop {
   /// How it ended, once it has.
   Result<void> end_of(const Submitted& op) {
     wait_until([&] { return done(op); });
-    return channel.read_reply(op.place.record(), op.place.units);
+    return channel.read_reply(op.slot.record(), op.slot.units);
   }
   void finish_all() {
     for (const Submitted& op : under_way) wait_until([&] { return done(op); });
@@ -129,9 +132,9 @@ struct TestLoop {
   }
   void free_places() {
     while (!under_way.empty() && done(under_way.front())) {
-      const wire::Place& place = under_way.front().place;
-      channel.ring().free(place.begin, place.end() - place.begin);
-      head = place.end();
+      const wire::RingSlot& slot = under_way.front().slot;
+      channel.ring().free(slot.begin, slot.end() - slot.begin);
+      head = slot.end();
       under_way.pop_front();
     }
   }
@@ -208,7 +211,7 @@ TEST(Loop, does_not_run_what_was_cancelled_before_it_began) {
   const Submitted unwanted = test.submit(1, fill(bytes_at(0, 10), 9));
   const Submitted wanted = test.submit(1, fill(bytes_at(10, 10), 9));
   wait_until([&] { return test.begun(gate); });
-  test.channel.ring().cancel(unwanted.place.record());
+  test.channel.ring().cancel(unwanted.slot.record());
   EXPECT_FALSE(test.begun(unwanted));
   test.open_gate();
   EXPECT_TRUE(test.end_of(gate));
@@ -241,10 +244,10 @@ TEST(Loop, answers_a_record_whose_length_cannot_be) {
   const Submitted before = test.submit(6, op::Nop{});
   EXPECT_TRUE(test.end_of(before));
   // It says that it takes seven units and has the bytes of one: the loop takes it for one.
-  wire::Place lies{.begin = before.place.end(), .skip = 0, .units = 7};
+  wire::RingSlot lies{.begin = before.slot.end(), .skip = 0, .units = 7};
   const Submitted bad = test.commit(6, lies, encoded(op::Nop{}));
   EXPECT_EQ(test.end_of(bad).error().kind(), ErrorKind::invalid_argument);
-  const wire::Place next{.begin = lies.begin + 1, .skip = 0, .units = 1};
+  const wire::RingSlot next{.begin = lies.begin + 1, .skip = 0, .units = 1};
   EXPECT_TRUE(test.end_of(test.commit(6, next, encoded(op::Nop{}))));
 }
 

@@ -30,7 +30,7 @@ void log_to_app(const troupe::LogRecord& record) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
-    std::puts(troupe::worker::version().c_str());
+    std::puts(troupe::wire::protocol_version().c_str());
     return 0;
   }
   if (argc == 2 && std::strcmp(argv[1], "--devices") == 0) return troupe::worker::print_devices();

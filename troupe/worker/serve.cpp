@@ -22,20 +22,20 @@ constexpr auto kHeadStart = std::chrono::milliseconds(5);
 
 /// What comes with a `Hello`.
 struct Shared {
-  Hello hello;
+  wire::Hello hello;
   wire::Channel channel;
   wire::SharedBells bells;
 };
 
 Result<Shared> be_greeted(wire::Socket& socket) {
   wire::Message message = TROUPE_TRY(socket.receive());
-  const ToWorker decoded = TROUPE_TRY(decode_to_worker(message.bytes));
-  const Hello* hello = std::get_if<Hello>(&decoded);
+  const wire::ToWorker decoded = TROUPE_TRY(wire::decode_to_worker(message.bytes));
+  const wire::Hello* hello = std::get_if<wire::Hello>(&decoded);
   if (!hello || message.descriptors.size() != 3)
     return fail(ErrorKind::invalid_argument, "the app's first message is no greeting");
-  if (hello->version != version())
-    return fail(ErrorKind::unsupported, "the worker is of another version than the app: the worker is " + version() +
-                                            ", the app is " + hello->version);
+  if (hello->version != wire::protocol_version())
+    return fail(ErrorKind::unsupported, "the worker is of another version than the app: the worker is " +
+                                            wire::protocol_version() + ", the app is " + hello->version);
   wire::Channel channel = TROUPE_TRY(
       wire::Channel::open(std::move(message.descriptors[0]), std::move(message.descriptors[1]), hello->ring_units));
   wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::open(std::move(message.descriptors[2])));
@@ -61,19 +61,19 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
 }
 
 template <backend::Backend B>
-Result<void> make_memory(wire::Socket& socket, B& backend, const backend::Chunk& chunk) {
+Result<void> make_memory(wire::Socket& socket, B& backend, const wire::Chunk& chunk) {
   const auto refuse = [&](const Error& why) -> Result<void> {
     if (why.kind() == ErrorKind::context_poisoned) return fail(why);  // the next worker is asked
-    return send(socket, ToApp(NoMemory{why.kind(), std::string(why.message())}));
+    return send(socket, wire::ToApp(wire::NoMemory{why.kind(), std::string(why.message())}));
   };
-  if (backend::dies_with_its_worker(chunk.memory)) {
+  if (wire::dies_with_its_worker(chunk.memory)) {
     const Result<void> made = backend.memory().make_here(chunk);
-    return made ? send(socket, ToApp(MemoryMade{})) : refuse(made.error());
+    return made ? send(socket, wire::ToApp(wire::MemoryMade{})) : refuse(made.error());
   }
   const Result<wire::Descriptor> made = backend.memory().make(chunk.size_bytes);
   if (!made) return refuse(made.error());
   const std::array<int, 1> descriptor{made->get()};
-  return send(socket, ToApp(MemoryMade{}), descriptor);
+  return send(socket, wire::ToApp(wire::MemoryMade{}), descriptor);
 }
 
 /// Announcements, until the app hangs up.
@@ -82,14 +82,14 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
   for (;;) {
     Result<wire::Message> message = socket.receive();
     if (!message) return fail(message.error());
-    const ToWorker decoded = TROUPE_TRY(decode_to_worker(message->bytes));
+    const wire::ToWorker decoded = TROUPE_TRY(wire::decode_to_worker(message->bytes));
     catch_up_with_lanes(channel);
-    if (const auto* chunk = std::get_if<MapChunk>(&decoded)) {
+    if (const auto* chunk = std::get_if<wire::MapChunk>(&decoded)) {
       if (message->descriptors.size() != 1) return fail(ErrorKind::invalid_argument, "a chunk came without its memory");
       TROUPE_TRY(backend.memory().map(chunk->chunk, std::move(message->descriptors[0])));
-    } else if (const auto* wanted = std::get_if<MakeMemory>(&decoded)) {
+    } else if (const auto* wanted = std::get_if<wire::MakeMemory>(&decoded)) {
       TROUPE_TRY(make_memory(socket, backend, wanted->chunk));
-    } else if (const auto* dropped = std::get_if<DropChunk>(&decoded)) {
+    } else if (const auto* dropped = std::get_if<wire::DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
     }
   }
@@ -109,13 +109,14 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
       // The app need not wait until the driver has taken this process apart; and that holds up the whole GPU, so the
       // one that takes over is let go first.
       const TimePoint now = std::chrono::steady_clock::now();
-      (void)send(socket, ToApp(Poisoned{why.kind(), std::string(why.message()), now.time_since_epoch().count()}));
+      (void)send(socket,
+                 wire::ToApp(wire::Poisoned{why.kind(), std::string(why.message()), now.time_since_epoch().count()}));
       std::this_thread::sleep_for(kHeadStart);
       die_with_words(why);
     };
   }
   std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
-  TROUPE_TRY(send(socket, ToApp(Ready{version()})));
+  TROUPE_TRY(send(socket, wire::ToApp(wire::Ready{wire::protocol_version()})));
   Loop<B> loop(shared.channel, shared.bells.doorbell(shared.hello.doorbell), *backend);
   std::thread drain([&] {
     pthread_setname_np(pthread_self(), "troupe-drain");
@@ -127,6 +128,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   const Result<void> end = listen(socket, shared.channel, *backend);
   if (end.error().kind() == ErrorKind::context_poisoned) setup.poisoned(end.error());  // we noticed before the backend
   if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);   // nobody is left to work for
+  backend->memory().close();
   loop.stop();
   drain.join();
   warm.join();
@@ -171,7 +173,7 @@ int print_devices() {
 Result<void> serve(wire::Socket socket, const ServeOptions& options) {
   Result<Shared> shared = be_greeted(socket);
   Result<void> end = shared ? serve_greeted(socket, *shared, options) : fail(shared.error());
-  if (!end) (void)send(socket, ToApp(Refused{end.error().kind(), std::string(end.error().message())}));
+  if (!end) (void)send(socket, wire::ToApp(wire::Refused{end.error().kind(), std::string(end.error().message())}));
   return end;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "troupe/core/log.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
-#include "troupe/worker/protocol.hpp"
 
 namespace troupe::worker {
 

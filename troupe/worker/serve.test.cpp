@@ -12,7 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "troupe/op/families.hpp"
+#include "troupe/op/control.hpp"
+#include "troupe/op/memory.hpp"
+#include "troupe/op/plugin.hpp"
+#include "troupe/op/table.hpp"
 #include "troupe/wire/child.hpp"
 
 namespace troupe::worker {
@@ -41,45 +44,46 @@ struct App {
   explicit App(std::pair<wire::Socket, wire::Descriptor> ends)
       : socket(std::move(ends.first)), their_end(std::move(ends.second)) {}
 
-  Hello hello() const {
-    return {.version = version(),
+  wire::Hello hello() const {
+    return {.version = wire::protocol_version(),
             .backend = "host",
             .ring_units = kUnits,
             .doorbell = 2,
             .memory_limit_bytes = 0,
             .device = {}};
   }
-  void greet(const Hello& greeting) {
+  void greet(const wire::Hello& greeting) {
     const std::array<int, 3> descriptors{channel.ring_descriptor().get(), channel.status_descriptor().get(),
                                          bells.descriptor().get()};
-    value(send(*socket, ToWorker(greeting), descriptors));
+    value(send(*socket, wire::ToWorker(greeting), descriptors));
   }
-  ToApp answer() { return value(decode_to_app(value(socket->receive()).bytes)); }
+  wire::ToApp answer() { return value(wire::decode_to_app(value(socket->receive()).bytes)); }
   void be_ready() {
     greet(hello());
-    ASSERT_TRUE(std::holds_alternative<Ready>(answer()));
+    ASSERT_TRUE(std::holds_alternative<wire::Ready>(answer()));
   }
   void map_chunk(std::uint32_t id, const wire::SharedMemory& memory) {
     const int descriptor = memory.descriptor().get();
-    value(send(*socket, ToWorker(MapChunk{{.id = id, .size_bytes = memory.size_bytes()}}), std::span(&descriptor, 1)));
+    value(send(*socket, wire::ToWorker(wire::MapChunk{{.id = id, .size_bytes = memory.size_bytes()}}),
+               std::span(&descriptor, 1)));
   }
   void hang_up() { socket.reset(); }
 
   template <class Op>
-  wire::Place submit(const Op& op) {
+  wire::RingSlot submit(const Op& op) {
     wire::Writer out;
     op::encode(op, out);
-    const auto place = tail.reserve(channel.ring(), out.bytes().size(), 0);
-    EXPECT_TRUE(place);
-    channel.ring().commit(*place, 0, out.bytes());
+    const auto slot = tail.reserve(channel.ring(), out.bytes().size(), 0);
+    EXPECT_TRUE(slot);
+    channel.ring().commit(*slot, 0, out.bytes());
     bells.doorbell(2).ring();
     ++issued;
-    return *place;
+    return *slot;
   }
   /// The answer to what was submitted last.
-  Result<void> end_of(const wire::Place& place) {
+  Result<void> end_of(const wire::RingSlot& slot) {
     wait_until([&] { return channel.status().lanes[0].timeline.done(issued); });
-    return channel.read_reply(place.record(), place.units);
+    return channel.read_reply(slot.record(), slot.units);
   }
 
   std::optional<wire::Socket> socket;
@@ -125,50 +129,50 @@ class WorkerThread {
 };
 
 /// What a worker says to a greeting that it does not like; its `serve` says the same.
-Refused refusal_of(const Hello& hello) {
+wire::Refused refusal_of(const wire::Hello& hello) {
   App app;
   WorkerThread worker(app);
   app.greet(hello);
-  const ToApp answer = app.answer();
+  const wire::ToApp answer = app.answer();
   const Result<void> end = worker.end();
-  EXPECT_TRUE(std::holds_alternative<Refused>(answer));
-  if (!std::holds_alternative<Refused>(answer)) return {};
+  EXPECT_TRUE(std::holds_alternative<wire::Refused>(answer));
+  if (!std::holds_alternative<wire::Refused>(answer)) return {};
   EXPECT_FALSE(end);
-  EXPECT_EQ(end.error().kind(), std::get<Refused>(answer).kind);
-  EXPECT_EQ(end.error().message(), std::get<Refused>(answer).message);
-  return std::get<Refused>(answer);
+  EXPECT_EQ(end.error().kind(), std::get<wire::Refused>(answer).kind);
+  EXPECT_EQ(end.error().message(), std::get<wire::Refused>(answer).message);
+  return std::get<wire::Refused>(answer);
 }
 
 TEST(Serve, answers_a_greeting_with_its_version) {
   App app;
   WorkerThread worker(app);
   app.greet(app.hello());
-  const ToApp answer = app.answer();
-  ASSERT_TRUE(std::holds_alternative<Ready>(answer));
-  EXPECT_EQ(std::get<Ready>(answer).version, version());
+  const wire::ToApp answer = app.answer();
+  ASSERT_TRUE(std::holds_alternative<wire::Ready>(answer));
+  EXPECT_EQ(std::get<wire::Ready>(answer).version, wire::protocol_version());
   EXPECT_TRUE(worker.join());
 }
 
 TEST(Serve, refuses_an_app_of_another_version_and_names_both) {
-  Hello hello = App().hello();
+  wire::Hello hello = App().hello();
   hello.version = "troupe 99";
-  const Refused refused = refusal_of(hello);
+  const wire::Refused refused = refusal_of(hello);
   EXPECT_EQ(refused.kind, ErrorKind::unsupported);
   EXPECT_NE(refused.message.find("troupe 99"), std::string::npos) << refused.message;
-  EXPECT_NE(refused.message.find(version()), std::string::npos) << refused.message;
+  EXPECT_NE(refused.message.find(wire::protocol_version()), std::string::npos) << refused.message;
 }
 
 TEST(Serve, refuses_a_backend_that_it_does_not_have_and_names_it) {
-  Hello hello = App().hello();
+  wire::Hello hello = App().hello();
   hello.backend = "abacus";
-  const Refused refused = refusal_of(hello);
+  const wire::Refused refused = refusal_of(hello);
   EXPECT_EQ(refused.kind, ErrorKind::unsupported);
   EXPECT_NE(refused.message.find("abacus"), std::string::npos) << refused.message;
 }
 
 TEST(Serve, refuses_a_ring_that_cannot_be) {
   for (const std::uint64_t units : {std::uint64_t{0}, std::uint64_t{3}, 2 * kUnits, ~std::uint64_t{0}}) {
-    Hello hello = App().hello();
+    wire::Hello hello = App().hello();
     hello.ring_units = units;
     EXPECT_EQ(refusal_of(hello).kind, ErrorKind::invalid_argument) << units;
   }
@@ -177,16 +181,16 @@ TEST(Serve, refuses_a_ring_that_cannot_be) {
 TEST(Serve, refuses_a_greeting_without_its_memory) {
   App app;
   WorkerThread worker(app);
-  value(send(*app.socket, ToWorker(app.hello())));
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
+  value(send(*app.socket, wire::ToWorker(app.hello())));
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(worker.end());
 }
 
 TEST(Serve, refuses_to_begin_with_anything_but_a_greeting) {
   App app;
   WorkerThread worker(app);
-  value(send(*app.socket, ToWorker(DropChunk{})));
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
+  value(send(*app.socket, wire::ToWorker(wire::DropChunk{})));
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(worker.end());
 }
 
@@ -194,7 +198,7 @@ TEST(Serve, refuses_bytes_that_are_no_message) {
   App app;
   WorkerThread worker(app);
   value(app.socket->send(std::vector<std::byte>(40, std::byte{0xee})));
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(worker.end());
 }
 
@@ -224,10 +228,10 @@ TEST(Serve, runs_ops_on_announced_chunks) {
 
 TEST(Serve, takes_ops_that_were_in_the_ring_before_it_came) {
   App app;
-  const wire::Place place = app.submit(op::Nop{});
+  const wire::RingSlot slot = app.submit(op::Nop{});
   WorkerThread worker(app);
   app.be_ready();
-  EXPECT_TRUE(app.end_of(place));
+  EXPECT_TRUE(app.end_of(slot));
 }
 
 TEST(Serve, waits_for_a_chunk_whose_op_came_first) {
@@ -236,11 +240,11 @@ TEST(Serve, waits_for_a_chunk_whose_op_came_first) {
   app.be_ready();
   wire::SharedMemory chunk = value(wire::SharedMemory::create("chunk", kChunkBytes));
   wait_until([&] { return app.bells.doorbell(2).listening(); });
-  const wire::Place place = app.submit(fill_of(7, 42));
+  const wire::RingSlot slot = app.submit(fill_of(7, 42));
   // The worker is awake now, and the announcement is not even sent.
   EXPECT_FALSE(app.bells.doorbell(2).listening());
   app.map_chunk(7, chunk);
-  EXPECT_TRUE(app.end_of(place));
+  EXPECT_TRUE(app.end_of(slot));
   EXPECT_EQ(chunk.data()[0], std::byte{42});
 }
 
@@ -252,7 +256,7 @@ TEST(Serve, maps_other_memory_under_a_number_that_was_dropped) {
   wire::SharedMemory second = value(wire::SharedMemory::create("second", kChunkBytes));
   app.map_chunk(1, first);
   EXPECT_TRUE(app.end_of(app.submit(fill_of(1, 1))));
-  value(send(*app.socket, ToWorker(DropChunk{1})));
+  value(send(*app.socket, wire::ToWorker(wire::DropChunk{1})));
   app.map_chunk(1, second);
   app.map_chunk(2, first);  // once an op has found this one, the two messages before it were read
   EXPECT_TRUE(app.end_of(app.submit(fill_of(2, 2))));
@@ -265,8 +269,8 @@ TEST(Serve, ends_with_an_error_when_a_chunk_comes_without_its_memory) {
   App app;
   WorkerThread worker(app);
   app.be_ready();
-  value(send(*app.socket, ToWorker(MapChunk{{.id = 1, .size_bytes = 10}})));
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
+  value(send(*app.socket, wire::ToWorker(wire::MapChunk{{.id = 1, .size_bytes = 10}})));
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_EQ(worker.end().error().kind(), ErrorKind::invalid_argument);
 }
 
@@ -276,8 +280,9 @@ TEST(Serve, ends_with_an_error_when_a_chunk_is_smaller_than_said) {
   app.be_ready();
   const wire::SharedMemory chunk = value(wire::SharedMemory::create("chunk", kChunkBytes));
   const int descriptor = chunk.descriptor().get();
-  value(send(*app.socket, ToWorker(MapChunk{{.id = 1, .size_bytes = 2 * kChunkBytes}}), std::span(&descriptor, 1)));
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::invalid_argument);
+  value(send(*app.socket, wire::ToWorker(wire::MapChunk{{.id = 1, .size_bytes = 2 * kChunkBytes}}),
+             std::span(&descriptor, 1)));
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(worker.end());
 }
 
@@ -319,7 +324,7 @@ wire::Child start_worker(App& app) {
 
 TEST(WorkerExecutable, says_its_version) {
   const Printed said = run({"--version"});
-  EXPECT_EQ(said.output, version() + "\n");
+  EXPECT_EQ(said.output, wire::protocol_version() + "\n");
   EXPECT_EQ(said.end, "exited with code 0");
 }
 
@@ -366,10 +371,10 @@ TEST(WorkerExecutable, ends_when_the_app_hangs_up_whatever_its_ops_do) {
 TEST(WorkerExecutable, refuses_an_app_of_another_version) {
   App app;
   wire::Child worker = start_worker(app);
-  Hello hello = app.hello();
+  wire::Hello hello = app.hello();
   hello.version = "troupe 99";
   app.greet(hello);
-  EXPECT_EQ(std::get<Refused>(app.answer()).kind, ErrorKind::unsupported);
+  EXPECT_EQ(std::get<wire::Refused>(app.answer()).kind, ErrorKind::unsupported);
   EXPECT_EQ(worker.reap().to_string(), "exited with code 1");
 }
 

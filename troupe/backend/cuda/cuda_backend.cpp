@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "troupe/core/park.hpp"
-#include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -151,10 +150,11 @@ Result<bool> CudaBackend::begin(CudaLane& home, const backend::Work& work) {
   return true;
 }
 
-Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, const Result<void>& result) {
+Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, const Result<void>& result,
+                                 bool has_begun) {
   if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
   if (!result && result.error().kind() == ErrorKind::library_error) TROUPE_TRY(home.query());  // or is it all of CUDA?
-  if (!result) setup_.channel.write_reply(work.position, work.units, result.error());
+  if (!result) setup_.channel.write_reply(work.position, work.units, result.error(), has_begun);
   const bool is_last = !setup_.channel.ring().has(work.position + work.units);
   TROUPE_TRY(home.added(work.ticket, work.alone || (is_last && home.is_near_its_flag())));
   unraised_ |= 1U << work.lane;
@@ -164,7 +164,7 @@ Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, cons
 }
 
 void CudaBackend::warm() noexcept {
-  const std::uint32_t number = op::family_number(op::Gemm::kKind) % wire::kMaxLanes;
+  const std::uint32_t number = op::lane_of(op::Family::blas);
   const Result<CudaLane*> blas_lane = lane(number);
   const Result<void> warmed = blas_lane ? ops_.warm(number, (*blas_lane)->stream()) : fail(blas_lane.error());
   if (!warmed && setup_.log)

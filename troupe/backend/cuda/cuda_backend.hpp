@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "troupe/backend/backend.hpp"
-#include "troupe/backend/cuda/cuda_context.hpp"
-#include "troupe/backend/cuda/cuda_memory.hpp"
 #include "troupe/backend/cuda/cuda_ops.hpp"
-#include "troupe/backend/cuda/lane_completion.hpp"
+#include "troupe/backend/cuda/driver/cuda_context.hpp"
+#include "troupe/backend/cuda/lanes/lane_completion.hpp"
+#include "troupe/backend/cuda/memory/cuda_memory.hpp"
 #include "troupe/core/park.hpp"
 
 namespace troupe::cuda {
@@ -91,10 +91,7 @@ class CudaBackend {
   ~CudaBackend();
 
   CudaMemory& memory() noexcept { return memory_; }
-  /// A record that is no op, or must not be run: it only takes its turn.
-  void submit(backend::Work& work) { submit(work, op::Nop{}); }
-  template <class Op>
-  void submit(backend::Work& work, const Op& op) {
+  void submit(backend::Work& work, const op::AnyOp& op) {
     if (is_poisoned_.load(std::memory_order_acquire)) return;  // nothing will ever end here again
     if (const Result<void> submitted = try_submit(work, op); !submitted) poisoned(submitted.error());
   }
@@ -113,16 +110,17 @@ class CudaBackend {
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
   /// What fails here that is not the op's own failure is the end of this worker.
-  template <class Op>
-  Result<void> try_submit(const backend::Work& work, const Op& op) {
+  Result<void> try_submit(const backend::Work& work, const op::AnyOp& op) {
     static thread_local const Result<void> kCurrent = context_->make_current();
     TROUPE_TRY(Result<void>(kCurrent));
     CudaLane& home = *TROUPE_TRY(lane(work.lane));
     const bool goes = TROUPE_TRY(begin(home, work));
-    return finish(home, work, goes ? ops_.submit(work, op, home.stream()) : Result<void>());
+    bool has_begun = false;
+    const Result<void> result = goes ? ops_.submit(work, op, home.stream(), has_begun) : Result<void>();
+    return finish(home, work, result, has_begun);
   }
   Result<bool> begin(CudaLane& home, const backend::Work& work);
-  Result<void> finish(CudaLane& home, const backend::Work& work, const Result<void>& result);
+  Result<void> finish(CudaLane& home, const backend::Work& work, const Result<void>& result, bool has_begun);
   template <class Wanted>
   void flush_lanes(const Wanted& wanted) noexcept;
   Result<void> wait_for_others(CudaLane& home, const backend::Work& work);

@@ -14,16 +14,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// All but the driver, and the names in the order in which they were announced.
-std::vector<backend::FoundLibrary> find_all(std::vector<std::string>& announced, const Places& places) {
-  std::vector<backend::FoundLibrary> all;
+std::vector<wire::FoundLibrary> find_all(std::vector<std::string>& announced, const SearchPaths& paths) {
+  std::vector<wire::FoundLibrary> all;
   find_libraries([&](std::string_view name) { announced.emplace_back(name); },
-                 [&](const backend::FoundLibrary& found) { all.push_back(found); }, places);
+                 [&](const wire::FoundLibrary& found) { all.push_back(found); }, paths);
   return all;
 }
 
 TEST(KnownLibraries, are_announced_before_they_are_looked_for) {
   std::vector<std::string> announced;
-  const auto all = find_all(announced, Places{});
+  const auto all = find_all(announced, SearchPaths{});
   EXPECT_EQ(announced, (std::vector<std::string>{"cuBLAS", "cuBLASLt", "cuDNN", "cuFFT", "cuRAND", "cuSOLVER",
                                                  "cuSPARSE", "cuTENSOR", "NVRTC", "NCCL"}));
   ASSERT_EQ(all.size(), announced.size());
@@ -33,7 +33,7 @@ TEST(KnownLibraries, are_announced_before_they_are_looked_for) {
 TEST(KnownLibraries, that_are_there_tell_their_version_and_their_file) {
   std::vector<std::string> announced;
   int usable = 0;
-  for (const backend::FoundLibrary& found : find_all(announced, Places::from_environment())) {
+  for (const wire::FoundLibrary& found : find_all(announced, SearchPaths::from_environment())) {
     EXPECT_FALSE(found.source.empty()) << found.name;
     if (!found.usable()) continue;
     ++usable;
@@ -47,9 +47,9 @@ TEST(KnownLibraries, that_are_there_tell_their_version_and_their_file) {
 TEST(KnownLibraries, are_taken_from_the_users_folder_first) {
   const fs::path mine = fs::temp_directory_path() / ("troupe-known-test-" + std::to_string(getpid()));
   fs::create_directories(mine);
-  const std::string math = value(Library::open({"libm.so.6"}, Places{})).file();
+  const std::string math = value(Library::open({"libm.so.6"}, SearchPaths{})).file();
   fs::create_symlink(math, mine / "libcuda.so.1");
-  const backend::FoundLibrary driver = find_driver(Places{.option = mine.string(), .toolkits = {}, .pythons = {}});
+  const wire::FoundLibrary driver = find_driver(SearchPaths{.option = mine.string(), .toolkits = {}, .pythons = {}});
   fs::remove_all(mine);
   EXPECT_TRUE(driver.usable());
   EXPECT_EQ(driver.path, math);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "troupe/backend/host/openblas.hpp"
+#include "troupe/backend/host/blas/openblas.hpp"
 
 namespace troupe::host {
 namespace {
@@ -18,7 +18,7 @@ HostBackend::HostBackend(const backend::Setup& setup)
     : channel_(setup.channel),
       bell_(setup.bell),
       ops_(memory_, setup),
-      hooks_{.execute = [this](const backend::Work& work) { execute(work); },
+      hooks_{.execute = [this](const backend::Work& work, const op::AnyOp& op) { execute(work, op); },
              .ready = [this](const backend::Work& work) { return ready(work); },
              .in_new_thread = setup.in_new_thread} {}
 
@@ -42,24 +42,25 @@ bool HostBackend::ready(const backend::Work& work) const noexcept {
   return true;
 }
 
-void HostBackend::submit(backend::Work& work) {
+void HostBackend::submit(backend::Work& work, op::AnyOp& op) {
   HostLane& home = lane(work.lane);
   const bool is_short = work.estimate < kShortWork || work.refused;
   if (is_short && home.idle_before(work.ticket) && ready(work))
-    execute(work);
+    execute(work, op);
   else
-    home.push(work);
+    home.push(work, std::move(op));
 }
 
-void HostBackend::execute(const backend::Work& work) noexcept {
+void HostBackend::execute(const backend::Work& work, const op::AnyOp& op) noexcept {
   wire::LaneStatus& status = channel_.status().lanes[work.lane];
   // First it is said that the op begins, then looked whether it is wanted. The app does the same in the opposite order,
   // so an op that the app saw as not begun is never run.
   status.begun.store(work.ticket, std::memory_order_seq_cst);
   if (!work.refused) {
     const bool wanted = work.cancelled->load(std::memory_order_seq_cst) == 0;
-    const Result<void> result = wanted ? ops_.run(work) : fail(ErrorKind::cancelled);
-    if (!result) channel_.write_reply(work.position, work.units, result.error());
+    bool has_begun = false;
+    const Result<void> result = wanted ? ops_.run(work, op, has_begun) : fail(ErrorKind::cancelled);
+    if (!result) channel_.write_reply(work.position, work.units, result.error(), has_begun);
   }
   status.timeline.raise_to(work.ticket);
   bell_.ring();

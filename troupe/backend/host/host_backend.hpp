@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "troupe/backend/backend.hpp"
-#include "troupe/backend/host/host_lane.hpp"
-#include "troupe/backend/host/host_memory.hpp"
 #include "troupe/backend/host/host_ops.hpp"
+#include "troupe/backend/host/lanes/host_lane.hpp"
+#include "troupe/backend/host/memory/host_memory.hpp"
 #include "troupe/core/park.hpp"
 
 namespace troupe::host {
@@ -32,7 +32,7 @@ class HostBackend {
   /// Runs short work at once when its lane is idle and nothing is left to wait for: no thread changes. Queues the rest.
   void flush_due() noexcept {}  // lanes raise their timelines after each op
   void flush() noexcept {}
-  void submit(backend::Work& work);
+  void submit(backend::Work& work, op::AnyOp& op);
   /// Opens OpenBLAS.
   void warm() noexcept;
 
@@ -44,7 +44,7 @@ class HostBackend {
   explicit HostBackend(const backend::Setup& setup);
 
   bool ready(const backend::Work& work) const noexcept;
-  void execute(const backend::Work& work) noexcept;
+  void execute(const backend::Work& work, const op::AnyOp& op) noexcept;
   HostLane& lane(std::uint32_t number);
 
   wire::Channel& channel_;

@@ -1,32 +1,23 @@
-// From an op's bytes to what does it on the CPU. A family that the host can do is a file beside this one,
-// `<family>_ops.hpp`, with a `run_op` for each of its ops.
+// From a decoded op to what does it on the CPU. A family that the host can do is a room beside this file with a
+// `run_op` for each of its ops.
 #pragma once
 
-#include <functional>
-
-#include "troupe/backend/backend.hpp"
-#include "troupe/backend/host/host_places.hpp"
-#include "troupe/backend/host/plugins.hpp"
-#include "troupe/core/log.hpp"
-#include "troupe/op/families.hpp"
+#include "troupe/backend/host/host_tools.hpp"
 
 namespace troupe::host {
 
 class HostOps {
  public:
-  HostOps(HostMemory& memory, const backend::Setup& setup)
-      : here_(memory), log_(setup.log), after_loading_(setup.after_loading) {}
+  HostOps(HostMemory& memory, const backend::Setup& setup);
 
-  /// Runs one op to its end. Its views lie in mapped memory; whoever calls has checked that. Any thread.
-  Result<void> run(const backend::Work& work) noexcept;
+  /// Runs one op to its end. It was examined, and its views lie in mapped memory. Any thread.
+  /// `has_begun` becomes true before anything is written.
+  Result<void> run(const backend::Work& work, const op::AnyOp& op, bool& has_begun) noexcept;
 
  private:
-  Result<void> call_plugin(const op::PluginCall& op);
-
-  const HostPlaces here_;
-  const LogSink log_;
-  const std::function<void()> after_loading_;
-  Plugins plugins_;
+  const HostViews here_;
+  backend::PluginCaller plugins_;
+  const RunTable table_;
 };
 
 }  // namespace troupe::host

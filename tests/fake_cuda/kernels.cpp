@@ -1,0 +1,51 @@
+#include "tests/fake_cuda/kernels.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
+
+namespace fake_cuda {
+namespace {
+
+constexpr std::size_t kVerdictWords = 8;  // of a sparse matrix: all zeros says that nothing was found
+constexpr long long kElementsOfAll = 1;   // as many as every matrix has whose elements are counted
+
+template <class T>
+T argument(void** arguments, int which) {
+  T value{};
+  std::memcpy(&value, arguments[which], sizeof value);
+  return value;
+}
+
+std::function<void()> fill(std::size_t size, void** arguments) {
+  const auto layout = argument<troupe::cuda::Layout>(arguments, 1);
+  if (layout.rank != 0) return {};
+  return [=, out = argument<std::byte*>(arguments, 0), value = argument<troupe::cuda::Bytes16>(arguments, 2)] {
+    for (long long i = 0; i < layout.count; ++i) std::memcpy(out + static_cast<std::size_t>(i) * size, &value, size);
+  };
+}
+
+std::function<void()> report_nothing(std::int32_t* verdict) {
+  return [verdict] { std::fill_n(verdict, kVerdictWords, 0); };
+}
+
+}  // namespace
+
+std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
+  if (name == "troupe_fill_8") return fill(8, arguments);
+  if (name == "troupe_fill_16") return fill(16, arguments);
+  if (name == "troupe_give_verdict")
+    return [ours = argument<const int*>(arguments, 0), theirs = argument<const int*>(arguments, 1),
+            batch = argument<long long>(arguments, 2), out = argument<int*>(arguments, 3)] {
+      for (long long i = 0; i < batch; ++i) out[i] = ours[i] != 0 ? ours[i] : theirs[i];
+    };
+  if (name == "troupe_report_dense") return report_nothing(argument<std::int32_t*>(arguments, 1));
+  if (name.starts_with("troupe_report_")) return report_nothing(argument<std::int32_t*>(arguments, 3));
+  if (name.starts_with("troupe_sum_up_"))
+    return [total = argument<long long*>(arguments, 2)] { *total = kElementsOfAll; };
+  return {};
+}
+
+}  // namespace fake_cuda

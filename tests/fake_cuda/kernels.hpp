@@ -1,0 +1,13 @@
+// The few kernels whose results decide what the app does next, such as how much memory it wants: those the fake runs.
+// All others are launched and do nothing.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace fake_cuda {
+
+/// What a kernel of that name does with these arguments, which are read before this returns; empty: nothing.
+std::function<void()> work_of_kernel(std::string_view name, void** arguments);
+
+}  // namespace fake_cuda

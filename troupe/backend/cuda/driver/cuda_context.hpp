@@ -1,0 +1,50 @@
+// One GPU, as one worker has it: the driver and a context. Everything else of this backend stands on it, and dies with
+// it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "troupe/backend/cuda/driver/driver.hpp"
+
+namespace troupe::cuda {
+
+struct GpuInfo {
+  std::string uuid;  // "GPU-12345678-..."
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+  int capability_major = 0;
+  int capability_minor = 0;
+  /// Memory can be made here that outlives its maker's process.
+  bool can_export_memory = false;
+  /// Only one process at a time may have a context there.
+  bool is_exclusive = false;
+};
+
+/// The GPUs that the driver shows, $CUDA_VISIBLE_DEVICES respected.
+Result<std::vector<GpuInfo>> list_gpus(const Driver& driver);
+
+class CudaContext {
+ public:
+  /// A context on the GPU with that UUID; empty: the first one.
+  static Result<std::unique_ptr<CudaContext>> create(const std::string& uuid);
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  const Driver& driver() const noexcept { return driver_; }
+  CUdevice device() const noexcept { return device_; }
+  /// Each thread that calls the driver needs this once.
+  Result<void> make_current() const;
+
+ private:
+  CudaContext(const Driver& driver, CUdevice device, CUcontext context) noexcept
+      : driver_(driver), device_(device), context_(context) {}
+
+  const Driver& driver_;
+  const CUdevice device_;
+  const CUcontext context_;
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,86 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/jit/nvrtc.hpp"
+
+#include <filesystem>
+#include <sstream>
+
+#include "troupe/backend/cuda/jit/nvrtc_library.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+/// The headers of the toolkit that NVRTC came with; empty when they are not there.
+std::string headers_beside(const std::string& library) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::path(library).parent_path();
+  for (const fs::path& beside :
+       {folder / ".." / "include", folder / ".." / ".." / ".." / "include", fs::path("/usr/local/cuda/include")})
+    if (fs::exists(beside / "cuda_fp16.h", error)) return beside.string();
+  return {};
+}
+
+/// One program of NVRTC's, destroyed in the end.
+class Compilation {
+ public:
+  Compilation(const NvrtcTable& table, const std::string& source) : table_(table) {
+    created_ = table_.nvrtcCreateProgram.status(&program_, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
+  }
+  ~Compilation() {
+    if (program_) (void)table_.nvrtcDestroyProgram(&program_);
+  }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  nvrtcResult run(const std::vector<std::string>& flags) {
+    if (created_ != NVRTC_SUCCESS) return created_;
+    std::vector<const char*> texts;
+    for (const std::string& flag : flags) texts.push_back(flag.c_str());
+    return table_.nvrtcCompileProgram.status(program_, static_cast<int>(texts.size()), texts.data());
+  }
+  std::string log() const { return text(table_.nvrtcGetProgramLogSize, table_.nvrtcGetProgramLog); }
+  std::string image() const { return text(table_.nvrtcGetCUBINSize, table_.nvrtcGetCUBIN); }
+
+ private:
+  std::string text(const auto& size_of, const auto& get) const {
+    std::size_t size = 0;
+    if (!program_ || !size_of(program_, &size)) return {};
+    std::string text(size, '\0');
+    if (!get(program_, text.data())) return {};
+    return text;
+  }
+  const NvrtcTable& table_;
+  nvrtcProgram program_ = nullptr;
+  nvrtcResult created_ = NVRTC_SUCCESS;
+};
+
+std::string without_final_null(std::string log) {
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  return log;
+}
+
+}  // namespace
+
+Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability) {
+  const NvrtcTable& table = *TROUPE_TRY(find_table<NvrtcTable>());
+  const std::string headers = headers_beside(table.file);
+  std::vector<std::string> all{"--gpu-architecture=sm_" + std::to_string(capability)};
+  if (!headers.empty()) all.push_back("--include-path=" + headers);
+  std::istringstream words{std::string(flags)};
+  for (std::string word; words >> word;) all.push_back(word);
+
+  Compilation compilation(table, source);
+  const nvrtcResult result = compilation.run(all);
+  std::string log = without_final_null(compilation.log());
+  if (result != NVRTC_SUCCESS)
+    return fail(Error(result == NVRTC_ERROR_OUT_OF_MEMORY ? ErrorKind::out_of_memory : ErrorKind::invalid_argument,
+                      "the kernels do not compile: " + std::string(table.nvrtcGetErrorString(result)) +
+                          (log.empty() ? "" : "\n" + log),
+                      ErrorOrigin{.library = std::string(kNvrtc.id()), .native_code = static_cast<int>(result)}));
+  return CompiledCode{compilation.image(), std::move(log)};
+}
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,99 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/jit/programs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace troupe::cuda {
+namespace {
+
+/// Without asking, a kernel may have this much dynamic shared memory.
+constexpr std::uint32_t kUsualSharedBytes = 48 << 10;
+
+Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorKind::invalid_argument, "the kernel " + op.kernel + " " + why);
+  };
+  if (op.order.size() > op::kMaxKernelArguments)
+    return refuse("was given more than " + std::to_string(op::kMaxKernelArguments) + " arguments");
+  if (op.order.size() != kernel.argument_sizes.size())
+    return refuse("takes " + std::to_string(kernel.argument_sizes.size()) + " arguments and was given " +
+                  std::to_string(op.order.size()));
+  for (std::size_t i = 0; i < op.order.size(); ++i) {
+    const bool is_array = op.order[i] == std::byte{0};
+    const std::size_t given = is_array ? sizeof(CUdeviceptr) : static_cast<std::size_t>(op.order[i]);
+    if (given != kernel.argument_sizes[i])
+      return refuse("takes " + std::to_string(kernel.argument_sizes[i]) + " bytes as argument " + std::to_string(i) +
+                    " and was given " + (is_array ? "an array" : std::to_string(given)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedKernel*> Programs::find(const op::Launch& op) {
+  const auto found = programs_.find(op.plan.program.name);
+  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.plan.program));
+  LoadedKernel* kernel = nullptr;
+  for (LoadedKernel& known : program->kernels)
+    if (known.name == op.kernel) kernel = &known;
+  if (!kernel) {
+    program->kernels.push_back(TROUPE_TRY(look_up(*program, op.kernel)));
+    kernel = &program->kernels.back();
+  }
+  TROUPE_TRY(check_arguments(op, *kernel));
+  return kernel;
+}
+
+Result<Programs::Program*> Programs::load(const op::ProgramImage& image) {
+  const op::View view{image.address, DType::u8, {static_cast<std::int64_t>(image.size_bytes)}, {1}};
+  const op::Range range = TROUPE_TRY(op::range_of(view));
+  const std::byte* const bytes = !range.empty() && memory_.contains(range) ? memory_.shared_at(image.address) : nullptr;
+  if (!bytes) return fail(ErrorKind::invalid_argument, "the op names no program");
+  if (programs_.size() >= kMaxPrograms) TROUPE_TRY(unload_all());
+  Program program;
+  TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuModuleLoadData, &program.module, bytes));
+  return &programs_.emplace(image.name, std::move(program)).first->second;
+}
+
+Result<LoadedKernel> Programs::look_up(const Program& program, const std::string& kernel) const {
+  const Driver& driver = context_.driver();
+  LoadedKernel loaded{.name = kernel, .function = nullptr, .argument_sizes = {}, .shared_bytes = kUsualSharedBytes};
+  const CUresult answer = driver.table().cuModuleGetFunction(&loaded.function, program.module, kernel.c_str());
+  if (answer == CUDA_ERROR_NOT_FOUND)
+    return fail(ErrorKind::invalid_argument,
+                "the program has no kernel " + kernel + "; is it declared extern \"C\" __global__?");
+  TROUPE_TRY(checked(answer, "cuModuleGetFunction"));
+  for (std::size_t i = 0; i <= op::kMaxKernelArguments; ++i) {
+    std::size_t offset = 0, size = 0;
+    if (driver.table().cuFuncGetParamInfo(loaded.function, i, &offset, &size) != CUDA_SUCCESS) break;
+    loaded.argument_sizes.push_back(size);
+  }
+  return loaded;
+}
+
+Result<void> Programs::allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const {
+  if (bytes <= kernel.shared_bytes) return {};
+  const CUresult answer = context_.driver().table().cuFuncSetAttribute(
+      kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      static_cast<int>(std::min(bytes, std::uint64_t{std::numeric_limits<int>::max()})));
+  if (answer == CUDA_ERROR_INVALID_VALUE)
+    return fail(ErrorKind::invalid_argument,
+                "the kernel " + kernel.name + " cannot have " + std::to_string(bytes) + " bytes of shared memory");
+  TROUPE_TRY(checked(answer, "cuFuncSetAttribute"));
+  kernel.shared_bytes = bytes;
+  return {};
+}
+
+Result<void> Programs::unload_all() {
+  TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuCtxSynchronize));
+  for (const auto& [name, program] : programs_)
+    TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuModuleUnload, program.module));
+  programs_.clear();
+  return {};
+}
+
+}  // namespace troupe::cuda
+
+#endif

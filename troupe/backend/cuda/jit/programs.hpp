@@ -1,0 +1,48 @@
+// The programs that users have compiled, as one worker has loaded them: a cache by the name of their content. What the
+// image is, the op says; so a worker that has never seen a program finds it, and nothing is lost with one that dies.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "troupe/backend/cuda/memory/cuda_memory.hpp"
+#include "troupe/op/jit.hpp"
+
+namespace troupe::cuda {
+
+/// A worker that has loaded more programs than this lets go of all of them, and loads again those that are used.
+inline constexpr std::size_t kMaxPrograms = 512;
+
+struct LoadedKernel {
+  std::string name;
+  CUfunction function = nullptr;
+  std::vector<std::size_t> argument_sizes;
+  std::size_t shared_bytes = 0;  // of dynamic shared memory that it was made ready for
+};
+
+class Programs {
+ public:
+  Programs(const CudaContext& context, CudaMemory& memory) noexcept : context_(context), memory_(memory) {}
+
+  /// The kernel that the op launches. `invalid_argument` for an op without a program that can be read, for a program
+  /// without such a kernel, and for arguments that are not the kernel's. The result is good until the next call.
+  Result<LoadedKernel*> find(const op::Launch& op);
+  /// Makes the kernel ready for so much dynamic shared memory; `invalid_argument` when the GPU has less.
+  Result<void> allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const;
+
+ private:
+  struct Program {
+    CUmodule module = nullptr;
+    std::vector<LoadedKernel> kernels;
+  };
+  Result<Program*> load(const op::ProgramImage& image);
+  Result<LoadedKernel> look_up(const Program& program, const std::string& kernel) const;
+  Result<void> unload_all();
+
+  const CudaContext& context_;
+  CudaMemory& memory_;
+  std::unordered_map<std::uint64_t, Program> programs_;
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,38 @@
+// How a lane's timeline is raised when its stream has come so far: one class for each `CompletionPolicy`. All of them
+// raise the same word, so that everything else, waits between streams too, is the same.
+//
+// None of them need be asked again after a fault: the GPU writes no more, no event completes, the driver drops its call
+// back. Whoever looks for errors finds the fault, and the app hears of it another way.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "troupe/backend/backend.hpp"
+#include "troupe/backend/cuda/driver/cuda_context.hpp"
+
+namespace troupe::cuda {
+
+class LaneCompletion {
+ public:
+  struct Parts {
+    const CudaContext& context;
+    CUstream stream;
+    wire::Timeline& timeline;
+    CUdeviceptr timeline_on_gpu;
+    wire::Bell& bell;
+    std::function<void(const Error&)> poisoned;  // any thread
+  };
+  static std::unique_ptr<LaneCompletion> make(CompletionPolicy completion, const Parts& parts);
+
+  virtual ~LaneCompletion() = default;
+  /// When all that was put on the stream is done, its timeline says so. From the thread that submits.
+  virtual Result<void> raise_to(wire::Ticket ticket) = 0;
+  /// Whether the timeline may lag behind what the stream has done. Then what must not begin before the timeline says
+  /// so has to wait for it.
+  virtual bool lags() const noexcept { return false; }
+  /// Called again and again by who watches, while something is under way.
+  virtual Result<void> poll() { return {}; }
+};
+
+}  // namespace troupe::cuda

@@ -1,0 +1,34 @@
+// Linear algebra on the CPU: the ops of troupe/op/blas.hpp. Products go to OpenBLAS when it is there and to our own
+// loops otherwise. The app and the worker have checked an op before it comes here; what could corrupt memory is checked
+// once more and answers `invalid_argument`. Callable from any thread, one call at a time per output.
+#pragma once
+
+#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/op/view.hpp"
+
+namespace troupe::host {
+
+/// y += alpha x: one shape and type, any strides, no overlap. Integers wrap; the small floats are computed in f32 and
+/// rounded once. `alpha` is converted to the type computed in. `unsupported` for bool.
+Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y);
+
+/// Which operands of a product are conjugated first; those of real types are as they are.
+struct Conjugation {
+  bool a = false;
+  bool b = false;
+};
+
+/// c = alpha a b + beta c for matrices of one floating-point or complex type, or i8 into i32, any strides; c overlaps
+/// neither. Sums are kept in that type, those of the small floats in f32 and rounded once, at the end. With a beta of
+/// zero c is not read, with an alpha of zero a and b are not. `unsupported` for other integers and bool;
+/// `out_of_memory` when a layout has to be packed and there is no memory for it: less than 50 MiB in any case.
+Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
+                  const HostView& c, Conjugation conjugates = {});
+
+/// The same with a given OpenBLAS, or with our own loops when it is null.
+Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
+                       const HostView& b, const HostView& c, Conjugation conjugates = {});
+
+}  // namespace troupe::host

@@ -1,0 +1,30 @@
+// What an op has at hand when the host runs it: where its arrays are, which work it is, and the plugins. And the table
+// of how each op is run, to which every room beside this file adds its family.
+#pragma once
+
+#include "troupe/backend/host/kernels/host_views.hpp"
+#include "troupe/backend/plugin/plugin_caller.hpp"
+#include "troupe/backend/run_table.hpp"
+
+namespace troupe::host {
+
+/// Most ops need only their arrays, and take it as that.
+class HostTools : public HostViews {
+ public:
+  HostTools(const HostViews& views, const backend::Work& work, backend::PluginCaller& plugins, bool& has_begun) noexcept
+      : HostViews(views), work_(work), plugins_(plugins), has_begun_(has_begun) {}
+
+  const backend::Work& work() const noexcept { return work_; }
+  backend::PluginCaller& plugins() const noexcept { return plugins_; }
+  /// From now on the op may write.
+  void begin() const noexcept { has_begun_ = true; }
+
+ private:
+  const backend::Work& work_;
+  backend::PluginCaller& plugins_;
+  bool& has_begun_;
+};
+
+using RunTable = backend::OpRunTable<HostTools>;
+
+}  // namespace troupe::host

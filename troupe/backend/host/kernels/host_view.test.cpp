@@ -1,0 +1,87 @@
+#include "troupe/backend/host/kernels/host_view.hpp"
+
+#include <gtest/gtest.h>
+
+#include "troupe/backend/host/kernels/guarded_array.test.hpp"
+
+namespace troupe::host {
+namespace {
+
+struct Call {
+  Steps<2> steps;
+  std::int64_t count;
+};
+
+std::vector<Call> calls_of(const HostView& in, const HostView& out) {
+  std::vector<Call> calls;
+  walk<2>({&in, &out},
+          [&](const Pointers<2>&, const Steps<2>& steps, std::int64_t count) { calls.push_back({steps, count}); });
+  return calls;
+}
+
+TEST(Walk, meets_every_pair_of_elements_once) {
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1, 5}, Shape{4, 97}, Shape{97, 4}, Shape{33, 65},
+                             Shape{3, 33, 35}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
+    for (const NamedStrides& in_layout : layouts(shape)) {
+      for (const NamedStrides& out_layout : layouts(shape)) {
+        SCOPED_TRACE(shape.to_string() + " " + in_layout.name + " to " + out_layout.name);
+        GuardedArray in(DType::i32, shape, in_layout.strides);
+        GuardedArray out(DType::i64, shape, out_layout.strides);
+        for (std::int64_t i = 0; i < in.count(); ++i) in.set(i, op::Scalar(i));
+        const HostView from = in.view();
+        const HostView to = out.view();
+        std::int64_t met = 0;
+        walk<2>({&from, &to}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+          met += count;
+          for (std::int64_t i = 0; i < count; ++i)
+            store<std::int64_t>(at[1] + i * step[1], load<std::int32_t>(at[0] + i * step[0]));
+        });
+        EXPECT_EQ(met, out.count());
+        EXPECT_EQ(in.numbers(), out.numbers());
+        EXPECT_TRUE(out.guards_are_whole());
+      }
+    }
+  }
+}
+
+TEST(Walk, takes_a_contiguous_array_in_one_call) {
+  GuardedArray in(DType::f32, {4, 5, 6});
+  GuardedArray out(DType::f64, {4, 5, 6});
+  const std::vector<Call> calls = calls_of(in.view(), out.view());
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].count, 120);
+  EXPECT_EQ(calls[0].steps, (Steps<2>{4, 8}));
+}
+
+TEST(Walk, takes_arrays_that_run_backwards_together_forwards_in_one_call) {
+  GuardedArray in(DType::f32, {4, 5}, {-5, -1});
+  GuardedArray out(DType::f32, {4, 5}, {-5, -1});
+  const std::vector<Call> calls = calls_of(in.view(), out.view());
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].steps, (Steps<2>{4, 4}));
+}
+
+TEST(Walk, runs_along_the_outputs_densest_dimension) {
+  GuardedArray in(DType::u8, {3, 100}, {100, 1});
+  GuardedArray out(DType::u8, {3, 100}, {1, 3});
+  const std::vector<Call> calls = calls_of(in.view(), out.view());
+  ASSERT_EQ(calls.size(), 100u);
+  EXPECT_EQ(calls[0].count, 3);
+  EXPECT_EQ(calls[0].steps, (Steps<2>{100, 1}));
+}
+
+TEST(Walk, leaves_empty_arrays_alone) {
+  GuardedArray in(DType::u8, {3, 0, 2});
+  GuardedArray out(DType::u8, {3, 0, 2});
+  EXPECT_TRUE(calls_of(in.view(), out.view()).empty());
+}
+
+TEST(HostView, is_checked_for_shapes_and_strides_that_do_not_fit) {
+  const auto kind = [](const Result<void>& result) { return result.error().kind(); };
+  EXPECT_EQ(kind(check(HostView{nullptr, DType::u8, {-1}, {1}})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind(check(HostView{nullptr, DType::u8, {2, 3}, {1}})), ErrorKind::invalid_argument);
+  EXPECT_TRUE(check(HostView{nullptr, DType::u8, {2, 3}, {3, 1}}));
+}
+
+}  // namespace
+}  // namespace troupe::host

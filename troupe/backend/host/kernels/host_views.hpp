@@ -1,0 +1,30 @@
+// Where the arrays of an op are in this process: what a kernel of the host is given to find them. Cheap to copy; the
+// memory outlives it.
+#pragma once
+
+#include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/memory/host_memory.hpp"
+#include "troupe/op/view.hpp"
+
+namespace troupe::host {
+
+class HostViews {
+ public:
+  explicit HostViews(HostMemory& memory) noexcept : memory_(memory) {}
+
+  /// Needs a view that lies in mapped memory. Null where it has no elements.
+  HostView operator()(const op::View& view) const noexcept {
+    std::byte* const data = op::element_count(view) == 0 ? nullptr : memory_.at(view.address);
+    return {.data = data, .dtype = view.dtype, .shape = view.shape, .strides = view.strides};
+  }
+  /// The first element, for those who know its type and that the elements lie side by side.
+  template <class T>
+  T* data(const op::View& view) const noexcept {
+    return reinterpret_cast<T*>((*this)(view).data);
+  }
+
+ private:
+  HostMemory& memory_;
+};
+
+}  // namespace troupe::host

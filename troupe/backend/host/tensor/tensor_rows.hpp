@@ -1,0 +1,87 @@
+// Rows of elements to and from the type that is computed in, a block at a time: kernels then loop over plain arrays of
+// that type, which compilers turn into vector instructions, whatever the elements' type and strides.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <type_traits>
+
+#include "troupe/backend/host/kernels/host_view.hpp"
+
+namespace troupe::host {
+
+/// Elements in a block: a few of them stay in the nearest cache.
+inline constexpr std::int64_t kRowBlock = 256;
+template <class C>
+using Block = std::array<C, kRowBlock>;
+
+/// An element as a `C`; true is 1.
+template <class C, Element T>
+C to_number(T element) noexcept {
+  if constexpr (kIsComplex<C> && kIsComplex<T>)
+    return C(element.real(), element.imag());
+  else if constexpr (kIsComplex<C>)
+    return C(to_number<typename C::value_type>(element));
+  else if constexpr (kIsComplex<T>)
+    return static_cast<C>(element.real());
+  else
+    return static_cast<C>(element);
+}
+
+template <class C>
+using LoadRow = void (*)(const std::byte* from, std::int64_t step, std::int64_t count, C* to);
+template <class C>
+using StoreRow = void (*)(const C* from, std::int64_t count, std::byte* to, std::int64_t step);
+
+template <class C, Element T>
+void load_row(const std::byte* from, std::int64_t step, std::int64_t count, C* to) {
+  if (step == static_cast<std::int64_t>(sizeof(T))) {
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i] = to_number<C>(load<T>(from + i * static_cast<std::int64_t>(sizeof(T))));
+  } else if (step == 0) {
+    std::fill_n(to, count, to_number<C>(load<T>(from)));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i, from += step) to[i] = to_number<C>(load<T>(from));
+  }
+}
+
+template <class C, Element T>
+void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t step) {
+  if (step == static_cast<std::int64_t>(sizeof(T))) {
+    for (std::int64_t i = 0; i < count; ++i)
+      store(to + i * static_cast<std::int64_t>(sizeof(T)), to_number<T>(from[i]));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i, to += step) store(to, to_number<T>(from[i]));
+  }
+}
+
+/// A real or complex floating-point type.
+template <class T>
+inline constexpr bool kIsFloating = std::floating_point<T> || kIsSmallFloat<T> || kIsComplex<T>;
+/// Whether elements of type `T` are computed with as `C`: both real or both complex; bool as anything.
+template <class C, class T>
+inline constexpr bool kIsComputedAs =
+    std::same_as<T, bool> || (kIsFloating<T> && (kIsComplex<T> ? kIsComplex<C> : !kIsComplex<C>));
+
+/// Needs a type of which this is so.
+template <class C>
+LoadRow<C> load_row_for(DType dtype) {
+  return visit(dtype, []<class T>(std::type_identity<T>) -> LoadRow<C> {
+    if constexpr (kIsComputedAs<C, T>)
+      return load_row<C, T>;
+    else
+      return nullptr;
+  });
+}
+/// The same; of complex numbers also to real ones, whose imaginary part goes.
+template <class C>
+StoreRow<C> store_row_for(DType dtype) {
+  return visit(dtype, []<class T>(std::type_identity<T>) -> StoreRow<C> {
+    if constexpr (kIsFloating<T> && (kIsComplex<C> || !kIsComplex<T>))
+      return store_row<C, T>;
+    else
+      return nullptr;
+  });
+}
+
+}  // namespace troupe::host

@@ -1,0 +1,42 @@
+// JSON as far as tools and tests need it: a value that was read, and the quoting of text that is written. Numbers are
+// kept as they were spelled, so that no digit of a 64-bit integer is lost. Text is bytes: what is not UTF-8 survives
+// as \u00XX.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "troupe/core/result.hpp"
+
+namespace troupe {
+
+class Json {
+ public:
+  enum class Type { null, boolean, number, text, list, object };
+
+  /// `invalid_argument` with the place of what is not JSON; also when it is nested more than 64 deep.
+  static Result<Json> parse(std::string_view text);
+
+  Type type() const noexcept { return type_; }
+  bool boolean() const noexcept { return spelling_ == "true"; }
+  /// A number's digits, or a text's content.
+  const std::string& spelling() const noexcept { return spelling_; }
+  const std::vector<Json>& list() const noexcept { return list_; }
+  const std::vector<std::pair<std::string, Json>>& members() const noexcept { return members_; }
+  /// Null when there is no such member.
+  const Json* find(std::string_view name) const noexcept;
+
+ private:
+  friend class JsonParser;
+  Type type_ = Type::null;
+  std::string spelling_;
+  std::vector<Json> list_;
+  std::vector<std::pair<std::string, Json>> members_;
+};
+
+/// With its quotes.
+std::string json_quoted(std::string_view text);
+
+}  // namespace troupe

@@ -1,0 +1,85 @@
+#include "troupe/device/submission.hpp"
+
+#include "troupe/actor/system_core.hpp"
+#include "troupe/device/device_state.hpp"
+
+namespace troupe {
+namespace {
+
+/// Ends what waits in an error when it fires.
+class Limit final : public Timer {
+ public:
+  Limit(IntrusivePtr<Pending> pending, Error error) noexcept : pending_(std::move(pending)), error_(std::move(error)) {}
+  void fire() noexcept override { pending_->fail_with(error_); }
+
+ private:
+  const IntrusivePtr<Pending> pending_;
+  const Error error_;
+};
+
+}  // namespace
+
+HeldSubmission::HeldSubmission(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call,
+                               std::optional<Duration> timeout, std::stop_token stop_token) noexcept
+    : device_(std::move(device)), call_(std::move(call)), timeout_(timeout), stop_token_(std::move(stop_token)) {}
+
+HeldSubmission::~HeldSubmission() = default;
+
+Error HeldSubmission::queue_full() const {
+  return Error(
+      ErrorKind::queue_full,
+      std::to_string(device_->options().max_waiting) +
+          " ops wait for the device, as many as may "
+          "(DeviceOptions::max_waiting), and a handler cannot wait for room: co_await the submission in a task",
+      ErrorOrigin{.op = call_->name(), .device = device_->info().index});
+}
+
+Result<void> HeldSubmission::wait_in_this_thread() {
+  start();
+  (void)wait_in_thread(device_->system());
+  return finish();
+}
+
+void HeldSubmission::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
+  wait_in(home, waiter);
+  start();
+}
+
+void HeldSubmission::start() noexcept {
+  const bool has_deadline = call_->deadline != TimePoint::max();
+  const Duration left = has_deadline ? call_->deadline - std::chrono::steady_clock::now() : Duration::max();
+  const bool times_out_first = timeout_ && *timeout_ < left;
+  if (times_out_first || has_deadline) {
+    const Duration given = times_out_first ? *timeout_ : *call_->deadline_after;
+    limit_ = IntrusivePtr<Limit>::adopt(new Limit(
+        IntrusivePtr<Pending>::share(this),
+        Error(times_out_first ? ErrorKind::timeout : ErrorKind::deadline_exceeded,
+              "the op found no room within its " + to_string(given) + ": more than " +
+                  std::to_string(device_->options().max_waiting) + " ops wait for the device (max_waiting)")));
+    SystemCore& core = device_->system();
+    core.wheel().start(limit_, core.now() + (times_out_first ? *timeout_ : left));
+  }
+  if (stop_token_.stop_possible()) on_stop_.emplace(std::move(stop_token_), OnStop{this});
+  device_->engine().submit(call_);
+  device_->engine().hold_back(IntrusivePtr<Outcome<void>>::share(this));
+}
+
+Result<void> HeldSubmission::finish() {
+  stop_watching();
+  if (const Result<void> end = take(); !end) device_->engine().withdraw(*call_, *this, end.error());
+  if (call_->settled()) return call_->take();
+  return {};
+}
+
+void HeldSubmission::cut_off() noexcept {
+  stop_watching();
+  abandon();
+  device_->engine().withdraw(*call_, *this, Error(ErrorKind::cancelled));
+}
+
+void HeldSubmission::stop_watching() noexcept {
+  on_stop_.reset();  // waits for the callback if it runs right now
+  if (limit_) device_->system().wheel().cancel(*std::exchange(limit_, nullptr));
+}
+
+}  // namespace troupe

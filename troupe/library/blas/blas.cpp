@@ -1,0 +1,258 @@
+#include "troupe/library/blas/blas.hpp"
+
+#include "troupe/op/check.hpp"
+
+namespace troupe {
+namespace {
+
+using op::refuse;
+
+/// A vector as a matrix of one column.
+op::View column(const AnyArray& x) {
+  op::View view = x.view();
+  view.shape = Shape{view.shape[0], 1};
+  view.strides = Strides{view.strides[0], 1};
+  return view;
+}
+op::View row(const AnyArray& x) {
+  op::View view = x.view();
+  view.shape = Shape{1, view.shape[0]};
+  view.strides = Strides{1, view.strides[0]};
+  return view;
+}
+op::View transposed(const op::View& matrix) {
+  op::View view = matrix;
+  view.shape = Shape{matrix.shape[1], matrix.shape[0]};
+  view.strides = Strides{matrix.strides[1], matrix.strides[0]};
+  return view;
+}
+Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
+
+/// Vectors where a call takes vectors, in the words of that call; the rest is checked with the op.
+Result<void> check_ranks(std::string_view call, std::initializer_list<op::NamedView> vectors,
+                         std::initializer_list<op::NamedView> matrices) {
+  TROUPE_TRY(op::check_ranks(call, 1, vectors));
+  return op::check_ranks(call, 2, matrices);
+}
+
+/// a x fits into y.
+Result<void> check_gemv(std::string_view call, const AnyArray& a, const AnyArray& x, const AnyArray& y) {
+  TROUPE_TRY(check_ranks(call, {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}}));
+  if (a.shape()[1] == x.shape()[0] && a.shape()[0] == y.shape()[0]) return {};
+  return refuse(call, "a is " + a.shape().to_string() + "; it takes x of " + Shape{a.shape()[1]}.to_string() +
+                          " and y of " + Shape{a.shape()[0]}.to_string() + ", not " + x.shape().to_string() + " and " +
+                          y.shape().to_string());
+}
+
+op::Gemm make_gemm(const op::View& a, const op::View& b, const op::View& c, const GemmOptions& options) {
+  return {.alpha = options.alpha.as_scalar(),
+          .beta = options.beta.as_scalar(),
+          .compute = options.compute,
+          .conjugates_a = options.conjugate_a && is_complex(a.dtype),
+          .conjugates_b = options.conjugate_b && is_complex(b.dtype),
+          .a = a,
+          .b = b,
+          .c = c};
+}
+
+op::Symm make_symm(const op::View& a, const op::View& b, const op::View& c, const SymmOptions& options) {
+  op::Symm op{.alpha = options.alpha.as_scalar(),
+              .beta = options.beta.as_scalar(),
+              .triangle = options.triangle,
+              .hermitian = options.hermitian && is_complex(a.dtype),
+              .a = a,
+              .b = b,
+              .c = c};
+  if (options.side == Side::left) return op;
+  // c = b a is c^T = a^T b^T, and the transpose of a matrix has its halves exchanged.
+  op.triangle = other(options.triangle);
+  op.a = transposed(a);
+  op.b = transposed(b);
+  op.c = transposed(c);
+  return op;
+}
+
+/// What the verdict of an op says that divides by a diagonal.
+Result<void> judge_diagonal(std::span<const std::int32_t> words) {
+  if (words[0] == 0) return {};
+  return fail(Error(ErrorKind::numerical_error,
+                    "the triangular matrix is singular: row " + std::to_string(words[0] - 1) +
+                        " (counted from 0) has a zero on the diagonal",
+                    ErrorOrigin{.native_code = words[0]}));
+}
+
+}  // namespace
+
+Blas Device::blas() const { return Blas(*this); }
+
+// ---- vectors ----
+
+Call<void> Blas::axpy(Factor alpha, const AnyArray& x, const AnyArray& y) const {
+  return device_.make_call(op::Axpy{.alpha = alpha.as_scalar(), .x = x.view(), .y = y.view()}, {&x, &y});
+}
+
+Call<void> Blas::scal(Factor alpha, const AnyArray& x) const {
+  return device_.make_call(op::Scal{.alpha = alpha.as_scalar(), .x = x.view()}, {&x});
+}
+
+Call<void> Blas::swap(const AnyArray& x, const AnyArray& y) const {
+  return device_.make_call(
+      op::Rot{.swaps = true, .cosine = op::Scalar(0.0), .sine = op::Scalar(1.0), .x = x.view(), .y = y.view()},
+      {&x, &y});
+}
+
+Call<void> Blas::rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const {
+  return device_.make_call(
+      op::Rot{.swaps = false, .cosine = op::Scalar(cosine), .sine = sine.as_scalar(), .x = x.view(), .y = y.view()},
+      {&x, &y});
+}
+
+// ---- a matrix and vectors ----
+
+Call<void> Blas::gemv(const AnyArray& a, const AnyArray& x, const AnyArray& y, GemmOptions options) const {
+  if (Result<void> good = check_gemv("gemv", a, x, y); !good) return fail(std::move(good).error());
+  return device_.make_call(make_gemm(a.view(), column(x), column(y), options), {&a, &x, &y});
+}
+
+Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, GerOptions options) const {
+  Result<void> good = check_ranks("ger", {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}});
+  if (good) good = op::check_type_is_one_of("ger", a.dtype(), op::kFourTypes);
+  if (good) good = op::check_shape("ger", {"a", a.view()}, Shape{x.shape()[0], y.shape()[0]});
+  if (!good) return fail(std::move(good).error());
+  const GemmOptions product{.alpha = options.alpha, .beta = 1.0, .conjugate_b = options.conjugate};
+  return device_.make_call(make_gemm(column(x), row(y), a.view(), product), {&x, &y, &a});
+}
+
+Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, SymmOptions options) const {
+  Result<void> good = op::check_square("symv", {"a", a.view()});
+  if (good) good = check_gemv("symv", a, x, y);
+  if (good && options.side == Side::right) good = refuse("symv", "a vector stands on the right of its matrix");
+  if (!good) return fail(std::move(good).error());
+  return device_.make_call(make_symm(a.view(), column(x), column(y), options), {&a, &x, &y});
+}
+
+Call<void> Blas::trmv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
+  if (x.rank() != 1) return refuse("trmv", "takes vectors; this is " + x.shape().to_string());
+  return triangular(false, a, x, y, options);
+}
+
+Call<void> Blas::trsv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
+  if (x.rank() != 1) return refuse("trsv", "takes vectors; this is " + x.shape().to_string());
+  return triangular(true, a, x, y, options);
+}
+
+// ---- matrices ----
+
+Call<void> Blas::gemm(const AnyArray& a, const AnyArray& b, const AnyArray& c, GemmOptions options) const {
+  return device_.make_call(make_gemm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
+}
+
+Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
+                            GemmOptions options) const {
+  constexpr std::string_view kName = "gemm_group";
+  if (a.size() != b.size() || a.size() != c.size())
+    return refuse(kName, "there must be as many of each of a, b and c; there are " + std::to_string(a.size()) + ", " +
+                             std::to_string(b.size()) + " and " + std::to_string(c.size()));
+  if (a.size() > op::GemmGroup::kMaxProducts)
+    return refuse(kName, "there are " + std::to_string(a.size()) + " products; it takes at most " +
+                             std::to_string(op::GemmGroup::kMaxProducts));
+  if (options.conjugate_a || options.conjugate_b)
+    return fail(ErrorKind::unsupported, "gemm_group does not conjugate; gemm does");
+  op::GemmGroup op{
+      .alpha = options.alpha.as_scalar(), .beta = options.beta.as_scalar(), .compute = options.compute, .matrices = {}};
+  const op::Access access_c = op::is_zero(op.beta) ? op::Access::write : op::Access::update;
+  std::vector<const AnyArray*> arrays;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    arrays.insert(arrays.end(), {&a[i], &b[i], &c[i]});
+    op.matrices.push_back({op::Access::read, a[i].view()});
+    op.matrices.push_back({op::Access::read, b[i].view()});
+    op.matrices.push_back({access_c, c[i].view()});
+  }
+  return device_.make_call(op, arrays);
+}
+
+Call<void> Blas::symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options) const {
+  Result<void> good = check_ranks("symm", {}, {{"a", a.view()}, {"b", b.view()}, {"c", c.view()}});
+  if (!good) return fail(std::move(good).error());
+  return device_.make_call(make_symm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
+}
+
+Call<void> Blas::rank_k(const AnyArray& a, const AnyArray* b, const AnyArray& c, bool hermitian,
+                        const SyrkOptions& options) const {
+  const op::Syrk op{.alpha = options.alpha.as_scalar(),
+                    .beta = options.beta.as_scalar(),
+                    .triangle = options.triangle,
+                    .hermitian = hermitian && is_complex(a.dtype()),
+                    .has_b = b != nullptr,
+                    .a = a.view(),
+                    .b = b ? b->view() : op::View{},
+                    .c = c.view()};
+  if (b) return device_.make_call(op, {&a, b, &c});
+  return device_.make_call(op, {&a, &c});
+}
+
+Call<void> Blas::syrk(const AnyArray& a, const AnyArray& c, SyrkOptions options) const {
+  return rank_k(a, nullptr, c, false, options);
+}
+Call<void> Blas::herk(const AnyArray& a, const AnyArray& c, SyrkOptions options) const {
+  return rank_k(a, nullptr, c, true, options);
+}
+Call<void> Blas::syr2k(const AnyArray& a, const AnyArray& b, const AnyArray& c, SyrkOptions options) const {
+  return rank_k(a, &b, c, false, options);
+}
+Call<void> Blas::her2k(const AnyArray& a, const AnyArray& b, const AnyArray& c, SyrkOptions options) const {
+  return rank_k(a, &b, c, true, options);
+}
+
+Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, const AnyArray& out,
+                            const TriangularOptions& options) const {
+  const bool vectors = b.rank() == 1;
+  const std::string_view name = solves ? (vectors ? "trsv" : "trsm") : (vectors ? "trmv" : "trmm");
+  Result<void> good = op::check_ranks(name, 2, {{"a", a.view()}});
+  if (good) good = op::check_ranks(name, vectors ? 1 : 2, {{"b", b.view()}, {"the result", out.view()}});
+  if (good && vectors && options.side == Side::right) good = refuse(name, "a vector stands on the right of its matrix");
+  if (!good) return fail(std::move(good).error());
+  const bool left = options.side == Side::left;
+  // x a = b is a^T x^T = b^T, and the transpose of a matrix has its halves exchanged.
+  op::Triangular op{.alpha = options.alpha.as_scalar(),
+                    .triangle = left ? options.triangle : other(options.triangle),
+                    .solves = solves,
+                    .unit_diagonal = options.unit_diagonal,
+                    .conjugates_a = options.conjugate && is_complex(a.dtype()),
+                    .a = left ? a.view() : transposed(a.view()),
+                    .b = vectors ? column(b)
+                         : left  ? b.view()
+                                 : transposed(b.view()),
+                    .out = vectors ? column(out)
+                           : left  ? out.view()
+                                   : transposed(out.view()),
+                    .verdict = {}};
+  if (!solves) return device_.make_call(op, {&a, &b, &out});
+  Result<HostArray<std::int32_t>> verdict = device_.host_array<std::int32_t>({1});
+  if (!verdict) return fail(std::move(verdict).error());
+  op.verdict = verdict->view();
+  const std::array<const AnyArray*, 4> arrays{&a, &b, &out, &*verdict};
+  return device_.make_judged_call<void>({}, op, arrays, *verdict, judge_diagonal);
+}
+
+Call<void> Blas::trmm(const AnyArray& a, const AnyArray& b, const AnyArray& c, TriangularOptions options) const {
+  if (b.rank() != 2) return refuse("trmm", "takes matrices; this is " + b.shape().to_string());
+  return triangular(false, a, b, c, options);
+}
+Call<void> Blas::trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, TriangularOptions options) const {
+  if (b.rank() != 2) return refuse("trsm", "takes matrices; this is " + b.shape().to_string());
+  return triangular(true, a, b, x, options);
+}
+
+Call<void> Blas::geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, GeamOptions options) const {
+  return device_.make_call(op::Geam{.alpha = options.alpha.as_scalar(),
+                                    .beta = options.beta.as_scalar(),
+                                    .conjugates_a = options.conjugate_a && is_complex(a.dtype()),
+                                    .conjugates_b = options.conjugate_b && is_complex(b.dtype()),
+                                    .a = a.view(),
+                                    .b = b.view(),
+                                    .c = c.view()},
+                           {&a, &b, &c});
+}
+
+}  // namespace troupe

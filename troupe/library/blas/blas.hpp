@@ -1,0 +1,172 @@
+// Linear algebra on a device: `gpu.blas()`. Matrices are two-dimensional arrays with any strides, so a transposed
+// matrix is `a.transpose()`: a view, without a copy and without a flag. Row-major or column-major is a question of
+// strides as well. What an op writes overlaps nothing that it reads.
+//
+//   CO_TRY(co_await gpu.blas().gemm(a, b.transpose(), c, {.alpha = 2.0f}));
+//   const float product = CO_TRY(co_await gpu.blas().dot(x, y));
+//
+// Types are f32 f64 c64 c128, unless an op says more. Bad input ends in `invalid_argument`, and a type that an op does
+// not take in `unsupported`, before anything is submitted.
+#pragma once
+
+#include <span>
+
+#include "troupe/device/device.hpp"
+#include "troupe/library/factor.hpp"
+#include "troupe/op/blas.hpp"
+
+namespace troupe {
+
+using op::Compute;
+using op::Triangle;
+
+/// On which side of the other matrix the special one stands.
+enum class Side : std::uint8_t { left, right };
+
+struct GemmOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+  bool conjugate_a = false;
+  bool conjugate_b = false;
+  Compute compute = Compute::standard;  // tf32: f32 only, where the GPU has it; elsewhere it is f32
+};
+struct DotOptions {
+  bool conjugate = false;  // the first vector
+};
+struct GerOptions {
+  Factor alpha = 1.0;
+  bool conjugate = false;  // the second vector
+};
+struct SymmOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+  Triangle triangle = Triangle::lower;  // the half of the matrix that is read
+  bool hermitian = false;               // instead of symmetric
+  Side side = Side::left;
+};
+struct SyrkOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+  Triangle triangle = Triangle::lower;  // the half of the result that is written
+};
+struct TriangularOptions {
+  Factor alpha = 1.0;
+  Triangle triangle = Triangle::lower;
+  bool unit_diagonal = false;  // the diagonal is taken for ones, and not read
+  bool conjugate = false;      // the triangular matrix
+  Side side = Side::left;
+};
+struct GeamOptions {
+  Factor alpha = 1.0;
+  Factor beta = 1.0;
+  bool conjugate_a = false;
+  bool conjugate_b = false;
+};
+static_assert(std::is_trivially_destructible_v<GemmOptions> && std::is_trivially_destructible_v<SymmOptions> &&
+                  std::is_trivially_destructible_v<TriangularOptions>,
+              "safe inside a co_await with g++ 12");
+
+class Blas {
+ public:
+  explicit Blas(Device device) noexcept : device_(std::move(device)) {}
+
+  // ---- vectors: arrays of any one shape, any strides ----
+
+  /// y += alpha x. Any type but bool.
+  Call<void> axpy(Factor alpha, const AnyArray& x, const AnyArray& y) const;
+  /// x = alpha x.
+  Call<void> scal(Factor alpha, const AnyArray& x) const;
+  /// y = x. Any type.
+  Call<void> copy(const AnyArray& x, const AnyArray& y) const { return device_.copy(x, y); }
+  /// x and y change places.
+  Call<void> swap(const AnyArray& x, const AnyArray& y) const;
+  /// x' = cosine x + sine y, y' = cosine y - conj(sine) x.
+  Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const;
+  /// The sum of x y, element by element; of nothing, 0.
+  template <Element T>
+  Call<T> dot(const Array<T>& x, const Array<T>& y, DotOptions options = {}) const;
+  /// The square root of the sum of the squares of the absolute values.
+  template <Element T>
+  Call<RealType<T>> nrm2(const Array<T>& x) const {
+    return measure<RealType<T>>(op::Measure::What::nrm2, x);
+  }
+  /// The sum of the absolute values; of complex numbers, of those of both parts.
+  template <Element T>
+  Call<RealType<T>> asum(const Array<T>& x) const {
+    return measure<RealType<T>>(op::Measure::What::asum, x);
+  }
+  /// The index, from 0 and in row-major order, of the first element with the largest (or smallest) absolute value, as
+  /// `asum` takes it. `invalid_argument` when there are no elements.
+  Call<std::int64_t> iamax(const AnyArray& x) const { return measure<std::int64_t>(op::Measure::What::iamax, x); }
+  Call<std::int64_t> iamin(const AnyArray& x) const { return measure<std::int64_t>(op::Measure::What::iamin, x); }
+
+  // ---- a matrix and vectors ----
+
+  /// y = alpha a x + beta y.
+  Call<void> gemv(const AnyArray& a, const AnyArray& x, const AnyArray& y, GemmOptions options = {}) const;
+  /// a += alpha x y^T.
+  Call<void> ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, GerOptions options = {}) const;
+  /// y = alpha a x + beta y for a symmetric or Hermitian a.
+  Call<void> symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, SymmOptions options = {}) const;
+  /// y = alpha a x for a triangular a.
+  Call<void> trmv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options = {}) const;
+  /// The y with a y = alpha x for a triangular a; `numerical_error` when a has a zero on its diagonal.
+  Call<void> trsv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options = {}) const;
+
+  // ---- matrices ----
+
+  /// c = alpha a b + beta c: matrices of one floating-point or complex type, or i8 into i32. With a beta of 0 what was
+  /// in c does not matter. Small floats are summed in f32. Arrays of rank 3 are batches: as many products.
+  Call<void> gemm(const AnyArray& a, const AnyArray& b, const AnyArray& c, GemmOptions options = {}) const;
+  /// Several such products at once, of matrices anywhere, each of its own shape, all of one type: c[i] = alpha a[i]
+  /// b[i] + beta c[i]. Up to 64.
+  Call<void> gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
+                        GemmOptions options = {}) const;
+  /// c = alpha a b + beta c, or alpha b a + beta c, for a symmetric or Hermitian a.
+  Call<void> symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options = {}) const;
+  /// One half of c = alpha a a^T + beta c; the other half stays as it is.
+  Call<void> syrk(const AnyArray& a, const AnyArray& c, SyrkOptions options = {}) const;
+  /// One half of c = alpha a a^H + beta c, with real factors.
+  Call<void> herk(const AnyArray& a, const AnyArray& c, SyrkOptions options = {}) const;
+  /// One half of c = alpha a b^T + alpha b a^T + beta c.
+  Call<void> syr2k(const AnyArray& a, const AnyArray& b, const AnyArray& c, SyrkOptions options = {}) const;
+  /// One half of c = alpha a b^H + conj(alpha) b a^H + beta c, with a real beta.
+  Call<void> her2k(const AnyArray& a, const AnyArray& b, const AnyArray& c, SyrkOptions options = {}) const;
+  /// c = alpha a b, or alpha b a, for a triangular a.
+  Call<void> trmm(const AnyArray& a, const AnyArray& b, const AnyArray& c, TriangularOptions options = {}) const;
+  /// The x with a x = alpha b, or x a = alpha b, for a triangular a; `numerical_error` when a has a zero on its
+  /// diagonal.
+  Call<void> trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, TriangularOptions options = {}) const;
+  /// c = alpha a + beta b, element by element; with `a.transpose()` it transposes.
+  Call<void> geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, GeamOptions options = {}) const;
+
+ private:
+  template <Element R>
+  Call<R> measure(op::Measure::What what, const AnyArray& x) const;
+  Call<void> triangular(bool solves, const AnyArray& a, const AnyArray& b, const AnyArray& out,
+                        const TriangularOptions& options) const;
+  Call<void> rank_k(const AnyArray& a, const AnyArray* b, const AnyArray& c, bool hermitian,
+                    const SyrkOptions& options) const;
+
+  Device device_;
+};
+
+template <Element T>
+Call<T> Blas::dot(const Array<T>& x, const Array<T>& y, DotOptions options) const {
+  Result<HostArray<T>> out = device_.host_array<T>({1});
+  if (!out) return fail(std::move(out).error());
+  const op::Dot op{.conjugates = options.conjugate, .x = x.view(), .y = y.view(), .out = out->view()};
+  const std::array<const AnyArray*, 3> arrays{&x, &y, &*out};
+  return device_.make_call_giving<T>(*out, op, arrays);
+}
+
+template <Element R>
+Call<R> Blas::measure(op::Measure::What what, const AnyArray& x) const {
+  Result<HostArray<R>> out = device_.host_array<R>({1});
+  if (!out) return fail(std::move(out).error());
+  const op::Measure op{.what = what, .x = x.view(), .out = out->view()};
+  const std::array<const AnyArray*, 2> arrays{&x, &*out};
+  return device_.make_call_giving<R>(*out, op, arrays);
+}
+
+}  // namespace troupe

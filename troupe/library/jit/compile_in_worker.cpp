@@ -1,0 +1,25 @@
+#include "troupe/library/jit/compile_in_worker.hpp"
+
+#include <span>
+
+#include "troupe/wire/run_child.hpp"
+
+namespace troupe {
+
+Result<wire::CompiledImage> compile_in_worker(const std::string& executable, const std::string& source,
+                                              std::string_view flags, int capability, Duration limit) {
+  if (source.empty() || source.size() > wire::kMaxSourceBytes)
+    return fail(ErrorKind::invalid_argument, "the source has " + std::to_string(source.size()) +
+                                                 " bytes; it may have 1 to " + std::to_string(wire::kMaxSourceBytes));
+  if (flags.find('\n') != std::string_view::npos || source.find('\0') != std::string::npos)
+    return fail(ErrorKind::invalid_argument, "flags are one line, and a source has no zero bytes");
+  const std::string input = std::string(flags) + "\n" + source;
+  const wire::ChildAnswer answer = TROUPE_TRY(
+      wire::run_child(executable, {"--compile", std::to_string(capability)}, std::as_bytes(std::span(input)), limit));
+  if (!answer.end) return fail(ErrorKind::timeout, "the kernels did not compile within " + to_string(limit));
+  if (std::optional<Result<wire::CompiledImage>> compiled = wire::decode_compiled(answer.printed))
+    return std::move(*compiled);
+  return fail(ErrorKind::worker_crashed, "the compiler " + answer.end->to_string());
+}
+
+}  // namespace troupe

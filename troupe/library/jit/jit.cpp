@@ -1,0 +1,134 @@
+#include "troupe/library/jit/jit.hpp"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "troupe/actor/context.hpp"
+#include "troupe/actor/spawn.hpp"
+#include "troupe/device/device_state.hpp"
+#include "troupe/device/find_worker.hpp"
+#include "troupe/library/jit/compile_in_worker.hpp"
+
+namespace troupe {
+namespace {
+
+/// Where there is no GPU, kernels are compiled all the same, for this one.
+constexpr int kUsualCapability = 90;
+
+/// Waits for one compiler, which may take a second, on a thread that has nothing else to do.
+class Compiler {
+ public:
+  struct Compile {
+    using Reply = wire::CompiledImage;
+    std::string executable;
+    std::string source;
+    std::string flags;
+    int capability = 0;
+    Duration timeout{};
+  };
+  explicit Compiler(Context<Compiler> self) noexcept : self_(self) {}
+  Result<wire::CompiledImage> on(const Compile& m) {
+    self_.stop();
+    return compile_in_worker(m.executable, m.source, m.flags, m.capability, m.timeout);
+  }
+
+ private:
+  Context<Compiler> self_;
+};
+
+/// The thread of a system's compilers, made when it is first needed.
+struct CompilerThread {
+  std::mutex mutex;
+  Dispatcher* dispatcher = nullptr;  // the system's
+};
+Result<Ref<Compiler>> compiler_of(SystemCore& system) {
+  CompilerThread& thread = system.extension<CompilerThread>();
+  const std::lock_guard lock(thread.mutex);
+  if (!thread.dispatcher) thread.dispatcher = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
+  return spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
+}
+
+std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  return hash;
+}
+
+op::Extents as_op(const GridExtents& extents) noexcept { return {extents.x, extents.y, extents.z}; }
+
+Unexpected refuse(const std::string& why) { return fail(ErrorKind::invalid_argument, "launch: " + why); }
+
+std::string worker_of(const std::shared_ptr<DeviceState>& device, Result<std::string>& found) {
+  if (!device->worker_setup().executable.empty()) return device->worker_setup().executable;
+  found = find_worker_executable({});
+  return found ? *found : std::string();
+}
+
+int capability_of(const Device& device) noexcept {
+  return device.info().capability > 0 ? device.info().capability : kUsualCapability;
+}
+
+}  // namespace
+
+Jit Device::jit() const { return Jit(*this); }
+
+Result<Program> Jit::load(const Device& device, std::span<const std::byte> image, std::string log) {
+  Program program;
+  program.name_ = fnv1a(image);
+  program.image_ = TROUPE_TRY(device.host_array<std::uint8_t>({static_cast<std::int64_t>(image.size())}));
+  std::memcpy(program.image_.data(), image.data(), image.size());
+  program.log_ = std::move(log);
+  return program;
+}
+
+Task<Result<Program>> Jit::compile(std::string source, CompileOptions options) const {
+  return compile_on(device_, std::move(source), std::string(options.flags), options.timeout);
+}
+
+Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout) {
+  Result<std::string> found;
+  const std::string executable = worker_of(device.state(), found);
+  if (!found) co_return fail(found.error());
+  const Result<Ref<Compiler>> compiler = compiler_of(device.state()->system());
+  if (!compiler) co_return fail(compiler.error());
+  const Result<wire::CompiledImage> image = co_await compiler->ask<Compiler::Compile>(
+      executable, std::move(source), std::move(flags), capability_of(device), timeout);
+  if (!image) co_return fail(image.error());
+  co_return load(device, std::as_bytes(std::span(image->bytes)), image->log);
+}
+
+Result<Program> Jit::compile_now(const std::string& source, const CompileOptions& options) const {
+  Result<std::string> found;
+  const std::string executable = worker_of(device_.state(), found);
+  if (!found) return fail(found.error());
+  const wire::CompiledImage image =
+      TROUPE_TRY(compile_in_worker(executable, source, options.flags, capability_of(device_), options.timeout));
+  return load(device_, std::as_bytes(std::span(image.bytes)), image.log);
+}
+
+Call<void> Jit::make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const {
+  if (!program.image_) return refuse("the program is empty: it was never compiled");
+  op::Launch op{.plan = {.program = {.name = program.name_,
+                                     .address = program.image_.view().address,
+                                     .size_bytes = static_cast<std::uint64_t>(program.image_.size())},
+                         .blocks = as_op(grid.blocks),
+                         .threads = as_op(grid.threads),
+                         .shared_bytes = grid.shared_bytes},
+                .kernel = std::string(kernel),
+                .arrays = {},
+                .order = std::move(launch.order),
+                .scalars = std::move(launch.scalars)};
+  if (launch.arrays.size() >= op::kMaxKernelArguments)
+    return refuse("there are " + std::to_string(launch.arrays.size()) + " arrays; a kernel takes at most 63");
+  std::array<const AnyArray*, op::kMaxKernelArguments> used;
+  std::size_t count = 0;
+  for (const ArrayUse& array : launch.arrays) {
+    op.arrays.push_back({.access = array.access(), .view = array.array().view()});
+    used[count++] = &array.array();
+  }
+  used[count++] = &program.image_;  // has no view: it is kept
+  return device_.make_call(op, std::span<const AnyArray* const>(used).first(count));
+}
+
+}  // namespace troupe

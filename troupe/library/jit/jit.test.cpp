@@ -1,0 +1,93 @@
+// What of `jit()` needs no GPU: NVRTC compiles, refuses with its words, and launches are checked before they are made.
+#include "troupe/library/jit/jit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "troupe/troupe.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr const char* kGood = R"(
+extern "C" __global__ void scale(int n, float factor, float* a) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] *= factor;
+})";
+
+template <class R>
+ErrorKind kind_of(const Result<R>& result) {
+  return result ? static_cast<ErrorKind>(255) : result.error().kind();
+}
+
+class JitOnHost : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    // Where there is no compiler, that is what it says.
+    const Result<Program> compiled = device.jit().compile_now(kGood);
+    if (!compiled && compiled.error().kind() == ErrorKind::unsupported)
+      GTEST_SKIP() << "no NVRTC: " << compiled.error().to_string();
+    program = value(Result<Program>(compiled));
+  }
+  System system{{.threads = 1, .log = log_nothing()}};
+  Device device = value(system.device("host", {.standby = Standby::none}));
+  Program program;
+};
+
+TEST_F(JitOnHost, compiles_without_a_gpu) {
+  EXPECT_GT(program.size_bytes(), 0);
+  EXPECT_EQ(program.log(), "");
+}
+
+TEST_F(JitOnHost, compiles_for_those_who_await_it) {
+  const Program compiled = value(system.run([](Device on) -> Task<Result<Program>> {
+    co_return co_await on.jit().compile(kGood, {.flags = "-DWIDTH=4 --use_fast_math"});
+  }(device)));
+  EXPECT_GT(compiled.size_bytes(), 0);
+}
+
+TEST_F(JitOnHost, gives_the_compilers_words_for_code_that_is_none) {
+  const Result<Program> bad = device.jit().compile_now("extern \"C\" __global__ void f(int* a) { *a = nonsense; }");
+  ASSERT_EQ(kind_of(bad), ErrorKind::invalid_argument);
+  EXPECT_NE(bad.error().message().find("identifier \"nonsense\" is undefined"), std::string_view::npos);
+  EXPECT_EQ(bad.error().origin().library, "nvrtc");
+}
+
+TEST_F(JitOnHost, keeps_the_compilers_warnings) {
+  const Program warned = value(device.jit().compile_now("extern \"C\" __global__ void f() { int unused; }"));
+  EXPECT_NE(warned.log().find("unused"), std::string::npos) << warned.log();
+}
+
+TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
+  EXPECT_EQ(kind_of(device.jit().compile_now("")), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.flags = "--no-such-flag"})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.flags = "-DA=1\n-DB=2"})), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.timeout = std::chrono::milliseconds(1)})), ErrorKind::timeout);
+}
+
+TEST_F(JitOnHost, finds_the_toolkits_headers) {
+  EXPECT_TRUE(device.jit().compile_now(
+      "#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }"));
+}
+
+TEST_F(JitOnHost, refuses_launches_before_they_are_made) {
+  const Array<float> a = value(device.array<float>({8}));
+  const auto kind = [&](const Grid& grid) {
+    return kind_of(device.jit().launch(program, "scale", grid, 8, 2.0f, updates(a)).get());
+  };
+  EXPECT_EQ(kind({.blocks = 0}), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind({.threads = 1025}), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind({.threads = {32, 33}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind({.threads = {1, 1, 65}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind({.blocks = {1, 65536}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().launch(Program(), "scale", {}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().launch(program, "", {}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().launch(program, "scale", {}, updates(AnyArray())).get()), ErrorKind::invalid_argument);
+}
+
+TEST_F(JitOnHost, says_that_the_host_runs_no_kernels) {
+  const Array<float> a = value(device.array<float>({8}));
+  EXPECT_EQ(kind_of(device.jit().launch(program, "scale", {}, 8, 2.0f, updates(a)).get()), ErrorKind::unsupported);
+}
+
+}  // namespace
+}  // namespace troupe

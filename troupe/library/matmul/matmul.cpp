@@ -1,0 +1,70 @@
+#include "troupe/library/matmul/matmul.hpp"
+
+#include <utility>
+
+#include "troupe/op/check.hpp"
+#include "troupe/op/matmul.hpp"
+
+namespace troupe {
+Matmul Device::matmul() const { return Matmul(*this); }
+
+Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options) const {
+  for (const auto& [name, scale] : {std::pair("scale_a", options.scale_a), std::pair("scale_b", options.scale_b)})
+    if (Result<void> good = op::check_finite("matmul", name, scale); !good) return fail(std::move(good).error());
+  if (options.beta != 0 && !options.c) return op::refuse("matmul", "there is a beta, and no c that it would multiply");
+  op::Matmul op{.alpha = options.alpha * options.scale_a * options.scale_b,
+                .beta = options.beta,
+                .scale_d = options.scale_d,
+                .activation = options.activation,
+                .compute = options.compute,
+                .has_c = options.c && options.beta != 0,
+                .has_bias = options.bias != nullptr,
+                .keeps_pre = options.pre != nullptr,
+                .tunes = options.autotune,
+                .a = a.view(),
+                .b = b.view(),
+                .c = {},
+                .bias = {},
+                .pre = {},
+                .d = d.view()};
+  std::vector<const AnyArray*> arrays{&a, &b};
+  const auto add = [&](bool wanted, const AnyArray* array, op::View& view) {
+    if (!wanted) return;
+    view = array->view();
+    arrays.push_back(array);
+  };
+  add(op.has_c, options.c, op.c);
+  add(op.has_bias, options.bias, op.bias);
+  add(op.keeps_pre, options.pre, op.pre);
+  arrays.push_back(&d);
+  return device_.make_call(op, arrays);
+}
+
+Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
+                            MatmulGradientOptions options) const {
+  if (options.activation != Activation::none && !options.pre)
+    return op::refuse("matmul gradient", "an activation needs `pre`, where its slope is taken");
+  op::MatmulGradient op{.alpha = options.alpha,
+                        .activation = options.activation,
+                        .compute = options.compute,
+                        .has_pre = options.activation != Activation::none,
+                        .sums_columns = options.bias_gradient != nullptr,
+                        .a = a.view(),
+                        .b = b.view(),
+                        .pre = {},
+                        .d = d.view(),
+                        .sums = {}};
+  std::vector<const AnyArray*> arrays{&a, &b};
+  if (op.has_pre) {
+    op.pre = options.pre->view();
+    arrays.push_back(options.pre);
+  }
+  arrays.push_back(&d);
+  if (op.sums_columns) {
+    op.sums = options.bias_gradient->view();
+    arrays.push_back(options.bias_gradient);
+  }
+  return device_.make_call(op, arrays);
+}
+
+}  // namespace troupe

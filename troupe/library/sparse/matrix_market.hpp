@@ -1,0 +1,40 @@
+// Matrix Market files of sparse matrices: the format in which collections of them are published. Coordinates of real,
+// complex, integer and pattern matrices (whose elements are ones); general, symmetric, skew-symmetric and Hermitian.
+//
+//   %%MatrixMarket matrix coordinate real general
+//   3 4 2
+//   1 1  2.5
+//   3 4 -1
+//
+// A file is read as the elements of the whole matrix, both halves of a symmetric one. What is wrong with it is
+// `invalid_argument`, with the number of the line.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include "troupe/library/sparse/sparse_matrix.hpp"
+
+namespace troupe {
+
+/// What a file may at most ask for; more is refused before memory is taken.
+struct MatrixMarketLimits {
+  std::int64_t rows_or_columns = std::int64_t{1} << 31;
+  std::int64_t elements = std::int64_t{1} << 28;  // in the file
+  std::int64_t line_bytes = 1024;                 // the format itself has 1024
+};
+
+/// `T` is f32, f64, c64 or c128; a complex file needs a complex one. Elements come in the order of the file.
+template <class T>
+Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimits& limits = {});
+template <class T>
+Result<Triplets<T>> read_matrix_market(const std::string& path, const MatrixMarketLimits& limits = {});
+
+/// As real or complex, general; numbers so that they are read back exactly.
+template <class T>
+Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix);
+template <class T>
+Result<void> write_matrix_market(const std::string& path, const Triplets<T>& matrix);
+
+}  // namespace troupe

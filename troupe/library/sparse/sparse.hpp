@@ -1,0 +1,147 @@
+// Sparse matrices on a device: `gpu.sparse()`. A matrix is checked once, when it is made; then it computes.
+//
+//   SparseMatrix a = CO_TRY(co_await gpu.sparse().csr(rows, columns, offsets, indices, values));
+//   CO_TRY(co_await gpu.sparse().multiply(a, x, y, {.alpha = 2.0}));
+//
+// Values are f32, f64, c64 or c128; indices are i32 or i64. What gives a `Call` has `get()` for plain threads; what
+// gives a `Task` has a twin that ends in `_now`.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "troupe/device/device.hpp"
+#include "troupe/library/factor.hpp"
+#include "troupe/library/sparse/matrix_market.hpp"
+#include "troupe/library/sparse/sparse_matrix.hpp"
+
+namespace troupe {
+
+struct SparseMultiplyOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+  bool transpose = false;  // the sparse matrix is transposed
+  bool conjugate = false;  // its elements are conjugated; together they make the adjoint
+};
+struct SparseSolveOptions {
+  Factor alpha = 1.0;
+  bool upper = false;          // which triangle is used; what is stored in the other one does not matter
+  bool unit_diagonal = false;  // ones on the diagonal, whatever is stored there
+  bool transpose = false;      // the triangle is taken first, and then transposed
+  bool conjugate = false;
+};
+struct SddmmOptions {
+  Factor alpha = 1.0;
+  Factor beta = 0.0;
+};
+static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
+                  std::is_trivially_destructible_v<SparseSolveOptions> &&
+                  std::is_trivially_destructible_v<SddmmOptions>,
+              "safe inside a co_await with g++ 12");
+
+class Sparse {
+ public:
+  explicit Sparse(Device device) noexcept : device_(std::move(device)) {}
+
+  // ---- making one ----
+  //
+  // The structure is copied, and the copy is checked on the device: offsets begin at 0, never fall and end at the
+  // number of indices; indices are in range, and ascend in each line without duplicates. `invalid_argument` says what
+  // is wrong and where: "row 3 has column 17 of a matrix with 10 columns". `values` (contiguous) are shared and not
+  // copied.
+
+  Call<SparseMatrix> csr(std::int64_t rows, std::int64_t columns, const AnyArray& offsets, const AnyArray& indices,
+                         const AnyArray& values) const;
+  Call<SparseMatrix> csc(std::int64_t rows, std::int64_t columns, const AnyArray& offsets, const AnyArray& indices,
+                         const AnyArray& values) const;
+  /// Sorted by row, then by column.
+  Call<SparseMatrix> coo(std::int64_t rows, std::int64_t columns, const AnyArray& row_indices,
+                         const AnyArray& column_indices, const AnyArray& values) const;
+  /// Offsets and indices count blocks; `values` is [blocks, block_size, block_size]; `block_size` divides both extents.
+  Call<SparseMatrix> bsr(std::int64_t rows, std::int64_t columns, std::int64_t block_size, const AnyArray& offsets,
+                         const AnyArray& indices, const AnyArray& values) const;
+
+  /// CSR from elements in ordinary memory, in any order; those of one place are added. They are checked and copied
+  /// before this returns, and on their way to the device then. Any thread.
+  template <class T>
+  Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
+                                     DType index_type = DType::i32) const;
+  template <class T>
+  Result<SparseMatrix> from_triplets(const Triplets<T>& triplets, DType index_type = DType::i32) const {
+    return from_triplets<T>(triplets.rows, triplets.columns, std::span<const Triplet<T>>(triplets.elements),
+                            index_type);
+  }
+  /// CSR from a Matrix Market file (matrix_market.hpp). Reads it in this thread.
+  template <class T>
+  Result<SparseMatrix> load(const std::string& path, const MatrixMarketLimits& limits = {},
+                            DType index_type = DType::i32) const {
+    return from_triplets(TROUPE_TRY(read_matrix_market<T>(path, limits)), index_type);
+  }
+
+  // ---- from one form to another ----
+
+  /// In another format, with values of its own; the same matrix when it has that format already. To BSR with blocks of
+  /// `block_size`, which must divide both extents. From BSR every element of every block is kept.
+  Task<Result<SparseMatrix>> convert(const SparseMatrix& matrix, SparseFormat format,
+                                     std::int64_t block_size = 1) const;
+  Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
+  /// `out` becomes the matrix: dense, of the same type and extents, any strides.
+  Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
+  /// CSR of what is not zero in a dense matrix of any strides. `invalid_argument` if that changes meanwhile.
+  Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
+  Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
+  /// Its elements in ordinary memory, sorted by row, then by column. `T` is its type.
+  template <class T>
+  Task<Result<Triplets<T>>> triplets(const SparseMatrix& matrix) const;
+  template <class T>
+  Result<Triplets<T>> triplets_now(const SparseMatrix& matrix) const;
+  /// Writes a Matrix Market file.
+  Task<Result<void>> save(const SparseMatrix& matrix, const std::string& path) const;
+  Result<void> save_now(const SparseMatrix& matrix, const std::string& path) const;
+
+  // ---- computing ----
+
+  /// y = alpha matrix x + beta y: vectors, or dense matrices of any strides. With a beta of 0 what was in y does not
+  /// matter.
+  Call<void> multiply(const SparseMatrix& matrix, const AnyArray& x, const AnyArray& y,
+                      SparseMultiplyOptions options = {}) const;
+  /// Solves triangle x = alpha b for x: vectors, or dense matrices of any strides. `numerical_error` names the first
+  /// row whose diagonal element is zero or not there.
+  Call<void> solve(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
+                   SparseSolveOptions options = {}) const;
+  /// The product of dense matrices where the matrix has elements: its values become alpha (a b) + beta values.
+  Call<void> sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options = {}) const;
+  /// The product of two sparse matrices of one type, as CSR. What cancels out stays as a zero. Both may have any
+  /// format; others than CSR are converted.
+  Task<Result<SparseMatrix>> product(const SparseMatrix& a, const SparseMatrix& b) const;
+  Result<SparseMatrix> product_now(const SparseMatrix& a, const SparseMatrix& b) const;
+
+ private:
+  Call<SparseMatrix> adopt(std::string_view name, const SparseMatrix& like, const AnyArray& offsets,
+                           const AnyArray& indices) const;
+  template <class T, class I>
+  Result<SparseMatrix> upload(const Triplets<T>& sorted) const;
+  template <class T>
+  Result<T> run_now(Task<Result<T>> task) const;
+
+  // The tasks, with all they need in their own frames.
+  static Result<SparseMatrix> allocate(const Device& device, const SparseMatrix& like, std::int64_t stored);
+  static Result<void> allocate_elements(const Device& device, SparseMatrix& matrix, std::int64_t stored);
+  static Result<void> allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type);
+  static Task<Result<SparseMatrix>> convert_on(Device device, SparseMatrix matrix, SparseFormat format,
+                                               std::int64_t block_size);
+  static Task<Result<SparseMatrix>> convert_once(Device device, SparseMatrix matrix, SparseFormat format);
+  static Task<Result<SparseMatrix>> to_blocks(Device device, SparseMatrix csr, std::int64_t block_size);
+  static Task<Result<SparseMatrix>> from_dense_on(Device device, AnyArray dense, DType index_type);
+  static Task<Result<SparseMatrix>> product_on(Device device, SparseMatrix a, SparseMatrix b);
+  template <class T>
+  static Task<Result<Triplets<T>>> triplets_on(Device device, SparseMatrix matrix);
+  template <class T, class I>
+  static Task<Result<Triplets<T>>> read_coo(Device device, SparseMatrix coo);
+  template <class T>
+  static Task<Result<void>> save_on(Device device, SparseMatrix matrix, std::string path);
+
+  Device device_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,186 @@
+// What takes several ops: one that counts, arrays of that size, and one that fills them.
+#include <limits>
+
+#include "troupe/device/device_state.hpp"
+#include "troupe/library/sparse/sparse.hpp"
+#include "troupe/library/sparse/sparse_verdict.hpp"
+#include "troupe/op/check.hpp"
+
+namespace troupe {
+namespace {
+
+Unexpected refuse_empty(std::string_view name) {
+  return op::refuse(name, "the matrix is empty: it was moved from, or never made");
+}
+
+Result<void> check_count(std::string_view name, std::int64_t count, DType index_type) {
+  if (index_type == DType::i64 || count <= std::numeric_limits<std::int32_t>::max()) return {};
+  return op::refuse(
+      name, "the result has " + std::to_string(count) + " elements, too many for 32-bit indices: use 64-bit ones");
+}
+
+}  // namespace
+
+template <class T>
+Result<T> Sparse::run_now(Task<Result<T>> task) const {
+  return run_in(device_.state()->system(), std::move(task));
+}
+
+Result<void> Sparse::allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type) {
+  matrix.offsets_ = AnyArray(index_type);
+  const std::int64_t lines = (matrix.format_ == SparseFormat::csc ? matrix.columns_ : matrix.rows_) / matrix.block_;
+  return device.allocate(matrix.offsets_, {lines + 1});
+}
+
+/// Needs a matrix that knows its types.
+Result<void> Sparse::allocate_elements(const Device& device, SparseMatrix& matrix, std::int64_t stored) {
+  matrix.indices_ = AnyArray(matrix.offsets_.dtype());
+  matrix.values_ = AnyArray(matrix.values_.dtype());
+  TROUPE_TRY(device.allocate(matrix.indices_, {stored}));
+  const std::int64_t block = matrix.block_;
+  return device.allocate(matrix.values_,
+                         matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
+}
+
+/// With arrays of its own, and the extents, format and types of `like`.
+Result<SparseMatrix> Sparse::allocate(const Device& device, const SparseMatrix& like, std::int64_t stored) {
+  SparseMatrix matrix = like;
+  if (matrix.format_ == SparseFormat::coo) {
+    matrix.offsets_ = AnyArray(like.index_type());
+    TROUPE_TRY(device.allocate(matrix.offsets_, {stored}));
+  } else {
+    TROUPE_TRY(allocate_offsets(device, matrix, like.index_type()));
+  }
+  TROUPE_TRY(allocate_elements(device, matrix, stored));
+  return matrix;
+}
+
+// ---- convert ----
+
+Task<Result<SparseMatrix>> Sparse::convert(const SparseMatrix& matrix, SparseFormat format,
+                                           std::int64_t block_size) const {
+  return convert_on(device_, matrix, format, block_size);
+}
+Result<SparseMatrix> Sparse::convert_now(const SparseMatrix& matrix, SparseFormat format,
+                                         std::int64_t block_size) const {
+  return run_now(convert(matrix, format, block_size));
+}
+
+/// Between two formats that one op joins.
+Task<Result<SparseMatrix>> Sparse::convert_once(Device device, SparseMatrix matrix, SparseFormat format) {
+  SparseMatrix like = matrix;
+  like.format_ = format;
+  like.block_ = 1;
+  CO_TRY(check_count("convert", matrix.nonzeros(), matrix.index_type()));
+  const SparseMatrix made = CO_TRY(allocate(device, like, matrix.nonzeros()));
+  const op::SparseConvert op{.from = matrix.view(), .to = made.view()};
+  const AnyArray* const arrays[] = {&matrix.offsets_, &matrix.indices_, &matrix.values_,
+                                    &made.offsets_,   &made.indices_,   &made.values_};
+  CO_TRY(co_await device.make_call(op, arrays));
+  co_return made;
+}
+
+Task<Result<SparseMatrix>> Sparse::to_blocks(Device device, SparseMatrix csr, std::int64_t block_size) {
+  SparseMatrix made = csr;
+  made.format_ = SparseFormat::bsr;
+  made.block_ = block_size;
+  if (block_size < 1 || block_size > op::kMaxSparseBlock || csr.rows() % block_size != 0 ||
+      csr.columns() % block_size != 0)
+    co_return op::refuse("convert", "a matrix of " + std::to_string(csr.rows()) + " x " +
+                                        std::to_string(csr.columns()) + " cannot be cut into blocks of " +
+                                        std::to_string(block_size));
+  CO_TRY(allocate_offsets(device, made, csr.index_type()));
+  HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
+  const op::SparseCountBlocks count{
+      .block = block_size, .matrix = csr.view(), .offsets = made.offsets_.view(), .total = total.view()};
+  const AnyArray* const counted[] = {&csr.offsets_, &csr.indices_, &made.offsets_, &total};
+  const std::int64_t blocks = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  CO_TRY(allocate_elements(device, made, blocks));
+  const op::SparseFillBlocks fill{.from = csr.view(), .to = made.view()};
+  const AnyArray* const filled[] = {&csr.offsets_,  &csr.indices_,  &csr.values_,
+                                    &made.offsets_, &made.indices_, &made.values_};
+  CO_TRY(co_await device.make_call(fill, filled));
+  co_return made;
+}
+
+Task<Result<SparseMatrix>> Sparse::convert_on(Device device, SparseMatrix matrix, SparseFormat format,
+                                              std::int64_t block_size) {
+  if (!matrix) co_return refuse_empty("convert");
+  const bool is_blocked = format == SparseFormat::bsr;
+  if (matrix.format() == format && (!is_blocked || matrix.block_size() == block_size)) co_return matrix;
+  // Everything is joined to CSR by one op.
+  if (matrix.format() != SparseFormat::csr) matrix = CO_TRY(co_await convert_once(device, matrix, SparseFormat::csr));
+  if (format == SparseFormat::csr) co_return matrix;
+  if (is_blocked) co_return co_await to_blocks(device, matrix, block_size);
+  co_return co_await convert_once(device, matrix, format);
+}
+
+// ---- from dense ----
+
+Task<Result<SparseMatrix>> Sparse::from_dense(const AnyArray& dense, DType index_type) const {
+  return from_dense_on(device_, dense, index_type);
+}
+Result<SparseMatrix> Sparse::from_dense_now(const AnyArray& dense, DType index_type) const {
+  return run_now(from_dense(dense, index_type));
+}
+
+Task<Result<SparseMatrix>> Sparse::from_dense_on(Device device, AnyArray dense, DType index_type) {
+  if (!dense) co_return op::refuse("from_dense", "the array is empty: it was moved from, or never made");
+  if (index_type != DType::i32 && index_type != DType::i64)
+    co_return fail(ErrorKind::unsupported, "from_dense: indices are i32 or i64");
+  if (dense.rank() != 2)
+    co_return op::refuse("from_dense", "takes a dense matrix; this is " + dense.shape().to_string());
+  SparseMatrix made;
+  made.rows_ = dense.shape()[0];
+  made.columns_ = dense.shape()[1];
+  made.values_ = AnyArray(dense.dtype());
+  CO_TRY(allocate_offsets(device, made, index_type));
+  HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
+  const op::SparseCountDense count{.dense = dense.view(), .offsets = made.offsets_.view(), .total = total.view()};
+  const AnyArray* const counted[] = {&dense, &made.offsets_, &total};
+  const std::int64_t nonzeros = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  CO_TRY(check_count("from_dense", nonzeros, index_type));
+  CO_TRY(allocate_elements(device, made, nonzeros));
+  HostArray<std::int32_t> verdict = CO_TRY(device.host_array<std::int32_t>({op::kSparseVerdictWords}));
+  const op::SparseFillDense fill{.dense = dense.view(), .matrix = made.view(), .verdict = verdict.view()};
+  const AnyArray* const filled[] = {&dense, &made.offsets_, &made.indices_, &made.values_, &verdict};
+  CO_TRY(co_await device.make_judged_call<void>({}, fill, filled, verdict, judge_sparse));
+  co_return made;
+}
+
+// ---- product ----
+
+Task<Result<SparseMatrix>> Sparse::product(const SparseMatrix& a, const SparseMatrix& b) const {
+  return product_on(device_, a, b);
+}
+Result<SparseMatrix> Sparse::product_now(const SparseMatrix& a, const SparseMatrix& b) const {
+  return run_now(product(a, b));
+}
+
+Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, SparseMatrix b) {
+  if (!a || !b) co_return refuse_empty("product");
+  if (a.dtype() != b.dtype() || a.index_type() != b.index_type())
+    co_return op::refuse("product", "the matrices are of one type, and so are their indices");
+  if (a.columns() != b.rows())
+    co_return op::refuse("product", "a matrix of " + std::to_string(a.rows()) + " x " + std::to_string(a.columns()) +
+                                        " cannot be multiplied by one of " + std::to_string(b.rows()) + " x " +
+                                        std::to_string(b.columns()));
+  a = CO_TRY(co_await convert_on(device, a, SparseFormat::csr, 1));
+  b = CO_TRY(co_await convert_on(device, b, SparseFormat::csr, 1));
+  HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
+  const op::SparseCountProduct count{.a = a.view(), .b = b.view(), .total = total.view()};
+  const AnyArray* const counted[] = {&a.offsets_, &a.indices_, &a.values_, &b.offsets_,
+                                     &b.indices_, &b.values_,  &total};
+  const std::int64_t nonzeros = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  CO_TRY(check_count("product", nonzeros, a.index_type()));
+  SparseMatrix like = a;
+  like.columns_ = b.columns();
+  const SparseMatrix made = CO_TRY(allocate(device, like, nonzeros));
+  const op::SparseFillProduct fill{.a = a.view(), .b = b.view(), .c = made.view()};
+  const AnyArray* const filled[] = {&a.offsets_, &a.indices_,    &a.values_,     &b.offsets_,  &b.indices_,
+                                    &b.values_,  &made.offsets_, &made.indices_, &made.values_};
+  CO_TRY(co_await device.make_call(fill, filled));
+  co_return made;
+}
+
+}  // namespace troupe

@@ -1,0 +1,70 @@
+#include "troupe/library/sparse/sparse_verdict.hpp"
+
+#include <string>
+
+#include "troupe/op/sparse.hpp"
+#include "troupe/op/sparse_finding.hpp"
+
+namespace troupe {
+namespace {
+
+using op::Fault;
+
+std::string number(std::span<const std::int32_t> words, std::size_t which) {
+  const auto low = static_cast<std::uint32_t>(words[2 + 2 * which]);
+  const auto high = static_cast<std::uint32_t>(words[3 + 2 * which]);
+  return std::to_string(static_cast<std::int64_t>((std::uint64_t{high} << 32) | low));
+}
+
+/// What lines and their indices are called.
+struct Nouns {
+  std::string line;
+  std::string index;
+};
+Nouns nouns_of(std::int32_t format) {
+  switch (static_cast<op::SparseFormat>(format)) {
+    case op::SparseFormat::csc: return {"column", "row"};
+    case op::SparseFormat::bsr: return {"block row", "block column"};
+    default: return {"row", "column"};
+  }
+}
+
+std::string sentence(Fault fault, const Nouns& nouns, const std::string& line, const std::string& value,
+                     const std::string& bound) {
+  switch (fault) {
+    case Fault::first_offset: return "the first offset is " + value + " instead of 0";
+    case Fault::line_falls: return "the offsets fall: " + nouns.line + " " + line + " ends before it begins";
+    case Fault::line_leaves:
+      return nouns.line + " " + line + " has the offset " + value + ", and there are " + bound + " indices";
+    case Fault::last_offset: return "the last offset is " + value + ", and there are " + bound + " indices";
+    case Fault::index_outside:
+      return nouns.line + " " + line + " has " + nouns.index + " " + value + " of a matrix with " + bound + " " +
+             nouns.index + "s";
+    case Fault::index_unsorted:
+      return nouns.line + " " + line + " has " + nouns.index + " " + value +
+             " after one that is not below it: " + nouns.index + "s ascend, and none comes twice";
+    case Fault::row_outside: return "element " + line + " has row " + value + " of a matrix with " + bound + " rows";
+    case Fault::column_outside:
+      return "element " + line + " has column " + value + " of a matrix with " + bound + " columns";
+    case Fault::element_unsorted:
+      return "element " + line + " does not come after the one before it: sort by row, then by column, and none twice";
+    case Fault::no_diagonal: return "row " + line + " has no diagonal element";
+    case Fault::zero_diagonal: return "the diagonal element of row " + line + " is zero";
+    case Fault::other_nonzeros:
+      return "row " + line + " of the dense matrix has changed while its nonzeros were gathered";
+    case Fault::none: break;
+  }
+  return "the verdict " + std::to_string(static_cast<int>(fault)) + " has no meaning";
+}
+
+}  // namespace
+
+Result<void> judge_sparse(std::span<const std::int32_t> words) {
+  const auto fault = static_cast<Fault>(words[0]);
+  if (fault == Fault::none) return {};
+  const bool is_numerical = fault == Fault::no_diagonal || fault == Fault::zero_diagonal;
+  return fail(is_numerical ? ErrorKind::numerical_error : ErrorKind::invalid_argument,
+              sentence(fault, nouns_of(words[1]), number(words, 0), number(words, 1), number(words, 2)));
+}
+
+}  // namespace troupe

@@ -1,0 +1,291 @@
+#include "troupe/library/tensor/tensor.hpp"
+
+#include <cmath>
+
+#include "troupe/library/tensor/einsum.hpp"
+#include "troupe/op/check.hpp"
+#include "troupe/op/contraction_plan.hpp"
+
+namespace troupe {
+namespace {
+
+// ---- element by element ----
+
+/// Operands as they were given, and what becomes of them.
+template <class Op>
+struct Elements {
+  Op op;
+  std::array<const AnyArray*, Op::kInputs + 1> arrays{};  // of the op's views, in their order
+  std::size_t count = 0;
+};
+
+/// Grows `shape` to what both broadcast to; false when they do not.
+bool broadcast_shapes(Shape& shape, const Shape& other) {
+  const Shape& longer = shape.rank() >= other.rank() ? shape : other;
+  const Shape& shorter = shape.rank() >= other.rank() ? other : shape;
+  Shape result = longer;
+  const int shift = longer.rank() - shorter.rank();
+  for (int i = 0; i < shorter.rank(); ++i) {
+    const std::int64_t x = longer[shift + i];
+    const std::int64_t y = shorter[i];
+    if (x != y && x != 1 && y != 1) return false;
+    result[shift + i] = x == 1 ? y : x;
+  }
+  shape = result;
+  return true;
+}
+
+/// The view with its extents of 1, and the axes that it has not, repeated. Needs a shape that it broadcasts to.
+op::View repeated(const op::View& view, const Shape& shape) {
+  op::View out{view.address, view.dtype, shape, Strides(std::span(shape.begin(), shape.end()))};
+  const int shift = shape.rank() - view.shape.rank();
+  for (int i = 0; i < shape.rank(); ++i)
+    out.strides[i] = i < shift || view.shape[i - shift] != shape[i] ? 0 : view.strides[i - shift];
+  return out;
+}
+
+Result<void> check_shapes(std::string_view name, std::span<const Operand> operands, const AnyArray& out) {
+  Shape shape;
+  std::string all;
+  for (const Operand& operand : operands) {
+    if (operand.array() == nullptr) continue;
+    const Shape& next = operand.array()->shape();
+    all += (all.empty() ? "" : " and ") + next.to_string();
+    if (!broadcast_shapes(shape, next)) return op::refuse(name, "the shapes " + all + " do not go together");
+  }
+  if (all.empty() || shape == out.shape()) return {};
+  return op::refuse(name, all + " make " + shape.to_string() + ", and the output is " + out.shape().to_string());
+}
+
+template <class Op, class F>
+Result<Elements<Op>> make_elementwise(F function, std::span<const Operand> operands, const AnyArray& out,
+                                      const ElementwiseOptions& options) {
+  const std::string_view called = name(function);
+  const std::array<Factor, 3> factors{options.alpha, options.beta, options.gamma};
+  TROUPE_TRY(check_shapes(called, operands, out));
+  Elements<Op> made;
+  made.op.function = function;
+  made.op.out = out.view();
+  for (std::size_t i = 0; i < Op::kInputs; ++i) {
+    const AnyArray* const array = operands[i].array();
+    const Factor factor = array != nullptr ? factors[i] : operands[i].number();
+    made.op.factors[i] = factor.as_scalar();
+    if (array == nullptr) {
+      made.op.numbers |= static_cast<std::uint8_t>(1U << i);
+      continue;
+    }
+    made.op.in[i] = repeated(array->view(), out.shape());
+    made.arrays[made.count++] = array;
+  }
+  made.arrays[made.count++] = &out;
+  return made;
+}
+
+template <class Op>
+Call<void> submit(const Device& device, Result<Elements<Op>> made) {
+  if (!made) return fail(std::move(made).error());
+  return device.make_call(made->op, std::span<const AnyArray* const>(made->arrays.data(), made->count));
+}
+
+// ---- reductions ----
+
+/// `out` with the axes that it lost, of extent 1.
+Result<op::View> with_axes(const AnyArray& in, Axes axes, const AnyArray& out) {
+  std::array<bool, kMaxRank> is_reduced{};
+  for (const int axis : axes) {
+    if (axis < 0 || axis >= in.rank())
+      return op::refuse("reduce", "there is no axis " + std::to_string(axis) + " in " + in.shape().to_string());
+    if (std::exchange(is_reduced[static_cast<std::size_t>(axis)], true))
+      return op::refuse("reduce", "axis " + std::to_string(axis) + " is there twice");
+  }
+  Shape kept = in.shape();
+  std::vector<std::int64_t> dropped;
+  for (int i = 0; i < in.rank(); ++i) {
+    if (is_reduced[static_cast<std::size_t>(i)])
+      kept[i] = 1;
+    else
+      dropped.push_back(in.shape()[i]);
+  }
+  if (out.shape() == kept) return out.view();
+  if (out.shape() != Shape(dropped))
+    return op::refuse("reduce", in.shape().to_string() + " becomes " + kept.to_string() + " or " +
+                                    Shape(dropped).to_string() + ", and the output is " + out.shape().to_string());
+  op::View view{out.view().address, out.dtype(), kept, Strides(std::span(kept.begin(), kept.end()))};
+  int next = 0;
+  for (int i = 0; i < in.rank(); ++i)
+    view.strides[i] = is_reduced[static_cast<std::size_t>(i)] ? 0 : out.strides()[next++];
+  return view;
+}
+
+Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+                                  const ReduceOptions& options) {
+  op::Reduce op;
+  op.function = function;
+  op.alpha = options.alpha.as_scalar();
+  op.beta = options.beta.as_scalar();
+  op.in = in.view();
+  op.out = TROUPE_TRY(with_axes(in, axes, out));
+  return op;
+}
+
+// ---- einsum ----
+
+Result<op::Contract> make_contraction(std::string_view text, const AnyArray& a, const AnyArray& b, const op::View& c,
+                                      const EinsumOptions& options) {
+  const Einsum einsum = TROUPE_TRY(parse_einsum(text, 2));
+  op::Contract op = TROUPE_TRY(make_contract(einsum, a.view(), b.view(), c));
+  op.alpha = options.alpha.as_scalar();
+  op.beta = options.beta.as_scalar();
+  op.engine = options.engine;
+  return op;
+}
+
+bool is_empty(const op::View& view) { return op::element_count(view) == 0; }
+
+/// Whether the engine that was asked for can do it; `automatic` can always.
+Result<void> check_engine(const op::Contract& op, std::string_view backend) {
+  if (op.engine != TensorEngine::cutensor && (op.engine != TensorEngine::gemm || is_empty(op.a) || is_empty(op.b)))
+    return {};
+  TROUPE_TRY(op::plan_contraction(op::axes_of(op), op.c.dtype, op.engine, op::rates_of(backend)));
+  return {};
+}
+
+Result<EinsumPlan> explained(const op::Contract& op, std::string_view backend) {
+  EinsumPlan explained;
+  explained.sums_a_first = op.groups.summed_a > 0;
+  explained.sums_b_first = op.groups.summed_b > 0;
+  explained.engine = TensorEngine::loops;
+  if (is_empty(op.a) || is_empty(op.b)) return explained;  // nothing to multiply
+  const op::AxisList axes = op::axes_of(op);
+  const op::ContractionPlan plan = TROUPE_TRY(op::plan_contraction(axes, op.c.dtype, op.engine, op::rates_of(backend)));
+  explained.engine = plan.engine;
+  explained.permutes_a = plan.packs_a;
+  explained.permutes_b = plan.packs_b;
+  explained.permutes_c = plan.packs_c;
+  explained.calls = plan.calls;
+  explained.flops = plan.flops;
+  explained.bytes_moved = plan.bytes_moved;
+  explained.seconds = plan.seconds;
+  if (plan.engine == TensorEngine::gemm) {
+    for (const op::ContractionAxis& axis : plan.batch) explained.batch *= axis.extent;
+    explained.rows = plan.rows.extent;
+    explained.columns = plan.columns.extent;
+    explained.depth = plan.depth.extent;
+    return explained;
+  }
+  for (const op::ContractionAxis& axis : axes)
+    (axis.role == op::AxisRole::batch    ? explained.batch
+     : axis.role == op::AxisRole::row    ? explained.rows
+     : axis.role == op::AxisRole::column ? explained.columns
+                                         : explained.depth) *= axis.extent;
+  return explained;
+}
+
+}  // namespace
+
+std::string EinsumPlan::to_string() const {
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  std::string text = std::string(name(engine)) + ": ";
+  text += number(batch) + " x [" + number(rows) + " x " + number(depth) + "] [" + number(depth) + " x " +
+          number(columns) + "]";
+  if (sums_a_first) text += ", a summed first";
+  if (sums_b_first) text += ", b summed first";
+  if (permutes_a) text += ", a permuted";
+  if (permutes_b) text += ", b permuted";
+  if (permutes_c) text += ", c permuted";
+  return text + "; " + number(std::llround(flops)) + " flops, " + number(std::llround(bytes_moved)) + " bytes moved, " +
+         number(calls) + (calls == 1 ? " call" : " calls");
+}
+
+Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
+                          EinsumOptions options) const {
+  Result<op::Contract> op = make_contraction(text, a, b, c.view(), options);
+  if (!op) return fail(std::move(op).error());
+  if (Result<void> can = check_engine(*op, device_.info().backend); !can) return fail(std::move(can).error());
+  return device_.make_call(*op, {&a, &b, &c});
+}
+
+Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options) const {
+  if (options.engine != TensorEngine::automatic)
+    return fail(ErrorKind::unsupported, "einsum: one operand is not contracted, so there is no engine to choose");
+  const auto make = [&]() -> Result<op::Reduce> {
+    TROUPE_TRY(op::check_same_types("einsum", {{"a", a.view()}, {"c", c.view()}}));
+    const Einsum einsum = TROUPE_TRY(parse_einsum(text, 1));
+    return make_reduce(einsum, a.view(), c.view());
+  };
+  Result<op::Reduce> op = make();
+  if (!op) return fail(std::move(op).error());
+  op->alpha = options.alpha.as_scalar();
+  op->beta = options.beta.as_scalar();
+  if (op->in.shape != op->out.shape || op->reads_out()) return device_.make_call(*op, {&a, &c});
+  op::UnaryOp moves;  // nothing is summed
+  moves.factors[0] = op->alpha;
+  moves.in[0] = op->in;
+  moves.out = op->out;
+  return device_.make_call(moves, {&a, &c});
+}
+
+Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
+                                   EinsumOptions options) const {
+  return explained(TROUPE_TRY(make_contraction(text, a, b, c.view(), options)), device_.info().backend);
+}
+
+Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, const AnyArray& b,
+                                   EinsumOptions options) const {
+  const Einsum einsum = TROUPE_TRY(parse_einsum(text, 2));
+  const Shape shape = TROUPE_TRY(output_shape(einsum, {&a.view(), &b.view()}));
+  const op::View c{0, a.dtype(), shape, contiguous_strides(shape)};
+  return explained(TROUPE_TRY(make_contraction(text, a, b, c, options)), device_.info().backend);
+}
+
+Call<void> Tensor::reduce(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+                          ReduceOptions options) const {
+  Result<op::Reduce> op = make_reduction(function, in, axes, out, options);
+  if (!op) return fail(std::move(op).error());
+  return device_.make_call(*op, {&in, &out});
+}
+
+Result<op::Reduce> Tensor::make_total(Reduction function, const AnyArray& in, const AnyArray& out) {
+  op::Reduce op;
+  op.function = function;
+  op.alpha = op::Scalar(1.0);
+  op.in = in.view();
+  op.out = out.view();
+  op.out.shape = op.in.shape;
+  op.out.strides = op.in.strides;
+  for (int i = 0; i < in.rank(); ++i) {
+    op.out.shape[i] = 1;
+    op.out.strides[i] = 0;
+  }
+  return op;
+}
+
+Call<void> Tensor::permute(const AnyArray& in, Axes order, const AnyArray& out, Factor alpha) const {
+  Result<AnyArray> permuted = in.permute(std::span<const int>(order.begin(), order.end()));
+  if (!permuted) return fail(std::move(permuted).error());
+  if (permuted->shape() != out.shape())
+    return op::refuse("permute",
+                      "the output is " + out.shape().to_string() + " instead of " + permuted->shape().to_string());
+  return unary(Unary::identity, *permuted, out, {.alpha = alpha});
+}
+
+Call<void> Tensor::unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options) const {
+  const std::array<Operand, 1> operands{a};
+  return submit(device_, make_elementwise<op::UnaryOp>(function, operands, out, options));
+}
+
+Call<void> Tensor::binary(Binary function, Operand a, Operand b, const AnyArray& out,
+                          ElementwiseOptions options) const {
+  const std::array<Operand, 2> operands{a, b};
+  return submit(device_, make_elementwise<op::BinaryOp>(function, operands, out, options));
+}
+
+Call<void> Tensor::ternary(Ternary function, Operand a, Operand b, Operand c, const AnyArray& out,
+                           ElementwiseOptions options) const {
+  const std::array<Operand, 3> operands{a, b, c};
+  return submit(device_, make_elementwise<op::TernaryOp>(function, operands, out, options));
+}
+
+Tensor Device::tensor() const { return Tensor(*this); }
+
+}  // namespace troupe

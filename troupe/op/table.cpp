@@ -1,0 +1,105 @@
+#include "troupe/op/table.hpp"
+
+#include "troupe/wire/channel.hpp"
+
+namespace troupe::op {
+
+#define TROUPE_FAMILY(name, lane) extern const FamilyOps name##_ops;
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+
+namespace {
+
+constexpr std::array kFamilies{
+#define TROUPE_FAMILY(name, lane) &name##_ops,
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+};
+
+#define TROUPE_FAMILY(name, lane) static_assert((lane) < wire::kMaxLanes);
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+
+Unexpected no_header(bool is_whole, std::uint16_t version) {
+  if (!is_whole) return fail(ErrorKind::invalid_argument, "the record is too short to be an op");
+  return fail(ErrorKind::invalid_argument, "the record is of op version " + std::to_string(version) +
+                                               ", and this is version " + std::to_string(wire::kOpVersion));
+}
+
+/// "gemm" of "blas.gemm".
+std::string short_name(const OpInfo& info) { return std::string(info.name.substr(info.name.find('.') + 1)); }
+
+/// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
+Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
+  std::size_t mine = 0;
+  for (const ViewUse& use : views.all()) {
+    if (element_count(*use.view) == 0) continue;  // touches nothing
+    const Touch& touch = touches[mine];
+    if (touch.writes && !touch.whole && may_overlap_itself(*use.view))  // a whole one has no gaps and no overlaps
+      return fail(ErrorKind::invalid_argument, short_name(info) + ": it writes " + std::string(use.name) +
+                                                   ", whose elements overlap each other: shape " +
+                                                   use.view->shape.to_string() + ", strides " +
+                                                   use.view->strides.to_string());
+    for (std::size_t other = 0; other < mine; ++other)
+      if ((touch.writes || touches[other].writes) && touches[other].range.overlaps(touch.range))
+        return fail(ErrorKind::invalid_argument, short_name(info) + ": " + std::string(use.name) +
+                                                     " overlaps another of its arrays, and one of them is written; use "
+                                                     "a temporary");
+    ++mine;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const FamilyOps* const> families() noexcept { return kFamilies; }
+
+const OpInfo* find_op(Kind kind) noexcept {
+  const std::size_t family = family_number(kind);
+  if (family >= kFamilies.size()) return nullptr;
+  const std::span<const OpInfo> ops = kFamilies[family]->ops;
+  const std::size_t number = number_in_family(kind);
+  return number < ops.size() ? &ops[number] : nullptr;
+}
+
+std::string name_of(Kind kind) {
+  const OpInfo* const info = find_op(kind);
+  return info ? std::string(info->name) : "kind " + std::to_string(kind);
+}
+
+Result<void> examine(const OpInfo& info, const void* op, const Views& views, Toucher& toucher) {
+  TROUPE_TRY(toucher.add(views));
+  TROUPE_TRY(info.check(op));
+  return check_overlaps(info, views, toucher.touches().all());
+}
+
+void encode(const OpInfo& info, const void* op, wire::Writer& out) {
+  out.put(wire::kOpVersion);
+  out.put(info.kind);
+  info.encode(op, out);
+}
+
+Result<void> AnyOp::decode(std::span<const std::byte> bytes) {
+  clear();
+  wire::Reader in(bytes);
+  const auto version = in.get<std::uint16_t>();
+  const auto kind = in.get<Kind>();
+  if (!in.ok() || version != wire::kOpVersion) [[unlikely]]
+    return no_header(in.ok(), version);
+  const OpInfo* const info = find_op(kind);
+  if (!info) return fail(ErrorKind::invalid_argument, "there is no op of " + name_of(kind));
+  make(*info);
+  info->decode(get(), in);
+  if (in.finished()) [[likely]]
+    return {};
+  clear();
+  return fail(ErrorKind::invalid_argument, "the record of " + name_of(kind) + " is corrupt");
+}
+
+std::vector<std::byte> AnyOp::encoded() const {
+  wire::Writer out;
+  encode(info(), get(), out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+}  // namespace troupe::op

@@ -1,0 +1,29 @@
+// The chunks of a device's vault, as app and worker name them to each other: the app announces one, and a worker maps
+// or makes it.
+#pragma once
+
+#include <cstdint>
+
+namespace troupe::wire {
+
+/// What a chunk of the vault is made of.
+enum class ChunkMemory : std::uint8_t {
+  shared,  // the machine's, which the app may see too
+  device,  // the accelerator's own, made by a worker and held by the app by its descriptor
+  // What follows is in one worker only, and goes with it.
+  local,    // the accelerator's own, where a driver cannot export it
+  managed,  // moves between the machine and the accelerator by itself
+  kLast = managed,
+};
+constexpr bool dies_with_its_worker(ChunkMemory memory) noexcept { return memory >= ChunkMemory::local; }
+
+/// A chunk of the vault as the app announces it.
+struct Chunk {
+  std::uint32_t id = 0;
+  std::uint64_t size_bytes = 0;
+  ChunkMemory memory = ChunkMemory::shared;
+  /// Where the accelerator's memory is to be in every worker; 0: anywhere.
+  std::uint64_t address = 0;
+};
+
+}  // namespace troupe::wire

@@ -1,0 +1,52 @@
+// What a worker finds on its machine, for `troupe doctor`: only workers open a driver or a library, so one is asked. A
+// line each, with tabs between its fields, printed as soon as it is known: from a worker that hangs or dies while it
+// looks, everything up to there is known, and what it was looking at.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "troupe/core/result.hpp"
+#include "troupe/wire/found_library.hpp"
+
+namespace troupe::wire {
+
+struct GpuFacts {
+  std::string uuid;
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+  std::string capability;  // "9.0"
+  bool can_export_memory = false;
+  bool is_exclusive = false;
+  bool operator==(const GpuFacts&) const = default;
+};
+
+struct Facts {
+  std::vector<std::string> backends;  // those it was built with
+  FoundLibrary openblas;
+  FoundLibrary driver;  // its `problem` says why it does not start
+  std::vector<GpuFacts> gpus;
+  std::vector<FoundLibrary> libraries;
+  std::string looking_at;  // the last thing it set out to look at
+  bool complete = false;   // it came to its end
+};
+
+/// What was printed, also when it was cut off. Lines that it does not know are passed over; `invalid_argument` for one
+/// that it knows and cannot read.
+Result<Facts> parse_facts(std::string_view text);
+
+/// What a line begins with.
+namespace fact {
+inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kOpenBlas = "openblas",
+                                  kDriver = "driver", kGpu = "gpu", kLibrary = "library", kEnd = "end";
+}  // namespace fact
+
+/// The lines themselves, with their ends. A tab or an end of line inside a field becomes a space.
+std::string fact_line(std::string_view kind, std::initializer_list<std::string_view> fields);
+std::string line_of(std::string_view kind, const FoundLibrary& library);
+std::string line_of(const GpuFacts& gpu);
+
+}  // namespace troupe::wire
