@@ -22,6 +22,8 @@ UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 # Only what blocks a thread: `co_await sleep_for(1h)` is an actor's timer.
 SLEEP = re.compile(r"this_thread::sleep_|\b(usleep|nanosleep)\b|(?<![\w.])sleep\(")
 INCLUDE = re.compile(r'\s*#\s*include\s+["<]troupe/([^/">]+)/')
+NAMESPACE = re.compile(r"namespace ([\w:]+(?: [\w:]+)*) \{")
+TYPE = re.compile(r"(?:class|struct) (?:[A-Z]+_API )?(\w+)(?: final)?(?: :.*)? \{")
 SNAKE_CASE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 
@@ -48,6 +50,18 @@ def check_header(path, lines):
         yield 1, "a header opens with two or more lines of comment: what this is, and why it is so"
     if opening >= len(lines) or lines[opening] != "#pragma once":
         yield opening + 1, "`#pragma once` comes right after the opening comment"
+
+
+def types_of(path, lines):
+    """Yields (namespace, name, line number) of each type that a header defines."""
+    if path.suffix != ".hpp":
+        return
+    namespace = ""
+    for number, line in enumerate(lines, 1):
+        if opened := NAMESPACE.match(line):
+            namespace = opened[1]
+        if defined := TYPE.match(line):
+            yield namespace, defined[1], number
 
 
 def check_lines(path, lines):
@@ -81,9 +95,16 @@ def main(root):
     files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in CODE]
     files += [root / script for script in SCRIPTS]
     findings = 0
+    defined = {}  # where each type of a header is
     for path in files:
         path = path.relative_to(root)
-        for number, sentence in check_file(path, (root / path).read_text(encoding="utf-8")):
+        text = (root / path).read_text(encoding="utf-8")
+        found = list(check_file(path, text))
+        for namespace, name, number in types_of(path, text.splitlines()):
+            first = defined.setdefault((namespace, name), path)
+            if first != path:
+                found.append((number, f"{first} defines another {namespace}::{name}; a program may hold only one"))
+        for number, sentence in found:
             print(f"{path}:{number}: {sentence}")
             findings += 1
     print(f"{len(files)} files, {findings} findings")

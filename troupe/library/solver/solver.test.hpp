@@ -9,7 +9,7 @@
 namespace troupe::conformance {
 
 template <class W>
-struct Dense {
+struct ReferenceMatrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::vector<W> elements = {};  // row-major
@@ -18,39 +18,39 @@ struct Dense {
   const W& at(std::int64_t i, std::int64_t j) const { return elements[static_cast<std::size_t>(i * columns + j)]; }
 };
 template <class W>
-Dense<W> zeros(std::int64_t rows, std::int64_t columns) {
+ReferenceMatrix<W> zeros(std::int64_t rows, std::int64_t columns) {
   return {rows, columns, std::vector<W>(static_cast<std::size_t>(rows * columns))};
 }
 template <class W>
-Dense<W> identity(std::int64_t n) {
-  Dense<W> one = zeros<W>(n, n);
+ReferenceMatrix<W> identity(std::int64_t n) {
+  ReferenceMatrix<W> one = zeros<W>(n, n);
   for (std::int64_t i = 0; i < n; ++i) one.at(i, i) = W(1);
   return one;
 }
 template <class W>
-Dense<W> operator*(const Dense<W>& a, const Dense<W>& b) {
-  Dense<W> product = zeros<W>(a.rows, b.columns);
+ReferenceMatrix<W> operator*(const ReferenceMatrix<W>& a, const ReferenceMatrix<W>& b) {
+  ReferenceMatrix<W> product = zeros<W>(a.rows, b.columns);
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = 0; k < a.columns; ++k)
       for (std::int64_t j = 0; j < b.columns; ++j) product.at(i, j) += a.at(i, k) * b.at(k, j);
   return product;
 }
 template <class W>
-Dense<W> operator-(Dense<W> a, const Dense<W>& b) {
+ReferenceMatrix<W> operator-(ReferenceMatrix<W> a, const ReferenceMatrix<W>& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.columns, b.columns);
   for (std::size_t i = 0; i < a.elements.size(); ++i) a.elements[i] -= b.elements[i];
   return a;
 }
 template <class W>
-Dense<W> adjoint(const Dense<W>& a) {
-  Dense<W> turned = zeros<W>(a.columns, a.rows);
+ReferenceMatrix<W> adjoint(const ReferenceMatrix<W>& a) {
+  ReferenceMatrix<W> turned = zeros<W>(a.columns, a.rows);
   for (std::int64_t i = 0; i < a.rows; ++i)
     for (std::int64_t j = 0; j < a.columns; ++j) turned.at(j, i) = conjugate(a.at(i, j));
   return turned;
 }
 template <class W>
-double largest(const Dense<W>& a) {
+double largest(const ReferenceMatrix<W>& a) {
   double most = 0;
   for (const W& element : a.elements) {
     const auto size = static_cast<double>(std::abs(element));
@@ -62,17 +62,17 @@ double largest(const Dense<W>& a) {
 
 /// Matrix `which` of a batch, or the only one, of elements in row-major order.
 template <class T>
-Dense<Wide<T>> matrix_of(const std::vector<T>& values, std::int64_t rows, std::int64_t columns,
-                         std::int64_t which = 0) {
-  Dense<Wide<T>> matrix = zeros<Wide<T>>(rows, columns);
+ReferenceMatrix<Wide<T>> matrix_of(const std::vector<T>& values, std::int64_t rows, std::int64_t columns,
+                                   std::int64_t which = 0) {
+  ReferenceMatrix<Wide<T>> matrix = zeros<Wide<T>>(rows, columns);
   const auto first = static_cast<std::size_t>(which * rows * columns);
   for (std::size_t i = 0; i < matrix.elements.size(); ++i) matrix.elements[i] = widen(values[first + i]);
   return matrix;
 }
 /// A real vector as a diagonal matrix.
 template <class W, class R>
-Dense<W> diagonal_of(const std::vector<R>& values, std::int64_t n, std::int64_t which = 0) {
-  Dense<W> diagonal = zeros<W>(n, n);
+ReferenceMatrix<W> diagonal_of(const std::vector<R>& values, std::int64_t n, std::int64_t which = 0) {
+  ReferenceMatrix<W> diagonal = zeros<W>(n, n);
   for (std::int64_t i = 0; i < n; ++i) diagonal.at(i, i) = W(values[static_cast<std::size_t>(which * n + i)]);
   return diagonal;
 }
@@ -102,22 +102,22 @@ class SolverFixture : public Conformance<T> {
   }
   /// What matrices are multiplied by before they are compared: all of it when it is small, else a few directions, so
   /// that large matrices cost n^2 in the slow numbers of higher precision.
-  Dense<WideNumber> probe(std::int64_t n) {
+  ReferenceMatrix<WideNumber> probe(std::int64_t n) {
     constexpr std::int64_t kAll = 24;
     if (n <= kAll) return identity<WideNumber>(n);
-    Dense<WideNumber> some = zeros<WideNumber>(n, 2);
+    ReferenceMatrix<WideNumber> some = zeros<WideNumber>(n, 2);
     for (WideNumber& element : some.elements)
       element = this->random_numbers()() % 2 == 0 ? WideNumber(1) : WideNumber(-1);
     return some;
   }
   /// Nothing is left over but `roundings` of the type for numbers as large as `magnitude`.
-  void expect_nothing_left(const Dense<WideNumber>& rest, double roundings, double magnitude) {
+  void expect_nothing_left(const ReferenceMatrix<WideNumber>& rest, double roundings, double magnitude) {
     this->count_case();
     const double most = largest(rest);
     EXPECT_LE(most, roundings * epsilon<Number>() * std::max(magnitude, 1.0)) << rest.rows << " rows";
   }
-  void expect_orthonormal_columns(const Dense<WideNumber>& q, double roundings) {
-    const Dense<WideNumber> v = probe(q.columns);
+  void expect_orthonormal_columns(const ReferenceMatrix<WideNumber>& q, double roundings) {
+    const ReferenceMatrix<WideNumber> v = probe(q.columns);
     expect_nothing_left(adjoint(q) * (q * v) - v, roundings, 1);
   }
 
@@ -147,8 +147,9 @@ class SolverFixture : public Conformance<T> {
     return sample;
   }
   /// The whole matrix of which the lower triangle was given.
-  static Dense<WideNumber> from_lower(const std::vector<Number>& values, std::int64_t n, std::int64_t which = 0) {
-    Dense<WideNumber> whole = matrix_of(values, n, n, which);
+  static ReferenceMatrix<WideNumber> from_lower(const std::vector<Number>& values, std::int64_t n,
+                                                std::int64_t which = 0) {
+    ReferenceMatrix<WideNumber> whole = matrix_of(values, n, n, which);
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = i + 1; j < n; ++j) whole.at(i, j) = conjugate(whole.at(j, i));
     return whole;

@@ -20,14 +20,14 @@ class SolverSpectraConformance : public SolverFixture<T> {
     }
   }
 
-  void expect_svd(const Dense<WideNumber>& a, const Dense<WideNumber>& u, const Reals& s, const Dense<WideNumber>& vt,
-                  std::int64_t which) {
+  void expect_svd(const ReferenceMatrix<WideNumber>& a, const ReferenceMatrix<WideNumber>& u, const Reals& s,
+                  const ReferenceMatrix<WideNumber>& vt, std::int64_t which) {
     const std::int64_t k = std::min(a.rows, a.columns);
     const auto roundings = 32 + 8 * static_cast<double>(std::max(a.rows, a.columns));
     this->expect_orthonormal_columns(u, roundings);
     this->expect_orthonormal_columns(adjoint(vt), roundings);
     expect_ordered(s, k, which, true);
-    Dense<WideNumber> diagonal = zeros<WideNumber>(u.columns, vt.rows);
+    ReferenceMatrix<WideNumber> diagonal = zeros<WideNumber>(u.columns, vt.rows);
     for (std::int64_t i = 0; i < k; ++i) {
       diagonal.at(i, i) = WideNumber(s[static_cast<std::size_t>(which * k + i)]);
       EXPECT_GE(s[static_cast<std::size_t>(which * k + i)], 0);
@@ -58,8 +58,8 @@ class SolverSpectraConformance : public SolverFixture<T> {
   }
 
   /// a v = b v w, and v^H b v = 1.
-  void expect_eigenvectors(const Dense<WideNumber>& a, const Dense<WideNumber>& b, const Reals& w,
-                           const Dense<WideNumber>& v, std::int64_t which) {
+  void expect_eigenvectors(const ReferenceMatrix<WideNumber>& a, const ReferenceMatrix<WideNumber>& b, const Reals& w,
+                           const ReferenceMatrix<WideNumber>& v, std::int64_t which) {
     const double roundings = 32 + 8 * static_cast<double>(a.rows);
     expect_ordered(w, a.rows, which, false);
     const auto diagonal = diagonal_of<WideNumber>(w, a.rows, which);

@@ -11,20 +11,21 @@ class SolverConformance : public SolverFixture<T> {
   using typename Base::WideNumber;
 
   /// a x = b for each matrix of the batch, as exactly as the type allows.
-  void expect_solved(const std::vector<Dense<WideNumber>>& all, const std::vector<Number>& b,
+  void expect_solved(const std::vector<ReferenceMatrix<WideNumber>>& all, const std::vector<Number>& b,
                      const std::vector<Number>& x, std::int64_t sides) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::int64_t n = all[i].rows;
-      const Dense<WideNumber> right = matrix_of(b, n, sides, static_cast<std::int64_t>(i));
-      const Dense<WideNumber> got = matrix_of(x, n, sides, static_cast<std::int64_t>(i));
+      const ReferenceMatrix<WideNumber> right = matrix_of(b, n, sides, static_cast<std::int64_t>(i));
+      const ReferenceMatrix<WideNumber> got = matrix_of(x, n, sides, static_cast<std::int64_t>(i));
       const double magnitude = static_cast<double>(n) * largest(all[i]) * largest(got) + largest(right);
       this->expect_nothing_left(all[i] * got - right, 8 + static_cast<double>(n), magnitude);
     }
   }
   /// p a = l u, for l and u in one matrix.
-  void expect_factored(Dense<WideNumber> a, const Dense<WideNumber>& lu, std::span<const std::int32_t> pivots) {
-    Dense<WideNumber> lower = identity<WideNumber>(lu.rows);
-    Dense<WideNumber> upper = lu;
+  void expect_factored(ReferenceMatrix<WideNumber> a, const ReferenceMatrix<WideNumber>& lu,
+                       std::span<const std::int32_t> pivots) {
+    ReferenceMatrix<WideNumber> lower = identity<WideNumber>(lu.rows);
+    ReferenceMatrix<WideNumber> upper = lu;
     for (std::int64_t i = 0; i < lu.rows; ++i)
       for (std::int64_t j = 0; j < std::min(i, lu.columns); ++j) {
         lower.at(i, j) = std::exchange(upper.at(i, j), WideNumber(0));
@@ -43,13 +44,13 @@ class SolverConformance : public SolverFixture<T> {
                                                  std::int64_t which) {
     return std::span(all).subspan(static_cast<std::size_t>(which * count), static_cast<std::size_t>(count));
   }
-  std::vector<Dense<WideNumber>> matrices_of(const Sample<Number>& a, std::int64_t batch, std::int64_t n) {
-    std::vector<Dense<WideNumber>> all;
+  std::vector<ReferenceMatrix<WideNumber>> matrices_of(const Sample<Number>& a, std::int64_t batch, std::int64_t n) {
+    std::vector<ReferenceMatrix<WideNumber>> all;
     for (std::int64_t i = 0; i < count_of(batch); ++i) all.push_back(matrix_of(a.values(), n, n, i));
     return all;
   }
-  std::vector<Dense<WideNumber>> from_lowers_of(const Sample<Number>& a, std::int64_t batch, std::int64_t n) {
-    std::vector<Dense<WideNumber>> all;
+  std::vector<ReferenceMatrix<WideNumber>> from_lowers_of(const Sample<Number>& a, std::int64_t batch, std::int64_t n) {
+    std::vector<ReferenceMatrix<WideNumber>> all;
     for (std::int64_t i = 0; i < count_of(batch); ++i) all.push_back(Base::from_lower(a.values(), n, i));
     return all;
   }
@@ -174,7 +175,7 @@ CONFORMANCE_TEST(SolverConformance, cholesky_solve) {
 
 /// By elimination with pivots, in higher precision.
 template <class W>
-W determinant_of(Dense<W> a) {
+W determinant_of(ReferenceMatrix<W> a) {
   W product(1);
   for (std::int64_t k = 0; k < a.rows; ++k) {
     std::int64_t pivot = k;
