@@ -8,7 +8,7 @@
 
 #include "troupe/actor/cell.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class A>
 class Context;
@@ -68,4 +68,4 @@ class ActorCell final : public Cell {
   alignas(A) std::byte storage_[sizeof(A)];
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

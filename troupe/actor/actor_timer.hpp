@@ -8,7 +8,7 @@
 #include "troupe/actor/envelope_base.hpp"
 #include "troupe/actor/timer.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// One more ends in `out_of_memory`.
 inline constexpr std::size_t kMaxTimersPerActor = 65'536;
@@ -36,4 +36,4 @@ class ActorTimer final : public Timer, public Node {
   std::atomic<bool> cancelled_{false};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

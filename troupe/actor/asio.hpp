@@ -13,7 +13,7 @@
 
 #include "troupe/actor/dispatcher.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class AsioDispatcher final : public Dispatcher {
  public:
@@ -27,4 +27,4 @@ class AsioDispatcher final : public Dispatcher {
   boost::asio::any_io_executor executor_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -2,7 +2,7 @@
 
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept
     : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope) {}
@@ -71,4 +71,4 @@ void AskBase::give_up_watching() noexcept {
   if (timer_) target_->core().wheel().cancel(*std::exchange(timer_, nullptr));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

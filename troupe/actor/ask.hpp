@@ -19,7 +19,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// The part of an ask that does not depend on the reply's type: sending, giving up, and being woken.
 class AskBase {
@@ -107,4 +107,4 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
   Outcome<R>* outcome_;  // owned by `pending_`
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -9,7 +9,7 @@
 #include "troupe/actor/cell_extras.hpp"
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 constinit thread_local Cell* Cell::current_cell_ = nullptr;
 
@@ -219,4 +219,4 @@ void Cell::report_unheard(const EnvelopeBase& envelope, const Error& error) cons
   log(LogLevel::warning, "a " + envelope.message_type() + " that nobody waits for ended in " + error.to_string());
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

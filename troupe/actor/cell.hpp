@@ -19,7 +19,7 @@
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class ActorTimer;
 class BackoffTimer;
@@ -197,4 +197,4 @@ class Cell : public RefCounted, public Runnable {
   bool in_tree_ = false;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

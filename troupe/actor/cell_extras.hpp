@@ -8,7 +8,7 @@
 #include "troupe/actor/actor_timer.hpp"
 #include "troupe/actor/cell.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// One more `stash` ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxStashedMessages = 4096;
@@ -40,4 +40,4 @@ struct Cell::Extras {
   std::vector<IntrusivePtr<Cell>> escalated;   // children that wait for this actor's directive
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -19,7 +19,7 @@
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/spawn.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class TimerId : std::uint64_t {};
 
@@ -116,4 +116,4 @@ class Context {
   Cell* cell_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

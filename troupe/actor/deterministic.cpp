@@ -1,6 +1,6 @@
 #include "troupe/actor/deterministic.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 void Deterministic::schedule(Runnable& runnable, Scheduling) noexcept {
   const std::lock_guard lock(mutex_);
@@ -21,4 +21,4 @@ bool Deterministic::step() {
   return true;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -10,7 +10,7 @@
 
 #include "troupe/actor/dispatcher.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Deterministic final : public Dispatcher {
  public:
@@ -30,4 +30,4 @@ class Deterministic final : public Dispatcher {
   std::uint64_t fingerprint_ = 14695981039346656037u;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Something with turns to run: an actor's cell. Scheduled at most once at a time, and alive until it has run.
 class Runnable {
@@ -61,4 +61,4 @@ class Dispatcher {
   int messages_per_turn_ = 64;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

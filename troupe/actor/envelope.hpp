@@ -13,7 +13,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class M>
 concept HasReply = requires { typename M::Reply; };
@@ -171,4 +171,4 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
   [[no_unique_address]] std::conditional_t<is_task<Handled>, std::optional<Handled>, std::monostate> task_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -8,7 +8,7 @@
 #include "troupe/actor/mailbox.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class EnvelopeBase : public Node, public Completion {
  public:
@@ -44,4 +44,4 @@ class TimerMessage {
 /// A readable name of a type.
 std::string type_name(const std::type_info& type);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

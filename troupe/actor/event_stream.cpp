@@ -4,7 +4,7 @@
 
 #include "troupe/actor/cell.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 void EventStream::subscribe(std::type_index type, IntrusivePtr<Cell> cell, Deliver deliver) {
   const std::lock_guard lock(mutex_);
@@ -41,4 +41,4 @@ void EventStream::publish(std::type_index type, const void* event) {
   for (const Subscriber& one : concerned) one.deliver(*one.cell, event);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

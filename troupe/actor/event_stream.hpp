@@ -11,7 +11,7 @@
 #include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Cell;
 template <class A>
@@ -59,4 +59,4 @@ class EventStream {
   std::atomic<std::size_t> count_{0};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 #include "troupe/actor/cell_extras.hpp"
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// A directive on its way to a cell.
@@ -280,4 +280,4 @@ void Cell::backoff_over(const BackoffTimer& timer) noexcept {
   if (phase_ == Phase::suspended && extras().backoff.get() == &timer) end_restart();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

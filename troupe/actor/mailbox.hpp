@@ -16,7 +16,7 @@
 
 #include "troupe/core/assert.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Cell;
 class Error;
@@ -168,4 +168,4 @@ class Mailbox {
   std::atomic_flag lock_;  // the message lane's pop side (drop_oldest) or outside_ (suspend_asker); else unused
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

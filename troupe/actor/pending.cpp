@@ -6,7 +6,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/core/park.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 bool Pending::claim() noexcept {
   std::uint32_t state = state_.load(std::memory_order_relaxed);
@@ -70,4 +70,4 @@ void Timeout::fire() noexcept {
   pending_->fail_with(Error(ErrorKind::timeout, "no answer within " + to_string(after_)));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -15,7 +15,7 @@
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class SystemCore;
 
@@ -114,4 +114,4 @@ class Outcome : public Pending {
   Result<R> result_{std::unexpect, ErrorKind::internal};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -8,7 +8,7 @@
 
 #include "troupe/core/assert.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr int kSlotRunsInARow = 64;
@@ -273,4 +273,4 @@ void Pool::look_after(Watcher& watcher) {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -22,7 +22,7 @@
 #include "troupe/core/park.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// First in, first out, any thread. A mutex and an intrusive list: nothing to allocate, nothing to reclaim.
 class ReadyQueue {
@@ -96,4 +96,4 @@ class Pool final : public Dispatcher {
   std::vector<Worker*> sleepers_;  // last to sleep is first to wake: its cache is warmest
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -17,7 +17,7 @@
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/event_stream.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class A>
 class Ref {
@@ -92,4 +92,4 @@ void EventStream::unsubscribe(const Ref<A>& ref) {
   if (ref) unsubscribe(typeid(Event), *ref.cell());
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -17,7 +17,7 @@
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/when.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Spawns `count` actors called NAME-1, NAME-2, ... `spawner` is a `System` or a `Context`. On an error those already
 /// made are stopped.
@@ -168,4 +168,4 @@ class Broadcast {
   std::vector<Ref<A>> refs_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

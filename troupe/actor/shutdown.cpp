@@ -1,7 +1,7 @@
 // Shutdown: drain within a deadline, cut off what is left, report it, and end the threads.
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// How long, after the deadline, cut-off actors get to be gone; only a handler that does not return takes longer.
@@ -56,4 +56,4 @@ void SystemCore::join() noexcept {
   internals_ = nullptr;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -8,7 +8,7 @@
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class A, class... Args>
 Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOptions options, Args&&... args) {
@@ -26,4 +26,4 @@ Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOpt
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

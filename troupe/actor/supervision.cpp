@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 Duration Backoff::delay(int restarts_in_a_row, double random) const noexcept {
   const double doubled = static_cast<double>(initial.count()) * std::exp2(std::clamp(restarts_in_a_row, 0, 62));
@@ -22,4 +22,4 @@ bool RestartBudget::spend(const Supervision& supervision, TimePoint now) noexcep
   return true;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

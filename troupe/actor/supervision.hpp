@@ -7,7 +7,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/core/error.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class Directive : std::uint8_t {
   resume,    // go on with the same instance
@@ -67,4 +67,4 @@ class RestartBudget {
   int spent_ = 0;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -1,6 +1,6 @@
 #include "troupe/actor/system.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 Result<System> System::create(SystemOptions options) {
   return System(TROUPE_TRY(SystemCore::start(std::move(options))));
@@ -25,4 +25,4 @@ std::uint64_t System::run_until_idle() {
   return turns;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

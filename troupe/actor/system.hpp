@@ -18,7 +18,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Device;
 struct DeviceInfo;
@@ -139,4 +139,4 @@ flat_result_t<T> System::run(Task<T> task) {
   return run_in(*core_, std::move(task));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

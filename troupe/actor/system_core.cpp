@@ -10,7 +10,7 @@
 #include "troupe/actor/context.hpp"
 #include "troupe/actor/spawn.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// The root of a branch of the tree; it only has children.
@@ -349,4 +349,4 @@ void SystemCore::advance(Duration by) {
   wheel_->advance(until);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

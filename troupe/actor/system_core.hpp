@@ -25,7 +25,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class SystemCore final : public RefCounted, public Dispatcher::Watcher {
  public:
@@ -135,4 +135,4 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   IntrusivePtr<Cell> internals_;  // "/system"
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -11,7 +11,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 inline constexpr std::size_t kDefaultMaxActors = 1'000'000;
 
@@ -46,4 +46,4 @@ struct ShutdownReport {
   std::vector<std::string> stuck;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -21,7 +21,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Cell;
 template <class T = void>
@@ -213,7 +213,7 @@ OrReturn<T> or_return(Result<T> result) noexcept {
   return OrReturn<T>(std::move(result));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0
 
 /// In a `Task<Result<...>>`: the value of a `Result`, or end the task with its error.
 /// (A statement expression, as in `TROUPE_TRY`, crashes g++ 12 inside a coroutine.)

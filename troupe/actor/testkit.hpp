@@ -18,7 +18,7 @@
 
 #include "troupe/actor/system.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// What a probe and its actor share: the messages that came and were not asked for yet.
 template <class... Ms>
@@ -147,4 +147,4 @@ Exploration explore(std::uint64_t first, std::uint64_t runs, Scenario scenario) 
   return {runs, orders.size()};
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 Timekeeper::Timekeeper(TimerWheel& wheel, const Clock& clock, std::function<bool()> look_after)
     : wheel_(wheel), clock_(clock), look_after_(std::move(look_after)) {}
@@ -44,4 +44,4 @@ void Timekeeper::keep() noexcept {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -10,7 +10,7 @@
 #include "troupe/core/park.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Timekeeper {
  public:
@@ -43,4 +43,4 @@ class Timekeeper {
   std::thread thread_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

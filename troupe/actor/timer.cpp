@@ -5,7 +5,7 @@
 
 #include "troupe/core/assert.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr std::uint64_t width_of(int level) { return std::uint64_t{1} << (6 * level); }
@@ -137,4 +137,4 @@ void TimerWheel::advance(TimePoint now) {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -13,7 +13,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/core/intrusive.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Something that happens once, later. The wheel shares its ownership while it is armed.
 class Timer : public RefCounted {
@@ -69,4 +69,4 @@ class TimerWheel {
   std::array<std::uint64_t, kLevels> occupied_{};  // one bit per slot
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

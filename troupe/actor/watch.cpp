@@ -4,7 +4,7 @@
 
 #include "troupe/actor/cell.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 std::string_view name(StopReason reason) noexcept {
   switch (reason) {
@@ -45,4 +45,4 @@ void WatchList::remove(Watch& watch) noexcept {
   if (first_ == &watch) first_ = watch.next_;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

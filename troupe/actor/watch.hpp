@@ -9,7 +9,7 @@
 #include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class StopReason : std::uint8_t {
   requested,       // somebody stopped or drained it
@@ -63,4 +63,4 @@ class WatchList {
   Watch* first_ = nullptr;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// What a sleeping coroutine and whoever wakes it share.
 struct Wait::Waiting {
@@ -69,4 +69,4 @@ void Wait::end() noexcept {
   waiting_.reset();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

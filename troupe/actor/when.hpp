@@ -19,7 +19,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// One of several tasks under a common wait; tells the group when it has ended.
 template <class Group>
@@ -253,4 +253,4 @@ Task<Result<T>> with_stop(Task<Result<T>> task, std::stop_token token) {
   co_return std::move(first.value);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class T>
 constexpr T relu(T x) noexcept {
@@ -29,4 +29,4 @@ constexpr T gelu_slope(T x) noexcept {
   return T(0.5) * (T(1) + tangent) + T(0.5) * x * (T(1) - tangent * tangent) * inner;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

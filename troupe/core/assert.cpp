@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept {
   std::fprintf(stderr, "troupe: broken invariant: %s (%s) at %s:%d\n", sentence, condition, file, line);
   std::abort();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

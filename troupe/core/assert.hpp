@@ -3,12 +3,12 @@
 // assert, it is an `Error`.
 #pragma once
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Prints the condition, the sentence and the place to standard error, and aborts.
 [[noreturn]] void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept;
 
-}  // namespace troupe
+}  // namespace troupe::inline v0
 
 /// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went
 /// wrong.

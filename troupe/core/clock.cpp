@@ -1,6 +1,6 @@
 #include "troupe/core/clock.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 std::string to_string(Duration duration) {
   const std::int64_t ns = duration.count();
@@ -17,4 +17,4 @@ void VirtualClock::advance_to(TimePoint time) noexcept {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
@@ -40,4 +40,4 @@ class VirtualClock final : public Clock {
   std::atomic<std::int64_t> now_ns_{0};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr std::array<std::string_view, kDTypes> kNames{"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "u8",
@@ -24,4 +24,4 @@ Result<DType> parse_dtype(std::string_view name) {
   return fail(ErrorKind::invalid_argument, "there is no element type \"" + std::string(name) + "\"");
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/core/element.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// The enumerator as spelled, and "bool".
 std::string_view name(DType dtype) noexcept;
@@ -15,4 +15,4 @@ std::string_view name(DType dtype) noexcept;
 /// The type with that name, or `invalid_argument`.
 Result<DType> parse_dtype(std::string_view name);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -18,7 +18,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/core/small_float.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // g++ 12 says that the scoped `DType::f16` shadows the type `f16`
@@ -218,4 +218,4 @@ constexpr To convert(From from) noexcept {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

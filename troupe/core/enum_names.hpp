@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// The spelling of one value; a compiler writes it at the end of this function's own name.
 template <auto value>
@@ -33,4 +33,4 @@ constexpr const auto& enum_names() noexcept {
   return internal::kEnumNames<E>;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 struct KindText {
@@ -89,4 +89,4 @@ Error current_exception_as_error() noexcept {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class ErrorKind : std::uint8_t {
   invalid_argument,   // the caller asked for something that cannot be; nothing was started
@@ -86,4 +86,4 @@ class Exception : public std::runtime_error {
 /// Call it inside a `catch` block.
 Error current_exception_as_error() noexcept;
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

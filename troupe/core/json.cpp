@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 namespace {
 constexpr int kMaxDepth = 64;
@@ -143,4 +143,4 @@ std::string json_quoted(std::string_view text) {
   return out + '"';
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

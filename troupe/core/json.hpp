@@ -10,7 +10,7 @@
 
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Json {
  public:
@@ -39,4 +39,4 @@ class Json {
 /// With its quotes.
 std::string json_quoted(std::string_view text);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

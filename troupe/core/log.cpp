@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 std::string_view name(LogLevel level) noexcept {
   switch (level) {
@@ -29,4 +29,4 @@ LogSink log_nothing() {
   return [](const LogRecord&) {};
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

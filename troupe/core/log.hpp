@@ -11,7 +11,7 @@
 
 #include "troupe/core/clock.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
@@ -33,4 +33,4 @@ LogSink log_to_stderr(LogLevel least = LogLevel::warning);
 /// Drops everything.
 LogSink log_nothing();
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 
 #include <ctime>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "the kernel waits on exactly these four bytes");
@@ -65,4 +65,4 @@ void Parker::unpark() noexcept {
   if (state_.exchange(kToken, std::memory_order_release) == kSleeping) futex_wake_all(state_);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 
 #include "troupe/core/clock.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// How long a thread looks for work or for its reply before it sleeps. Long enough to cover a hand-over between
 /// running threads, short enough that an idle system costs nothing.
@@ -74,4 +74,4 @@ class Parker {
   std::atomic<std::uint32_t> state_{kEmpty};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

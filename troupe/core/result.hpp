@@ -13,7 +13,7 @@
 
 #include "troupe/core/error.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <class T>
 using Result = std::expected<T, Error>;
@@ -49,7 +49,7 @@ struct FlatResult<std::expected<T, Error>> {
 template <class T>
 using flat_result_t = typename FlatResult<T>::type;
 
-}  // namespace troupe
+}  // namespace troupe::inline v0
 
 /// The value of a `Result`, or return its error from the enclosing function. Nests, hence the numbered name.
 #define TROUPE_TRY(...) TROUPE_TRY_EXPAND(__COUNTER__, __VA_ARGS__)

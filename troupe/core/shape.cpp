@@ -1,6 +1,6 @@
 #include "troupe/core/shape.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 Unexpected invalid(const Shape& shape, const std::string& what) {
@@ -121,4 +121,4 @@ Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides) {
   return span;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -21,7 +21,7 @@
 #include "troupe/core/dtype.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 inline constexpr int kMaxRank = 8;
 
@@ -127,4 +127,4 @@ struct OffsetSpan {
 /// ranks differ, or when an offset or the span's length does not fit in 63 bits.
 Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -12,7 +12,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace float_bits {
 
 enum class Overflow : std::uint8_t { infinity, saturate };
@@ -182,4 +182,4 @@ using f8e5m2 = SmallFloat<float_bits::Format<std::uint8_t, 5, 2, float_bits::Ove
 
 static_assert(sizeof(f16) == 2 && sizeof(bf16) == 2 && sizeof(f8e4m3) == 1 && sizeof(f8e5m2) == 1);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/device/vault.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 Unexpected invalid(std::string sentence) { return fail(ErrorKind::invalid_argument, std::move(sentence)); }
@@ -194,4 +194,4 @@ Result<AnyArray> AnyArray::broadcast(const Shape& shape) const {
   return AnyArray(block_, repeated);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -17,7 +17,7 @@
 #include "troupe/device/block.hpp"
 #include "troupe/op/view.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 template <Element T>
 class Array;
@@ -138,4 +138,4 @@ Result<Array<T>> AnyArray::as() const {
   return Array<T>(*this);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/device/device_state.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 CallBase::CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept
     : call_(std::move(call)), device_(std::move(device)) {}
@@ -99,4 +99,4 @@ Result<void> CallBase::take() {
   return call_->take();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -22,7 +22,7 @@
 #include "troupe/device/op_call.hpp"
 #include "troupe/device/submission.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class DeviceState;
 
@@ -165,4 +165,4 @@ Task<Result<R>> to_task(Call<R>&& call) {
   return std::move(call);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 
 #include "troupe/wire/protocol.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// Until a worker has made memory, the start of one included.
@@ -191,4 +191,4 @@ std::size_t ChunkTable::size() const {
   return chunks_.size();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

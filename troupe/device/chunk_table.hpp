@@ -14,7 +14,7 @@
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/socket.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class ChunkTable {
  public:
@@ -119,4 +119,4 @@ class MortalChunks final : public ChunkSource {
   const std::int64_t generation_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

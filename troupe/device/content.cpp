@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 bool reads_tainted(const OpCall& call) noexcept {
@@ -41,4 +41,4 @@ void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

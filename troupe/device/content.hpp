@@ -4,7 +4,7 @@
 
 #include "troupe/device/op_call.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Whether an op whose turn it is to go into the ring reads what is unknown and will still be: nothing in a ring writes
 /// it. Such an op must not run on what it would find there.
@@ -14,4 +14,4 @@ bool reads_what_stays_unknown(const OpCall& call) noexcept;
 void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept;
 void taint_what_it_writes(OpCall& call) noexcept;
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 Result<std::unique_ptr<ControlLoop>> ControlLoop::start() {
   wire::Descriptor wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -89,4 +89,4 @@ void ControlLoop::wait() noexcept {
   }
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -13,7 +13,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/descriptor.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class ControlLoop final : public Dispatcher {
  public:
@@ -45,4 +45,4 @@ class ControlLoop final : public Dispatcher {
   std::thread thread_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
@@ -78,4 +78,4 @@ void CopyTeam::copy(void* to, const void* from, std::size_t size_bytes) {
   });
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

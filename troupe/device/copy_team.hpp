@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class CopyTeam {
  public:
@@ -48,4 +48,4 @@ class CopyTeam {
   std::vector<std::thread> helpers_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/op/memory.hpp"
 #include "troupe/op/plugin.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Device::Handle {
  public:
@@ -164,4 +164,4 @@ Call<void> Device::nop() const { return make_call(op::Nop{}, {}); }
 
 Call<void> Device::ready(const AnyArray& array) const { return make_call(op::Ready{.in = array.view()}, {&array}); }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -24,7 +24,7 @@
 #include "troupe/op/table.hpp"
 #include "troupe/wire/chunk.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class Blas;
 class Jit;
@@ -265,4 +265,4 @@ Call<R> Device::make_judged_call(typename Keeping<R>::Kept kept, const Op& op, s
   return {state(), std::move(*call), std::move(kept)};
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// After so many starts in a row that failed, a device without a serving worker is lost.
@@ -338,4 +338,4 @@ void DeviceContext::stopping() {
   device_->crew_is_gone();
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

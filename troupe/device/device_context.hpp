@@ -13,7 +13,7 @@
 #include "troupe/actor/context.hpp"
 #include "troupe/device/device_state.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// One worker as the context sees it.
 struct CrewMember {
@@ -107,4 +107,4 @@ class DeviceContext {
   const std::shared_ptr<Crew> crew_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -12,7 +12,7 @@
 #include "troupe/op/op.hpp"
 #include "troupe/wire/completion.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Where the accelerator's context lives.
 enum class Isolation : std::uint8_t {
@@ -99,4 +99,4 @@ struct GenerationChanged {
   TimePoint noticed{};
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

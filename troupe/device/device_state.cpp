@@ -10,7 +10,7 @@
 #include "troupe/device/find_worker.hpp"
 #include "troupe/wire/memory_info.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// A small kernel takes 5 to 50 us, and whoever sleeps meanwhile pays as much again for waking up.
@@ -239,4 +239,4 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
   return op::lane_of(static_cast<op::Family>(op::family_number(kind)));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

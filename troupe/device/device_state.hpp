@@ -20,7 +20,7 @@
 #include "troupe/device/vault.hpp"
 #include "troupe/device/worker_link.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class DeviceContext;
 
@@ -103,4 +103,4 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::thread poller_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -11,7 +11,7 @@
 #include "troupe/wire/memory_info.hpp"
 #include "troupe/wire/run_child.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 std::string cpu_name() {
@@ -91,4 +91,4 @@ Result<Device> System::device(std::string_view name, const DeviceOptions& option
               "there is no device \"" + std::string(name) + "\"; this machine has: " + there);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

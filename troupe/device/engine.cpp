@@ -9,7 +9,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/device/content.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
@@ -395,4 +395,4 @@ EngineStats Engine::stats() {
           .culprits = culprits_};
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -24,7 +24,7 @@
 #include "troupe/device/session.hpp"
 #include "troupe/wire/channel.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// How often a worker may die of causes from outside while an op runs alone, before the op is blamed for it all the
 /// same.
@@ -208,4 +208,4 @@ class Engine {
   std::uint64_t culprits_ = 0;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/device/content.hpp"
 #include "troupe/device/engine.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
@@ -278,4 +278,4 @@ void Engine::set_stage(OpCall& call, OpStage stage) noexcept {
   if (call.stage != OpStage::ready) ++not_ready_;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -12,7 +12,7 @@
 // NOLINTNEXTLINE(readability-identifier-naming): outside of every namespace, so that a linker can be told its name
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char troupe_worker_path[];
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace fs = std::filesystem;
 
 namespace {
@@ -60,4 +60,4 @@ Result<std::string> find_worker_executable(std::string_view option) {
               "there is no executable troupe-worker; looked for " + looked + ". Set TROUPE_WORKER to its path");
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -8,7 +8,7 @@
 
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// The paths where a worker may be when nobody has named one, in the order in which they are tried:
 ///   1. beside the running program, and in ../libexec/troupe from there;
@@ -21,4 +21,4 @@ std::vector<std::string> worker_places();
 /// is executable. `invalid_argument` when none is; the message names them.
 Result<std::string> find_worker_executable(std::string_view option);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -14,7 +14,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/device/array.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Copies share the memory: what is written through one is seen through all. A const one gives const elements, as a
 /// vector does, but a copy of it does not. While an op uses the memory, the app leaves it alone.
@@ -99,4 +99,4 @@ class HostArray : public AnyArray {
   std::span<T> elements_;  // what the view covers; empty when the handle is
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

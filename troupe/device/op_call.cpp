@@ -4,7 +4,7 @@
 
 #include "troupe/op/table.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 BlockUse& BlockUses::next_of_more() {
   if (count_ == kInline) {
@@ -37,4 +37,4 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
 
 std::string OpCall::name() const { return op::name_of(kind); }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

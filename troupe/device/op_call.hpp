@@ -20,7 +20,7 @@
 #include "troupe/wire/ring.hpp"
 #include "troupe/wire/timeline.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class WorkerSession;
 
@@ -125,4 +125,4 @@ class OpCall final : public Outcome<void> {
   std::string name() const;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 
 #include "troupe/device/vault.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag) {
   ops_per_flag_ = ops_per_flag;
@@ -149,4 +149,4 @@ bool WorkerSession::was_handed_in(const OpCall& call) const noexcept {
   return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -14,7 +14,7 @@
 #include "troupe/device/op_call.hpp"
 #include "troupe/wire/channel.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class WorkerSession {
  public:
@@ -103,4 +103,4 @@ class WorkerSession {
   std::vector<OpCall*> done_;   // kept, so that there is no allocation per op
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/device/device.hpp"
 #include "troupe/device/device_state.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// What is smaller goes in one piece, copied by the calling thread.
@@ -129,4 +129,4 @@ Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> i
   return run_in(state()->system(), read_bytes(*this, from, into, count));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

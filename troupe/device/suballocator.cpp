@@ -6,7 +6,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/op/view.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 static_assert(op::kMaxChunkBytes / kVaultAlignment <= std::uint64_t{1} << 35, "the levels cover every chunk");
 
@@ -168,4 +168,4 @@ std::uint32_t Suballocator::new_node() {
   return node;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

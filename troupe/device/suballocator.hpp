@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Pieces start and end at multiples of this: what wide loads, copy engines and tensor cores like best.
 inline constexpr std::uint64_t kVaultAlignment = 512;
@@ -99,4 +99,4 @@ class Suballocator {
   std::uint32_t idle_ = kNone;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -3,7 +3,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/device/device_state.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// Ends what waits in an error when it fires.
@@ -82,4 +82,4 @@ void HeldSubmission::stop_watching() noexcept {
   if (limit_) device_->system().wheel().cancel(*std::exchange(limit_, nullptr));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -16,7 +16,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/device/op_call.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 class DeviceState;
 
@@ -87,4 +87,4 @@ class [[nodiscard("an op that was not taken is never run, and nothing else says 
   bool is_waiting_ = false;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

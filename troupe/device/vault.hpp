@@ -20,7 +20,7 @@
 #include "troupe/device/block.hpp"
 #include "troupe/device/suballocator.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Where chunks of memory come from: made once, told to every worker, dropped when empty. A vault makes one call at a
 /// time, from any thread. While it waits for `make` or `commit`, blocks can still be freed, and allocated where there
@@ -168,4 +168,4 @@ class Vault : public RefCounted {
   std::uint64_t quick_bytes_ = 0;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -11,7 +11,7 @@
 #include "troupe/wire/last_words.hpp"
 #include "troupe/wire/thread_worker.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr int kSocketInWorker = 3;
@@ -143,4 +143,4 @@ void WorkerLink::print_line(std::string_view line) const {
   log_({.level = level, .time = std::chrono::steady_clock::now(), .source = source, .message = line});
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

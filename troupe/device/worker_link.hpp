@@ -16,7 +16,7 @@
 #include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 struct WorkerSetup {
   Isolation isolation = Isolation::process;
@@ -78,4 +78,4 @@ class WorkerLink {
   std::shared_ptr<ThreadState> thread_;  // shared with the thread, which may outlive us
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 
 #include "troupe/op/view.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Real factors suit every type; the complex ones come as a pair. Trivially destructible, see `Supervision`.
 struct Factor {
@@ -22,4 +22,4 @@ struct Factor {
   op::Scalar as_scalar() const noexcept { return op::Scalar(std::complex<double>(real, imaginary)); }
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 /// One of the four types, all of them the same, and factors that suit it.
@@ -182,4 +182,4 @@ std::uint64_t GemmGroup::work() const noexcept {
 
 extern const FamilyOps blas_ops = register_ops("blas", BlasOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -5,7 +5,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// What products are computed in.
 enum class Compute : std::uint8_t {
@@ -297,4 +297,4 @@ inline std::uint64_t Symm::work() const noexcept { return multiplications(a, c);
 inline std::uint64_t Syrk::work() const noexcept { return multiplications(a, c); }
 inline std::uint64_t Triangular::work() const noexcept { return multiplications(a, out); }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 std::string text(std::string_view view) { return std::string(view); }
@@ -105,4 +105,4 @@ Result<void> check_finite(std::string_view call, std::string_view name, double n
   return refuse(call, text(name) + " is " + (std::isnan(number) ? "NaN" : "infinite") + "; it must be finite");
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

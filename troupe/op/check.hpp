@@ -8,7 +8,7 @@
 
 #include "troupe/op/view.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// A view under the name that the call gives it.
 struct NamedView {
@@ -49,4 +49,4 @@ Result<void> check_finite(std::string_view call, std::string_view name, double n
 /// The types that every op of dense and sparse linear algebra has.
 inline constexpr std::initializer_list<DType> kFourTypes = {DType::f32, DType::f64, DType::c64, DType::c128};
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 constexpr std::array kOperands{Packed::a, Packed::b, Packed::c};
@@ -264,4 +264,4 @@ AxisList packed_axes(const ContractionPlan& plan, Packed operand) {
   return axes;
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

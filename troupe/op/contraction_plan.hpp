@@ -8,7 +8,7 @@
 
 #include "troupe/op/tensor.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 enum class AxisRole : std::uint8_t { batch, row, column, depth };
 
@@ -112,4 +112,4 @@ inline std::int64_t stride_in(const ContractionAxis& axis, Packed operand) noexc
   return operand == Packed::a ? axis.a : operand == Packed::b ? axis.b : axis.c;
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

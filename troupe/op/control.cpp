@@ -2,10 +2,10 @@
 
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 Result<void> check(const Nop&) { return {}; }
 
 extern const FamilyOps control_ops = register_ops("control", ControlOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -4,7 +4,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 struct Nop {
   static constexpr Kind kKind = kind(Family::control, 0);
@@ -18,4 +18,4 @@ using ControlOps = OpList<Nop>;
 
 Result<void> check(const Nop& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -9,7 +9,7 @@
 #include "troupe/op/fields.hpp"
 #include "troupe/op/table.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 template <class Op>
 constexpr OpInfo make_info() {
@@ -78,4 +78,4 @@ constexpr FamilyOps register_ops(std::string_view name, OpList<Ops...>) {
   return {name, InfoArray<OpList<Ops...>>::kInfos};
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

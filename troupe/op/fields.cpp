@@ -6,7 +6,7 @@
 
 #include "troupe/core/json.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 // ---- as text ----
@@ -336,4 +336,4 @@ Result<AnyOp> from_json(std::string_view text) {
   return fail(ErrorKind::invalid_argument, std::string(info->name) + ": a field stands there twice");
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -13,7 +13,7 @@
 #include "troupe/core/enum_names.hpp"
 #include "troupe/op/table.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// One of several values that have names.
 struct Choice {
@@ -155,4 +155,4 @@ std::string to_json(const AnyOp& op);
 /// `OpInfo::check`.
 Result<AnyOp> from_json(std::string_view text);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -3,7 +3,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 constexpr std::uint32_t kMaxBlocksAlongX = 2147483647;
@@ -58,4 +58,4 @@ Result<void> check(const Launch& op) {
 
 extern const FamilyOps jit_ops = register_ops("jit", JitOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

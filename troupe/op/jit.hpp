@@ -4,7 +4,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// How many blocks, or how many threads in each, along three axes.
 struct Extents {
@@ -74,4 +74,4 @@ using JitOps = OpList<Launch>;
 
 Result<void> check(const Launch& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

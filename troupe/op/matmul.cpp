@@ -3,7 +3,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 constexpr std::initializer_list<DType> kUsualTypes = {DType::f32, DType::f64, DType::f16, DType::bf16};
@@ -77,4 +77,4 @@ Result<void> check(const MatmulGradient& op) {
 
 extern const FamilyOps matmul_ops = register_ops("matmul", MatmulOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -5,7 +5,7 @@
 
 #include "troupe/op/blas.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 enum class Activation : std::uint8_t {
   none,
@@ -92,4 +92,4 @@ using MatmulOps = OpList<Matmul, MatmulGradient>;
 Result<void> check(const Matmul& op);
 Result<void> check(const MatmulGradient& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

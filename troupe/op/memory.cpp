@@ -3,7 +3,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 Result<void> check(const Fill&) { return {}; }  // any number becomes an element of any type
 
@@ -20,4 +20,4 @@ Result<void> check(const Ready&) { return {}; }
 
 extern const FamilyOps memory_ops = register_ops("memory", MemoryOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -4,7 +4,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// Every element of `out` becomes `value`, converted to its type.
 struct Fill {
@@ -68,4 +68,4 @@ Result<void> check(const Copy& op);
 Result<void> check(const Cast& op);
 Result<void> check(const Ready& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

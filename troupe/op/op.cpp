@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 void Touches::add_to_more(const Touch& touch) {
   if (count_ == kInline) more_.assign(inline_.begin(), inline_.end());
@@ -116,4 +116,4 @@ void Decoder::arguments(std::string_view, std::vector<Argument>& arguments) {
   }
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -31,7 +31,7 @@
 #include "troupe/op/view.hpp"
 #include "troupe/wire/encoding.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 enum class Family : std::uint8_t {
 #define TROUPE_FAMILY(name, lane) name,
@@ -257,4 +257,4 @@ class Decoder {
   wire::Reader& in_;
 };
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

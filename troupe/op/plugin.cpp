@@ -3,7 +3,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 Result<void> check(const PluginCall& op) {
   const auto check_text = [](std::string_view what, const std::string& text) -> Result<void> {
@@ -24,4 +24,4 @@ Result<void> check(const PluginCall& op) {
 
 extern const FamilyOps plugin_ops = register_ops("plugin", PluginOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -4,7 +4,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// Arrays of one call.
 inline constexpr std::size_t kMaxPluginArrays = 16;
@@ -33,4 +33,4 @@ using PluginOps = OpList<PluginCall>;
 
 Result<void> check(const PluginCall& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

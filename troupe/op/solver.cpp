@@ -7,7 +7,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 /// The views of one op, looked at one after another; says what the first one is that does not fit.
@@ -178,4 +178,4 @@ Result<void> check(const Eigh& op) {
 
 extern const FamilyOps solver_ops = register_ops("solver", SolverOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

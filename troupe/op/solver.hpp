@@ -6,7 +6,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// Verdicts that are no position in a matrix.
 inline constexpr std::int32_t kNotFinite = -1;      // there is a NaN or an infinity in it
@@ -255,4 +255,4 @@ Result<void> check(const LeastSquares& op);
 Result<void> check(const Svd& op);
 Result<void> check(const Eigh& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

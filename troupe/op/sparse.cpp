@@ -6,7 +6,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 // What does not fit, without the name of the call; `check` puts it before.
@@ -295,4 +295,4 @@ Result<void> check(const SparseFillProduct& op) { return check_named(op); }
 
 extern const FamilyOps sparse_ops = register_ops("sparse", SparseOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -7,7 +7,7 @@
 
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// Compressed rows, compressed columns, elements with both their indices, compressed rows of small dense blocks.
 enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
@@ -364,4 +364,4 @@ Result<void> check(const SparseFillBlocks& op);
 Result<void> check(const SparseCountProduct& op);
 Result<void> check(const SparseFillProduct& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// What can be wrong with a structure. The numbers are part of a verdict; 0 is none.
 enum class Fault : std::int32_t {
@@ -42,4 +42,4 @@ constexpr void write_verdict(const Finding& found, std::int32_t format, std::int
   }
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

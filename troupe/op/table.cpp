@@ -2,7 +2,7 @@
 
 #include "troupe/wire/channel.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 #define TROUPE_FAMILY(name, lane) extern const FamilyOps name##_ops;
 #include "troupe/op/families.inc"
@@ -102,4 +102,4 @@ std::vector<std::byte> AnyOp::encoded() const {
   return {out.bytes().begin(), out.bytes().end()};
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

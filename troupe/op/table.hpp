@@ -10,7 +10,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/op/op.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 struct Field;
 class FieldSource;
@@ -123,4 +123,4 @@ class AnyOp {
   alignas(16) std::array<std::byte, kMaxOpObjectBytes> bytes_;
 };
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

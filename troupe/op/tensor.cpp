@@ -6,7 +6,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 namespace {
 
 constexpr std::initializer_list<DType> kTypes = {DType::f32,  DType::f64, DType::f16,
@@ -103,4 +103,4 @@ std::uint64_t Contract::work() const noexcept {
 
 extern const FamilyOps tensor_ops = register_ops("tensor", TensorOps{});
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

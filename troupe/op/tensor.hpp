@@ -8,7 +8,7 @@
 #include "troupe/op/op.hpp"
 #include "troupe/op/tensor_kinds.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// out = f(factors[0] in[0], ...): views of one shape and type (the first of a selection is bool). An input may be a
 /// number instead: its factor then.
@@ -131,4 +131,4 @@ Result<void> check(const TernaryOp& op);
 Result<void> check(const Reduce& op);
 Result<void> check(const Contract& op);
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

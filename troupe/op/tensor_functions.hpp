@@ -15,7 +15,7 @@
 #define TROUPE_EVERYWHERE
 #endif
 
-namespace troupe::tensor {
+namespace troupe::inline v0::tensor {
 
 /// Complex numbers by their parts: nvcc gives wrong results for the sums of std::complex, without a word, and the
 /// products take a detour for infinities.
@@ -238,4 +238,4 @@ TROUPE_EVERYWHERE void with_function(F function, Call&& call) {
   }(std::make_integer_sequence<std::uint8_t, static_cast<std::uint8_t>(F::kLast) + 1>{});
 }
 
-}  // namespace troupe::tensor
+}  // namespace troupe::inline v0::tensor

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Of one operand.
 enum class Unary : std::uint8_t {
@@ -78,4 +78,4 @@ constexpr std::string_view name(TensorEngine engine) noexcept {
   return kNames[static_cast<std::size_t>(engine)];
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 namespace {
 
@@ -131,4 +131,4 @@ bool may_overlap_itself(const View& view) noexcept {
   return false;
 }
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

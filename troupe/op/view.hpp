@@ -9,7 +9,7 @@
 #include "troupe/core/dtype.hpp"
 #include "troupe/core/shape.hpp"
 
-namespace troupe::op {
+namespace troupe::inline v0::op {
 
 /// A chunk of the vault by its number, and bytes from its start. One number on the wire, so that ranges compare as
 /// integers; no range spans two chunks.
@@ -102,4 +102,4 @@ class Scalar {
   alignas(16) std::array<std::byte, 16> bytes_{};
 };
 
-}  // namespace troupe::op
+}  // namespace troupe::inline v0::op

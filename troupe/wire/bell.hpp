@@ -12,7 +12,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/wire/shared_futex.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 class Bell {
  public:
@@ -48,4 +48,4 @@ class Bell {
   std::atomic<std::uint32_t> state_{kQuiet};
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

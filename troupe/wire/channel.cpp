@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 constexpr std::uint64_t status_bytes(std::uint64_t ring_units) noexcept {
@@ -101,4 +101,4 @@ Result<SharedBells> SharedBells::open(Descriptor descriptor) {
   return SharedBells(TROUPE_TRY(SharedMemory::map(std::move(descriptor), sizeof(BellPage), true)));
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -16,7 +16,7 @@
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/timeline.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 inline constexpr std::uint32_t kMaxLanes = 16;
 inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
@@ -132,4 +132,4 @@ class SharedBells {
   SharedMemory memory_;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

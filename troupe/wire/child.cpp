@@ -32,7 +32,7 @@
 // Keeper and child run on borrowed memory and thread-local storage: nothing of a sanitizer's may run in them.
 #define TROUPE_BORROWS [[gnu::noinline]] __attribute__((no_sanitize("address", "thread", "undefined")))
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 /// Of which keeper and child use a few hundred bytes, and the loader a few thousand when it binds a function.
@@ -389,4 +389,4 @@ std::optional<ChildEnd> Child::try_reap() { return life_->wait(false); }
 
 ChildEnd Child::reap() { return *life_->wait(true); }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

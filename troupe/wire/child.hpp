@@ -14,7 +14,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/descriptor.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 struct ChildOptions {
   std::string executable;  // a path; PATH is not searched
@@ -66,4 +66,4 @@ class Child {
   std::unique_ptr<Life> life_;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// What a chunk of the vault is made of.
 enum class ChunkMemory : std::uint8_t {
@@ -26,4 +26,4 @@ struct Chunk {
   std::uint64_t address = 0;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

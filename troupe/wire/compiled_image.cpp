@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// "ok LOG_BYTES\n", log, image; or "KIND NATIVE_CODE\n" and the message.
 std::string encode(const Result<CompiledImage>& compiled) {
@@ -30,4 +30,4 @@ std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
                                           ErrorOrigin{.library = "nvrtc", .native_code = static_cast<int>(number)})));
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -8,7 +8,7 @@
 
 #include "troupe/core/result.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
 
@@ -21,4 +21,4 @@ std::string encode(const Result<CompiledImage>& compiled);
 /// Nothing for what is no answer.
 std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

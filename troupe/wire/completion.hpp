@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class CompletionPolicy : std::uint8_t {
   timeline,  // the GPU writes the lane's counter itself
@@ -14,4 +14,4 @@ enum class CompletionPolicy : std::uint8_t {
   kLast = blocking,
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

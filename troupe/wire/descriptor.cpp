@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 std::string too_few_descriptors() {
@@ -84,4 +84,4 @@ ErrorKind kind_of_errno(int errno_value) noexcept {
   }
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

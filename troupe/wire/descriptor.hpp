@@ -7,7 +7,7 @@
 
 #include "troupe/core/result.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Move-only; closes what it owns. Safe to hand to another thread, not to share between threads while it changes.
 class Descriptor {
@@ -44,4 +44,4 @@ Error errno_error(std::string_view what, int errno_value);
 /// not happen and is `internal`.
 ErrorKind kind_of_errno(int errno_value) noexcept;
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
 inline constexpr std::uint16_t kOpVersion = 5;
@@ -100,4 +100,4 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 using Fields = std::vector<std::string_view>;
@@ -94,4 +94,4 @@ Result<Facts> parse_facts(std::string_view text) {
   return facts;
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

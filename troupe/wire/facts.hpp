@@ -12,7 +12,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/found_library.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 struct GpuFacts {
   std::string uuid;
@@ -49,4 +49,4 @@ std::string fact_line(std::string_view kind, std::initializer_list<std::string_v
 std::string line_of(std::string_view kind, const FoundLibrary& library);
 std::string line_of(const GpuFacts& gpu);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 struct FoundLibrary {
   std::string name;     // "cuBLAS"
@@ -18,4 +18,4 @@ struct FoundLibrary {
   bool operator==(const FoundLibrary&) const = default;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstring>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 std::string signal_name(std::uint32_t signal) {
@@ -67,4 +67,4 @@ std::string read_last_words(const LastWords& words) {
   return sentence;
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

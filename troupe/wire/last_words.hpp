@@ -13,7 +13,7 @@
 
 #include "troupe/core/error.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Lives in memory shared by app and worker; the app makes it, empty. The worker's fields are plain: read them when the
 /// process has been reaped, and trust none of them, because what killed the worker may have written here too.
@@ -44,4 +44,4 @@ std::optional<Error> read_last_error(const LastWords& words);
 /// printable ASCII whatever is in there. Empty when the worker left none.
 std::string read_last_words(const LastWords& words);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

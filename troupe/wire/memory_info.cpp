@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 /// The number a file begins with; none when it cannot be read or says "max".
@@ -96,4 +96,4 @@ std::string format_bytes(std::uint64_t bytes) {
   return std::string(shown) + " " + kUnits[unit];
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 struct MemoryInfo {
   std::uint64_t total_bytes;
@@ -19,4 +19,4 @@ MemoryInfo machine_memory(const std::string& root = "");
 /// "512 B", "1.5 GiB", "8 TiB": at most one decimal, in the largest unit that is not above it.
 std::string format_bytes(std::uint64_t bytes);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -2,7 +2,7 @@
 
 #include "troupe/wire/encoding.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 enum class Tag : std::uint8_t {
@@ -155,4 +155,4 @@ Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
   return message;
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

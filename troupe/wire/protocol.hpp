@@ -12,7 +12,7 @@
 #include "troupe/wire/completion.hpp"
 #include "troupe/wire/socket.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// The version that both must have, of everything that passes between them: this protocol, the channel, the ops.
 std::string protocol_version();
@@ -78,4 +78,4 @@ Result<void> send(Socket& socket, const ToApp& message, std::span<const int> des
 Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes);
 Result<ToApp> decode_to_app(std::span<const std::byte> bytes);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -6,7 +6,7 @@
 
 #include "troupe/core/assert.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 constexpr std::uint32_t kSkip = 0xffffffffU;
@@ -102,4 +102,4 @@ std::optional<RingSlot> RingTail::reserve(const Ring& ring, std::size_t size_byt
   }
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

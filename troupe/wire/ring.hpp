@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Counts units from the ring's beginning and never wraps; the ring maps it to memory.
 using Position = std::uint64_t;
@@ -132,4 +132,4 @@ class RingTail {
   std::atomic<Position> next_{0};
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 /// Our two ends of what the child reads and writes. What it reads comes through a socket, because writing to one that
@@ -94,4 +94,4 @@ Result<ChildAnswer> run_child(const std::string& executable, const std::vector<s
   return answer;
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -10,7 +10,7 @@
 #include "troupe/core/clock.hpp"
 #include "troupe/wire/child.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 struct ChildAnswer {
   std::string printed;          // on its standard output
@@ -24,4 +24,4 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, Duration limit);
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -6,7 +6,7 @@
 
 #include <ctime>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "the kernel waits on exactly these four bytes");
@@ -35,4 +35,4 @@ void shared_futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

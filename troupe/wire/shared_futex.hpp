@@ -8,7 +8,7 @@
 
 #include "troupe/core/clock.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Sleeps while `*word == expected`, until woken, until `until`, or for no reason at all: call it in a loop.
 void shared_futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept;
@@ -16,4 +16,4 @@ void shared_futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 /// Wakes the sleepers of all processes.
 void shared_futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept;
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -14,7 +14,7 @@
 
 #include "troupe/wire/memory_info.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 /// A memfd's name has at most this many bytes.
@@ -124,4 +124,4 @@ Result<void> SharedMemory::commit(std::uint64_t offset, std::uint64_t size_bytes
   return {};
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -10,7 +10,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/descriptor.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// What `commit` leaves to the rest of the machine.
 inline constexpr std::uint64_t kSpareMemoryBytes = std::uint64_t{64} << 20;
@@ -59,4 +59,4 @@ class SharedMemory {
   std::byte* data_ = nullptr;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 namespace {
 
 struct alignas(cmsghdr) ControlBuffer {
@@ -153,4 +153,4 @@ Result<std::optional<Message>> Socket::try_receive() {
   }
 }
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

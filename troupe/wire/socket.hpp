@@ -13,7 +13,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/descriptor.hpp"
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 inline constexpr std::size_t kMaxMessageBytes = 32 * 1024;
 inline constexpr std::size_t kMaxDescriptors = 16;
@@ -52,4 +52,4 @@ class Socket {
   Descriptor descriptor_;
 };
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace troupe::wire {
+namespace troupe::inline v0::wire {
 
 /// Position of an op in its lane: 1, 2, 3, ... Tickets wrap after 2^32 ops; compare with `reached`.
 using Ticket = std::uint32_t;
@@ -35,4 +35,4 @@ class Timeline {
 };
 static_assert(sizeof(Timeline) == 4, "a GPU writes exactly these four bytes");
 
-}  // namespace troupe::wire
+}  // namespace troupe::inline v0::wire

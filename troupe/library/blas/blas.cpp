@@ -2,7 +2,7 @@
 
 #include "troupe/op/check.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 using op::refuse;
@@ -255,4 +255,4 @@ Call<void> Blas::geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, G
                            {&a, &b, &c});
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -15,7 +15,7 @@
 #include "troupe/library/factor.hpp"
 #include "troupe/op/blas.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 using op::Compute;
 using op::Triangle;
@@ -169,4 +169,4 @@ Call<R> Blas::measure(op::Measure::What what, const AnyArray& x) const {
   return device_.make_call_giving<R>(*out, op, arrays);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -4,7 +4,7 @@
 
 #include "troupe/wire/run_child.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 Result<wire::CompiledImage> compile_in_worker(const std::string& executable, const std::string& source,
                                               std::string_view flags, int capability, Duration limit) {
@@ -22,4 +22,4 @@ Result<wire::CompiledImage> compile_in_worker(const std::string& executable, con
   return fail(ErrorKind::worker_crashed, "the compiler " + answer.end->to_string());
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

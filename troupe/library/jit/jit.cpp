@@ -10,7 +10,7 @@
 #include "troupe/device/find_worker.hpp"
 #include "troupe/library/jit/compile_in_worker.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// Where there is no GPU, kernels are compiled all the same, for this one.
@@ -131,4 +131,4 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
   return device_.make_call(op, std::span<const AnyArray* const>(used).first(count));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

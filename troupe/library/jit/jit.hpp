@@ -17,7 +17,7 @@
 #include "troupe/device/device.hpp"
 #include "troupe/op/jit.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Along up to three axes: `256`, or `{16, 16}`.
 struct GridExtents {
@@ -111,4 +111,4 @@ class Jit {
   Device device_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/matmul.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 Matmul Device::matmul() const { return Matmul(*this); }
 
 Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options) const {
@@ -67,4 +67,4 @@ Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray
   return device_.make_call(op, arrays);
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -12,7 +12,7 @@
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/op/matmul.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 using op::Activation;
 
@@ -58,4 +58,4 @@ class Matmul {
   Device device_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 
 #include "troupe/op/check.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 // ---- views as ops want them: everything is a batch ----
@@ -268,4 +268,4 @@ Call<void> Solver::eigenvalues(const AnyArray& a, const AnyArray& b, const AnyAr
 
 Solver Device::solver() const { return Solver(*this); }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -11,7 +11,7 @@
 #include "troupe/device/device.hpp"
 #include "troupe/op/solver.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 enum class SvdMethod : std::uint8_t {
   automatic,  // the usual one of the backend, by way of a bidiagonal matrix
@@ -85,4 +85,4 @@ class Solver {
   Device device_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

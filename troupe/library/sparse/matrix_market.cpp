@@ -10,7 +10,7 @@
 #include <ostream>
 #include <vector>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 enum class Field : std::uint8_t { real, complex, integer, pattern };
@@ -260,4 +260,4 @@ TROUPE_MATRIX_MARKET(std::complex<float>)
 TROUPE_MATRIX_MARKET(std::complex<double>)
 #undef TROUPE_MATRIX_MARKET
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -16,7 +16,7 @@
 
 #include "troupe/library/sparse/sparse_matrix.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// What a file may at most ask for; more is refused before memory is taken.
 struct MatrixMarketLimits {
@@ -37,4 +37,4 @@ Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix);
 template <class T>
 Result<void> write_matrix_market(const std::string& path, const Triplets<T>& matrix);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

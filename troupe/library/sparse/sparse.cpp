@@ -3,7 +3,7 @@
 #include "troupe/library/sparse/sparse_verdict.hpp"
 #include "troupe/op/check.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 /// The error of a check, with the name of what was called.
@@ -157,4 +157,4 @@ Call<void> Sparse::to_dense(const SparseMatrix& matrix, const AnyArray& out) con
   return device_.make_call(op, {&matrix.offsets_, &matrix.indices_, &matrix.values_, &out});
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -15,7 +15,7 @@
 #include "troupe/library/sparse/matrix_market.hpp"
 #include "troupe/library/sparse/sparse_matrix.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 struct SparseMultiplyOptions {
   Factor alpha = 1.0;
@@ -144,4 +144,4 @@ class Sparse {
   Device device_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -9,7 +9,7 @@
 #include "troupe/device/array.hpp"
 #include "troupe/op/sparse.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// CSR: compressed rows. CSC: compressed columns. COO: row and column of each element. BSR: compressed rows of dense
 /// square blocks, each row-major.
@@ -78,4 +78,4 @@ class SparseMatrix {
   AnyArray values_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

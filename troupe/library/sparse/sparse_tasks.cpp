@@ -6,7 +6,7 @@
 #include "troupe/library/sparse/sparse_verdict.hpp"
 #include "troupe/op/check.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 Unexpected refuse_empty(std::string_view name) {
@@ -183,4 +183,4 @@ Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, Spa
   co_return made;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -7,7 +7,7 @@
 #include "troupe/library/sparse/sparse.hpp"
 #include "troupe/op/check.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 Result<void> check_extents(std::int64_t rows, std::int64_t columns, DType index_type) {
@@ -151,4 +151,4 @@ TROUPE_SPARSE_TRIPLETS(std::complex<float>)
 TROUPE_SPARSE_TRIPLETS(std::complex<double>)
 #undef TROUPE_SPARSE_TRIPLETS
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -5,7 +5,7 @@
 #include "troupe/op/sparse.hpp"
 #include "troupe/op/sparse_finding.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 using op::Fault;
@@ -67,4 +67,4 @@ Result<void> judge_sparse(std::span<const std::int32_t> words) {
               sentence(fault, nouns_of(words[1]), number(words, 0), number(words, 1), number(words, 2)));
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

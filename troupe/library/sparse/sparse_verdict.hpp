@@ -7,9 +7,9 @@
 
 #include "troupe/core/result.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Of a structure: `invalid_argument`. Of a diagonal: `numerical_error`.
 Result<void> judge_sparse(std::span<const std::int32_t> words);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 constexpr std::size_t kNowhere = std::string::npos;
@@ -285,4 +285,4 @@ Result<op::Contract> make_contract(const Einsum& einsum, const op::View& a, cons
   return op;
 }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

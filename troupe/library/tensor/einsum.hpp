@@ -11,7 +11,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/op/tensor.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// One operand's letters, and where each is in the text. An ellipsis is a '.'.
 struct EinsumTerm {
@@ -38,4 +38,4 @@ Result<op::Contract> make_contract(const Einsum& einsum, const op::View& a, cons
 /// What the output's shape has to be. Needs as many inputs as the text has operands.
 Result<Shape> output_shape(const Einsum& einsum, std::initializer_list<const op::View*> inputs);
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 #include "troupe/op/check.hpp"
 #include "troupe/op/contraction_plan.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 namespace {
 
 // ---- element by element ----
@@ -288,4 +288,4 @@ Call<void> Tensor::ternary(Ternary function, Operand a, Operand b, Operand c, co
 
 Tensor Device::tensor() const { return Tensor(*this); }
 
-}  // namespace troupe
+}  // namespace troupe::inline v0

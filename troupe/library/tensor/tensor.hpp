@@ -14,7 +14,7 @@
 #include "troupe/library/factor.hpp"
 #include "troupe/op/tensor.hpp"
 
-namespace troupe {
+namespace troupe::inline v0 {
 
 /// Axes of an array by their numbers, the first is 0: `{1, 2}`.
 class Axes {
@@ -143,4 +143,4 @@ class Tensor {
   Device device_;
 };
 
-}  // namespace troupe
+}  // namespace troupe::inline v0
