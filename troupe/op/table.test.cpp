@@ -8,7 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "troupe/op/blas.hpp"
+#include "troupe/op/control.hpp"
 #include "troupe/op/fields.hpp"
+#include "troupe/op/memory.hpp"
+#include "troupe/op/plugin.hpp"
 #include "troupe/op/samples.test.hpp"
 #include "troupe/op/survives.test.hpp"
 
