@@ -17,6 +17,9 @@ string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core|actor|wire|worker|device)/" 
 # Compile options of the tests alone. The library under test is compiled as always.
 set(TROUPE_TEST_OPTIONS "" CACHE STRING "Compile options for the tests, such as -O0")
 
+# For those who want a few tests only, and soon: files whose paths match this; all of them unless it is set.
+set(TROUPE_TESTS_ONLY "" CACHE STRING "Regular expression: the files of tests that are built")
+
 # What nearly every test includes and nobody here changes, compiled once: a third of what a test takes to compile. Our
 # own headers are not in it, so that a change of one compiles again only what includes it.
 option(TROUPE_TEST_PCH "Compile GoogleTest and the standard library's headers once for all tests" OFF)
@@ -79,6 +82,9 @@ function(troupe_folder_tests name folder)
   endif()
   if(TROUPE_SANITIZE STREQUAL "thread")
     list(FILTER files INCLUDE REGEX "${TROUPE_THREADED_TESTS}")
+  endif()
+  if(TROUPE_TESTS_ONLY)
+    list(FILTER files INCLUDE REGEX "${TROUPE_TESTS_ONLY}")
   endif()
   if(NOT files)
     return()
