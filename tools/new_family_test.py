@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `./dev new-family` writes and refuses, and that docs/new-family.md names every file. The family itself is built by
-`./dev new-family --try`."""
+"""What `./dev new-family` writes and refuses, and that docs/new-family.md names every file. It is `./dev new-family --try`
+that builds a family."""
 import doctest
 import re
 import shutil

@@ -11,7 +11,7 @@ import time
 
 import new_family
 
-NAME = "try_out"  # two words, as names may have
+NAME = os.environ.get("TROUPE_TRY_NAME", "try_out")  # two words, as names may have
 MAX_TOUCHED = 4
 
 

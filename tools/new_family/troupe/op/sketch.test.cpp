@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "troupe/op/samples.test.hpp"
 
@@ -23,7 +24,7 @@ SketchScale good_scale() {
 /// What the check says of it; "" when it is good.
 std::string refusal(const SketchScale& op) {
   const Result<void> good = check(op);
-  return good ? "" : good.error().message();
+  return good ? "" : std::string(good.error().message());
 }
 
 TEST(SketchChecks, let_a_good_scale_pass) { EXPECT_EQ(refusal(good_scale()), ""); }
