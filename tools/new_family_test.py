@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `./dev new-family` writes and refuses, and that docs/new-family.md names every file. It is `./dev new-family --try`
-that builds a family."""
+"""What `./dev new-family` writes and refuses, and that docs/new-family.md names every file. A family is built by
+`./dev new-family --try`."""
 import doctest
 import re
 import shutil
