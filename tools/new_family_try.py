@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`./dev new-family --try`: makes a family in a copy of the repository, in build/new_family, builds the copy and runs
-what its maker would run. So docs/new-family.md stays true. A line for each step, with its seconds."""
+what its maker would run. So docs/new-family.md stays true. A line for each step, with its seconds. TROUPE_TRY_NAME
+names the family: another one than last time shows how much a new family compiles again."""
 import filecmp
 import os
 import pathlib
