@@ -48,6 +48,26 @@ function(troupe_shown_program target)
   troupe_own_target(${target})
 endfunction()
 
+# What nearly every file includes and nobody here changes, compiled once for all files of a target: a third of what a
+# file takes to compile. Our own headers are not in it, so that a change of one compiles again only what includes it.
+# Off by default, and for the library in the preset `release`: a file that lacks an include must not compile there.
+option(TROUPE_PCH "Compile the standard library's headers once for all of the library" OFF)
+option(TROUPE_TEST_PCH "The same for all tests, with GoogleTest's headers" OFF)
+set(TROUPE_PCH_HEADERS <algorithm> <array> <atomic> <chrono> <complex> <coroutine> <expected> <functional> <memory>
+    <mutex> <optional> <span> <string> <thread> <vector>)
+# What ccache needs to know such a header by.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(TROUPE_PCH_OPTIONS -fpch-preprocess)
+else()
+  set(TROUPE_PCH_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+function(troupe_pch target)
+  if(TROUPE_PCH)
+    target_precompile_headers(${target} PRIVATE ${TROUPE_PCH_HEADERS})
+    target_compile_options(${target} PRIVATE ${TROUPE_PCH_OPTIONS})
+  endif()
+endfunction()
+
 # Public: whatever links a sanitized library must be sanitized too.
 function(troupe_sanitize target)
   if(TROUPE_SANITIZE STREQUAL "address")

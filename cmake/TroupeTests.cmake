@@ -17,24 +17,14 @@ string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core|actor|wire|worker|device)/" 
 # Compile options of the tests alone. The library under test is compiled as always.
 set(TROUPE_TEST_OPTIONS "" CACHE STRING "Compile options for the tests, such as -O0")
 
-# What nearly every test includes and nobody here changes, compiled once: a third of what a test takes to compile. Our
-# own headers are not in it, so that a change of one compiles again only what includes it.
-option(TROUPE_TEST_PCH "Compile GoogleTest and the standard library's headers once for all tests" OFF)
 if(TROUPE_TEST_PCH)
-  # What ccache needs to know such a header by.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(TROUPE_PCH_OPTIONS -fpch-preprocess)
-  else()
-    set(TROUPE_PCH_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
-  endif()
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "// Nothing but the headers.\n")
   add_library(troupe_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
   target_link_libraries(troupe_test_pch PRIVATE troupe_thread troupe_asio troupe_cuda GTest::gtest_main)
   troupe_own_target(troupe_test_pch)
   target_compile_options(troupe_test_pch PRIVATE ${TROUPE_TEST_OPTIONS} ${TROUPE_PCH_OPTIONS})
-  target_precompile_headers(troupe_test_pch PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <complex>
-    <coroutine> <expected> <filesystem> <fstream> <functional> <memory> <mutex> <numeric> <optional> <random> <ranges>
-    <span> <string> <thread> <vector>)
+  target_precompile_headers(troupe_test_pch PRIVATE ${TROUPE_PCH_HEADERS} <gtest/gtest.h> <filesystem> <fstream>
+    <numeric> <random> <ranges>)
 endif()
 
 set(TROUPE_TEST_TIMEOUT_S 120)
@@ -95,8 +85,9 @@ function(troupe_folder_tests name folder)
       target_compile_options(${target} PRIVATE ${TROUPE_PCH_OPTIONS})
     endif()
   endif()
-  if(name MATCHES "^(core|op|backend)$")
-    # Copies of stack frames make loops over all codes and the kernels 70 times slower, and nothing outlives a frame.
+  if(name MATCHES "^(core|op|backend|library)$")
+    # Copies of stack frames make loops over all codes, the kernels and what checks them up to 70 times slower, and
+    # nothing outlives a frame.
     list(TRANSFORM TROUPE_TEST_ENVIRONMENT REPLACE "detect_stack_use_after_return=1" "detect_stack_use_after_return=0")
   endif()
   if(TROUPE_SANITIZE STREQUAL "address")
