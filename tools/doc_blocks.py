@@ -43,7 +43,7 @@ def blocks_of(document, wanted="cpp"):
             if language == wanted:
                 yield start, tag, lines
             language = None
-        else:
+        elif language is not None:
             lines.append(line[indent:])
     if language is not None:
         raise Mistake(f"{document}:{start - 1}: this block does not end")

@@ -16,6 +16,8 @@ int main() {}
 ```text
 worker 7 was killed
 ```
+
+Words behind it.
 """
 SOURCE = "// A comment.\nint main() {}\n"
 
