@@ -159,7 +159,8 @@ def takeover(measured):
         picture.line(left, y, place(points[-1][0]), y, colour, 3)
         for index, (ms, done) in enumerate(points):
             picture.dot(place(ms), y, 6, colour if index == len(points) - 1 else "#ffffff", colour)
-            label(picture, place(ms), y, f"{duration(ms)}: {done}", above=index == len(points) - 1, limits=(left, right))
+            words = f"{duration(ms)}: {done}"
+            label(picture, place(ms), y, words, above=index == len(points) - 1, limits=(left, right))
     picture.text(28, bottom + 50, measured.source(), 11, SOFT)
     return picture.to_string()
 
