@@ -13,7 +13,7 @@ endif()
 find_program(TROUPE_CCACHE ccache)
 mark_as_advanced(TROUPE_CCACHE)
 if(PROJECT_IS_TOP_LEVEL AND TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_TEST_PCH).
+  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_PCH).
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   "${TROUPE_CCACHE}")
 endif()
@@ -50,9 +50,8 @@ endfunction()
 
 # What nearly every file includes and nobody here changes, compiled once for all files of a target: a third of what a
 # file takes to compile. Our own headers are not in it, so that a change of one compiles again only what includes it.
-# Off by default, and for the library in the preset `release`: a file that lacks an include must not compile there.
-option(TROUPE_PCH "Compile the standard library's headers once for all of the library" OFF)
-option(TROUPE_TEST_PCH "The same for all tests, with GoogleTest's headers" OFF)
+# In the presets only: where users build, and so in `./dev consumers`, a file that lacks an include does not compile.
+option(TROUPE_PCH "Compile the standard library's headers once, and GoogleTest's for the tests" OFF)
 set(TROUPE_PCH_HEADERS <algorithm> <array> <atomic> <chrono> <complex> <coroutine> <expected> <functional> <memory>
     <mutex> <optional> <span> <string> <thread> <vector>)
 # What ccache needs to know such a header by.
