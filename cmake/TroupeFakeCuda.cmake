@@ -55,4 +55,6 @@ troupe_fake_library(fake_hide_libraries libhide_libraries.so hide_libraries.cpp)
 target_link_options(fake_hide_libraries PRIVATE -static-libstdc++ -static-libgcc)
 
 troupe_folder_tests(fake_cuda tests/fake_cuda)
-add_dependencies(troupe_fake_cuda_test troupe_fake_libraries)
+if(TARGET troupe_fake_cuda_test)
+  add_dependencies(troupe_fake_cuda_test troupe_fake_libraries)
+endif()

@@ -17,6 +17,9 @@ string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core|actor|wire|worker|device)/" 
 # Compile options of the tests alone. The library under test is compiled as always.
 set(TROUPE_TEST_OPTIONS "" CACHE STRING "Compile options for the tests, such as -O0")
 
+# For those who want a few tests only, and soon: files whose paths match this; all of them unless it is set.
+set(TROUPE_TESTS_ONLY "" CACHE STRING "Regular expression: the files of tests that are built")
+
 if(TROUPE_PCH)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test_pch.cpp" CONTENT "// Nothing but the headers.\n")
   add_library(troupe_test_pch OBJECT "${PROJECT_BINARY_DIR}/test_pch.cpp")
@@ -69,6 +72,9 @@ function(troupe_folder_tests name folder)
   endif()
   if(TROUPE_SANITIZE STREQUAL "thread")
     list(FILTER files INCLUDE REGEX "${TROUPE_THREADED_TESTS}")
+  endif()
+  if(TROUPE_TESTS_ONLY)
+    list(FILTER files INCLUDE REGEX "${TROUPE_TESTS_ONLY}")
   endif()
   if(NOT files)
     return()

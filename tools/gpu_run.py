@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -92,8 +93,10 @@ def suite_pattern(family, place):
 
     >>> suite_pattern("blas", "Gpu_*")
     'Blas*/Gpu_*'
+    >>> suite_pattern("random_numbers", "Gpu_*")
+    'RandomNumbers*/Gpu_*'
     """
-    return f"{family.capitalize()}*/{place}"
+    return f"{''.join(word.capitalize() for word in family.split('_'))}*/{place}"
 
 
 def conformance_filter(chosen):
@@ -244,6 +247,22 @@ def note_machine(build):
     print(f"\nthe figures are in {figures}; `./dev plots --json FILE` keeps and draws them")
 
 
+def has_rows(listed, pattern):
+    """Whether a row that the benchmark lists is about the families chosen; a new family may have none yet.
+
+    >>> has_rows("einsum of three\\n", bench_rows(["tensor"])), has_rows("einsum of three\\n", bench_rows(["fft"]))
+    (True, False)
+    """
+    return any(re.search(pattern, row) for row in listed.splitlines())
+
+
+def skip_missing_rows(build, parts, chosen):
+    listed = subprocess.run([build / "troupe_bench", "--gpu", "--list"], capture_output=True, text=True, check=False)
+    if not has_rows(listed.stdout, bench_rows(chosen)):
+        for part in parts:
+            part.skipped = part.line = f"no row of the benchmark is about {', '.join(chosen)}"
+
+
 def print_table(parts):
     print(f"\n{'part':<21}{'result':<10}{'seconds':>8}  what it said")
     for part in parts:
@@ -274,6 +293,8 @@ def main(build, words):
     logs = build / "gpu"
     logs.mkdir(exist_ok=True)
     groups = all_parts(build, chosen)
+    if chosen and "bench" in wanted:
+        skip_missing_rows(build, groups["bench"], chosen)
     stages = [[part for name in stage if name in wanted for part in groups[name]] for stage in STAGES]
     for stage in filter(None, stages):
         run_side_by_side(stage, logs)

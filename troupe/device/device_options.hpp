@@ -9,7 +9,7 @@
 
 #include "troupe/actor/supervision.hpp"
 #include "troupe/core/clock.hpp"
-#include "troupe/op/op.hpp"
+#include "troupe/op/families.hpp"
 #include "troupe/wire/completion.hpp"
 
 namespace troupe::inline v0 {

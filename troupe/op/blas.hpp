@@ -7,6 +7,8 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kBlasFamily{2};
+
 /// What products are computed in.
 enum class Compute : std::uint8_t {
   standard,  // the type itself; small floats in f32, i8 in i32
@@ -20,7 +22,7 @@ inline bool is_zero(const Scalar& scalar) noexcept { return scalar.as<std::compl
 
 /// y += alpha x, element by element: the same shape and type, any strides; x and y do not overlap.
 struct Axpy {
-  static constexpr Kind kKind = kind(Family::blas, 0);
+  static constexpr Kind kKind = kind(kBlasFamily, 0);
   static constexpr std::string_view kName = "blas.axpy";
   Scalar alpha;
   View x;
@@ -38,7 +40,7 @@ struct Axpy {
 /// are batches of matrices, one product each. With a beta of zero, c is written only: what was in it, NaN too, does not
 /// matter.
 struct Gemm {
-  static constexpr Kind kKind = kind(Family::blas, 1);
+  static constexpr Kind kKind = kind(kBlasFamily, 1);
   static constexpr std::string_view kName = "blas.gemm";
   Scalar alpha;
   Scalar beta;
@@ -72,7 +74,7 @@ struct Gemm {
 
 /// x = alpha x.
 struct Scal {
-  static constexpr Kind kKind = kind(Family::blas, 2);
+  static constexpr Kind kKind = kind(kBlasFamily, 2);
   static constexpr std::string_view kName = "blas.scal";
   Scalar alpha;
   View x;
@@ -86,7 +88,7 @@ struct Scal {
 
 /// x and y change places, or are rotated: x' = c x + s y, y' = c y - conj(s) x.
 struct Rot {
-  static constexpr Kind kKind = kind(Family::blas, 3);
+  static constexpr Kind kKind = kind(kBlasFamily, 3);
   static constexpr std::string_view kName = "blas.rot";
   bool swaps = false;
   Scalar cosine;  // real
@@ -106,7 +108,7 @@ struct Rot {
 
 /// out = the sum of x y, element by element; of conj(x) y if it conjugates.
 struct Dot {
-  static constexpr Kind kKind = kind(Family::blas, 4);
+  static constexpr Kind kKind = kind(kBlasFamily, 4);
   static constexpr std::string_view kName = "blas.dot";
   bool conjugates = false;
   View x;
@@ -124,7 +126,7 @@ struct Dot {
 
 /// One number that says something of x.
 struct Measure {
-  static constexpr Kind kKind = kind(Family::blas, 5);
+  static constexpr Kind kKind = kind(kBlasFamily, 5);
   static constexpr std::string_view kName = "blas.measure";
   enum class What : std::uint8_t {
     nrm2,   // the square root of the sum of squares
@@ -147,7 +149,7 @@ struct Measure {
 
 /// c = alpha a b + beta c, where a is symmetric or Hermitian and only one half of it is read.
 struct Symm {
-  static constexpr Kind kKind = kind(Family::blas, 6);
+  static constexpr Kind kKind = kind(kBlasFamily, 6);
   static constexpr std::string_view kName = "blas.symm";
   Scalar alpha;
   Scalar beta;
@@ -177,7 +179,7 @@ struct Symm {
 /// One half of c = alpha a a' + beta c, or of alpha a b' + alpha' b a' + beta c when there is a b, where ' is the
 /// transpose, or, if it is Hermitian, the conjugate transpose. The other half of c stays as it is.
 struct Syrk {
-  static constexpr Kind kKind = kind(Family::blas, 7);
+  static constexpr Kind kKind = kind(kBlasFamily, 7);
   static constexpr std::string_view kName = "blas.syrk";
   Scalar alpha;
   Scalar beta;
@@ -204,7 +206,7 @@ struct Syrk {
 
 /// out = alpha a b, or the solution of a out = alpha b, where a is triangular.
 struct Triangular {
-  static constexpr Kind kKind = kind(Family::blas, 8);
+  static constexpr Kind kKind = kind(kBlasFamily, 8);
   static constexpr std::string_view kName = "blas.triangular";
   Scalar alpha;
   Triangle triangle = Triangle::lower;
@@ -233,7 +235,7 @@ struct Triangular {
 
 /// c = alpha a + beta b, element by element, each conjugated or not.
 struct Geam {
-  static constexpr Kind kKind = kind(Family::blas, 9);
+  static constexpr Kind kKind = kind(kBlasFamily, 9);
   static constexpr std::string_view kName = "blas.geam";
   Scalar alpha;
   Scalar beta;
@@ -257,7 +259,7 @@ struct Geam {
 
 /// Several products at once, each of matrices of its own: a, b and c of the first, of the second, and so on.
 struct GemmGroup {
-  static constexpr Kind kKind = kind(Family::blas, 10);
+  static constexpr Kind kKind = kind(kBlasFamily, 10);
   static constexpr std::string_view kName = "blas.gemm_group";
   static constexpr std::size_t kMaxProducts = kMaxViews / 3;
   Scalar alpha;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "troupe/op/jit.hpp"
+#include "troupe/op/memory.hpp"
 #include "troupe/op/samples.test.hpp"
 #include "troupe/op/survives.test.hpp"
 
@@ -21,7 +23,7 @@ TEST(OpChecks, let_a_good_op_of_every_kind_pass) {
     for (const OpInfo& row : family->ops) {
       const OpInfo* const info = &row;
       const auto found = samples.find(info->kind);
-      ASSERT_NE(found, samples.end()) << info->name << " needs a sample in samples.test.hpp";
+      ASSERT_NE(found, samples.end()) << info->name << " needs a sample in add_" << family->name << "_samples";
       Views views;
       info->views(found->second.get(), views);
       Toucher toucher;

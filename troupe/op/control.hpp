@@ -6,8 +6,10 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kControlFamily{0};
+
 struct Nop {
-  static constexpr Kind kKind = kind(Family::control, 0);
+  static constexpr Kind kKind = kind(kControlFamily, 0);
   static constexpr std::string_view kName = "control.nop";
   template <class Self, class V>
   static void describe(Self&, V&) {}

@@ -4,7 +4,11 @@
 
 #include <string>
 
+#include "troupe/op/blas.hpp"
+#include "troupe/op/control.hpp"
+#include "troupe/op/memory.hpp"
 #include "troupe/op/samples.test.hpp"
+#include "troupe/op/solver.hpp"
 
 namespace troupe::op {
 namespace {

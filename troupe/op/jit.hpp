@@ -6,6 +6,8 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kJitFamily{4};
+
 /// How many blocks, or how many threads in each, along three axes.
 struct Extents {
   std::uint32_t x = 1;
@@ -48,7 +50,7 @@ struct LaunchPlan {
 };
 
 struct Launch {
-  static constexpr Kind kKind = kind(Family::jit, 0);
+  static constexpr Kind kKind = kind(kJitFamily, 0);
   static constexpr std::string_view kName = "jit.launch";
   static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
   LaunchPlan plan;

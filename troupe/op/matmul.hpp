@@ -7,6 +7,8 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kMatmulFamily{5};
+
 enum class Activation : std::uint8_t {
   none,
   relu,
@@ -16,7 +18,7 @@ enum class Activation : std::uint8_t {
 
 /// a is m by k, b is k by n; c, pre and d are m by n, bias is n long.
 struct Matmul {
-  static constexpr Kind kKind = kind(Family::matmul, 0);
+  static constexpr Kind kKind = kind(kMatmulFamily, 0);
   static constexpr std::string_view kName = "matmul.multiply";
   double alpha = 1;
   double beta = 0;
@@ -58,7 +60,7 @@ struct Matmul {
 /// The way back: d = alpha a b times the activation's derivative at `pre`, element by element, and the sums of d's
 /// columns, the gradient of the bias.
 struct MatmulGradient {
-  static constexpr Kind kKind = kind(Family::matmul, 1);
+  static constexpr Kind kKind = kind(kMatmulFamily, 1);
   static constexpr std::string_view kName = "matmul.gradient";
   double alpha = 1;
   Activation activation = Activation::none;

@@ -6,9 +6,11 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kMemoryFamily{1};
+
 /// Every element of `out` becomes `value`, converted to its type.
 struct Fill {
-  static constexpr Kind kKind = kind(Family::memory, 0);
+  static constexpr Kind kKind = kind(kMemoryFamily, 0);
   static constexpr std::string_view kName = "memory.fill";
   View out;
   Scalar value;
@@ -22,7 +24,7 @@ struct Fill {
 
 /// `out` becomes `in`, element by element: the same shape and type, any strides, no overlap.
 struct Copy {
-  static constexpr Kind kKind = kind(Family::memory, 1);
+  static constexpr Kind kKind = kind(kMemoryFamily, 1);
   static constexpr std::string_view kName = "memory.copy";
   View in;
   View out;
@@ -36,7 +38,7 @@ struct Copy {
 
 /// `out` becomes `in`, converted by the rules of `convert`: the same shape, any types and strides, no overlap.
 struct Cast {
-  static constexpr Kind kKind = kind(Family::memory, 2);
+  static constexpr Kind kKind = kind(kMemoryFamily, 2);
   static constexpr std::string_view kName = "memory.cast";
   View in;
   View out;
@@ -50,7 +52,7 @@ struct Cast {
 
 /// Nothing: it reads `in`, so it ends when all that writes it has ended.
 struct Ready {
-  static constexpr Kind kKind = kind(Family::memory, 3);
+  static constexpr Kind kKind = kind(kMemoryFamily, 3);
   static constexpr std::string_view kName = "memory.ready";
   View in;
   template <class Self, class V>

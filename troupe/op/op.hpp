@@ -3,7 +3,7 @@
 // and network share one encoding, and what an op reads and writes cannot disagree with what it sends.
 //
 //   struct Fill {
-//     static constexpr Kind kKind = kind(Family::memory, 0);
+//     static constexpr Kind kKind = kind(kMemoryFamily, 0);
 //     static constexpr std::string_view kName = "memory.fill";
 //     View out;
 //     Scalar value;
@@ -33,21 +33,9 @@
 
 namespace troupe::inline v0::op {
 
-enum class Family : std::uint8_t {
-#define TROUPE_FAMILY(name, lane) name,
-#include "troupe/op/families.inc"
-#undef TROUPE_FAMILY
-};
-
-/// The lane of a family's ops where each family has its own.
-constexpr std::uint32_t lane_of(Family family) noexcept {
-  constexpr std::uint32_t kLanes[] = {
-#define TROUPE_FAMILY(name, lane) lane,
-#include "troupe/op/families.inc"
-#undef TROUPE_FAMILY
-  };
-  return kLanes[static_cast<std::size_t>(family)];
-}
+/// A family by its place in op/families.inc. Its ops' header says it once more, as `kBlasFamily`, so that a new family
+/// changes nothing that the others are compiled from; their names are in op/families.hpp.
+enum class Family : std::uint8_t;
 
 /// The family's number in the high byte, the op's in the low one.
 using Kind = std::uint16_t;

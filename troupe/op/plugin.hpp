@@ -6,11 +6,13 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kPluginFamily{3};
+
 /// Arrays of one call.
 inline constexpr std::size_t kMaxPluginArrays = 16;
 
 struct PluginCall {
-  static constexpr Kind kKind = kind(Family::plugin, 0);
+  static constexpr Kind kKind = kind(kPluginFamily, 0);
   static constexpr std::string_view kName = "plugin.call";
   static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
   std::string path;                                // of the shared object

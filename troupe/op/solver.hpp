@@ -8,6 +8,8 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kSolverFamily{6};
+
 /// Verdicts that are no position in a matrix.
 inline constexpr std::int32_t kNotFinite = -1;      // there is a NaN or an infinity in it
 inline constexpr std::int32_t kNotPivots = -2;      // the pivots are not those of a factorization
@@ -25,7 +27,7 @@ std::uint64_t cubic_work(const View& matrices) noexcept;
 
 /// a x = b, by LU, or by Cholesky for a Hermitian positive definite a, of which the lower triangle is read.
 struct Solve {
-  static constexpr Kind kKind = kind(Family::solver, 0);
+  static constexpr Kind kKind = kind(kSolverFamily, 0);
   static constexpr std::string_view kName = "solver.solve";
   MatrixKind matrix_kind = MatrixKind::general;
   View a;  // [batch, n, n]
@@ -45,7 +47,7 @@ struct Solve {
 };
 
 struct Inverse {
-  static constexpr Kind kKind = kind(Family::solver, 1);
+  static constexpr Kind kKind = kind(kSolverFamily, 1);
   static constexpr std::string_view kName = "solver.inverse";
   View a;
   View out;
@@ -62,7 +64,7 @@ struct Inverse {
 
 /// A number for each matrix; that of a singular one is 0, so there is no verdict.
 struct Determinant {
-  static constexpr Kind kKind = kind(Family::solver, 2);
+  static constexpr Kind kKind = kind(kSolverFamily, 2);
   static constexpr std::string_view kName = "solver.determinant";
   View a;
   View out;  // [batch]
@@ -78,7 +80,7 @@ struct Determinant {
 /// p a = l u: l below the diagonal, on which it is 1, u on and above it; a need not be square. Row i was exchanged with
 /// row pivots[i], for i from 0 upwards.
 struct Lu {
-  static constexpr Kind kKind = kind(Family::solver, 3);
+  static constexpr Kind kKind = kind(kSolverFamily, 3);
   static constexpr std::string_view kName = "solver.lu";
   View a;
   View lu;
@@ -96,7 +98,7 @@ struct Lu {
 };
 
 struct LuSolve {
-  static constexpr Kind kKind = kind(Family::solver, 4);
+  static constexpr Kind kKind = kind(kSolverFamily, 4);
   static constexpr std::string_view kName = "solver.lu_solve";
   View lu;
   View pivots;
@@ -116,7 +118,7 @@ struct LuSolve {
 
 /// a = l l^H, with zeros above the diagonal of l; the lower triangle of a is read.
 struct Cholesky {
-  static constexpr Kind kKind = kind(Family::solver, 5);
+  static constexpr Kind kKind = kind(kSolverFamily, 5);
   static constexpr std::string_view kName = "solver.cholesky";
   View a;
   View l;
@@ -132,7 +134,7 @@ struct Cholesky {
 };
 
 struct CholeskySolve {
-  static constexpr Kind kKind = kind(Family::solver, 6);
+  static constexpr Kind kKind = kind(kSolverFamily, 6);
   static constexpr std::string_view kName = "solver.cholesky_solve";
   View l;
   View b;
@@ -151,7 +153,7 @@ struct CholeskySolve {
 /// a = q r. With k the lesser extent of a [m, n]: q [m, k] and r [k, n], or q [m, m] and r [m, n]. Every matrix has
 /// one, so there is no verdict.
 struct Qr {
-  static constexpr Kind kKind = kind(Family::solver, 7);
+  static constexpr Kind kKind = kind(kSolverFamily, 7);
   static constexpr std::string_view kName = "solver.qr";
   View a;
   View q;
@@ -168,7 +170,7 @@ struct Qr {
 
 /// The x for which |a x - b| is least, or of all those with a x = b the smallest, by QR.
 struct LeastSquares {
-  static constexpr Kind kKind = kind(Family::solver, 8);
+  static constexpr Kind kKind = kind(kSolverFamily, 8);
   static constexpr std::string_view kName = "solver.least_squares";
   View a;  // [batch, m, n]
   View b;  // [batch, m, right-hand sides]
@@ -187,7 +189,7 @@ struct LeastSquares {
 
 /// a = u s vt, s falling. With k the lesser extent of a [m, n]: u [m, k] and vt [k, n], or u [m, m] and vt [n, n].
 struct Svd {
-  static constexpr Kind kKind = kind(Family::solver, 9);
+  static constexpr Kind kKind = kind(kSolverFamily, 9);
   static constexpr std::string_view kName = "solver.svd";
   SvdAlgorithm algorithm = SvdAlgorithm::bidiagonal;
   Spectrum spectrum = Spectrum::vectors;
@@ -216,7 +218,7 @@ struct Svd {
 /// a v = v w for a Hermitian a, or a v = b v w with a positive definite b, w rising, the vectors in the columns of v.
 /// The lower triangles are read.
 struct Eigh {
-  static constexpr Kind kKind = kind(Family::solver, 10);
+  static constexpr Kind kKind = kind(kSolverFamily, 10);
   static constexpr std::string_view kName = "solver.eigh";
   bool is_generalized = false;
   Spectrum spectrum = Spectrum::vectors;

@@ -9,6 +9,8 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kSparseFamily{7};
+
 /// Compressed rows, compressed columns, elements with both their indices, compressed rows of small dense blocks.
 enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
 std::string_view name(SparseFormat format) noexcept;
@@ -86,7 +88,7 @@ inline constexpr std::int64_t kSparseVerdictWords = 8;
 
 /// Copies a structure and checks the copy. `matrix` has no values.
 struct SparseAdopt {
-  static constexpr Kind kKind = kind(Family::sparse, 0);
+  static constexpr Kind kKind = kind(kSparseFamily, 0);
   static constexpr std::string_view kName = "sparse.adopt";
   View offsets;
   View indices;
@@ -108,7 +110,7 @@ struct SparseAdopt {
 
 /// y = alpha transform(matrix) x + beta y, for vectors or dense matrices of any strides.
 struct SparseMultiply {
-  static constexpr Kind kKind = kind(Family::sparse, 1);
+  static constexpr Kind kKind = kind(kSparseFamily, 1);
   static constexpr std::string_view kName = "sparse.multiply";
   Scalar alpha;
   Scalar beta;
@@ -137,7 +139,7 @@ struct SparseMultiply {
 /// transform(triangle of matrix) x = alpha b, for vectors or dense matrices of any strides. The verdict says which row
 /// has no diagonal element, or a zero.
 struct SparseSolve {
-  static constexpr Kind kKind = kind(Family::sparse, 2);
+  static constexpr Kind kKind = kind(kSparseFamily, 2);
   static constexpr std::string_view kName = "sparse.solve";
   Scalar alpha;
   Transform transform = Transform::none;
@@ -163,7 +165,7 @@ struct SparseSolve {
 
 /// values = alpha (a b) + beta values, where the matrix has elements: a sampled product of dense matrices.
 struct SparseSddmm {
-  static constexpr Kind kKind = kind(Family::sparse, 3);
+  static constexpr Kind kKind = kind(kSparseFamily, 3);
   static constexpr std::string_view kName = "sparse.sddmm";
   Scalar alpha;
   Scalar beta;
@@ -191,7 +193,7 @@ struct SparseSddmm {
 /// The same matrix in another format: CSR to COO, COO to CSR, CSR to CSC, CSC to CSR, and BSR to CSR, which gets every
 /// element of every block.
 struct SparseConvert {
-  static constexpr Kind kKind = kind(Family::sparse, 4);
+  static constexpr Kind kKind = kind(kSparseFamily, 4);
   static constexpr std::string_view kName = "sparse.convert";
   SparseView from;
   SparseView to;
@@ -208,7 +210,7 @@ struct SparseConvert {
 };
 
 struct SparseToDense {
-  static constexpr Kind kKind = kind(Family::sparse, 5);
+  static constexpr Kind kKind = kind(kSparseFamily, 5);
   static constexpr std::string_view kName = "sparse.to_dense";
   SparseView matrix;
   View out;
@@ -224,7 +226,7 @@ struct SparseToDense {
 
 /// The offsets of a dense matrix's nonzeros by rows, and in `total`, one i64, how many there are.
 struct SparseCountDense {
-  static constexpr Kind kKind = kind(Family::sparse, 6);
+  static constexpr Kind kKind = kind(kSparseFamily, 6);
   static constexpr std::string_view kName = "sparse.count_dense";
   View dense;
   View offsets;
@@ -241,7 +243,7 @@ struct SparseCountDense {
 /// Indices and values of a dense matrix's nonzeros, to the offsets that were counted. The verdict says when it has
 /// others by now.
 struct SparseFillDense {
-  static constexpr Kind kKind = kind(Family::sparse, 7);
+  static constexpr Kind kKind = kind(kSparseFamily, 7);
   static constexpr std::string_view kName = "sparse.fill_dense";
   View dense;
   SparseView matrix;  // CSR
@@ -262,7 +264,7 @@ struct SparseFillDense {
 
 /// How many blocks a CSR matrix has in each row of blocks, as offsets, and together.
 struct SparseCountBlocks {
-  static constexpr Kind kKind = kind(Family::sparse, 8);
+  static constexpr Kind kKind = kind(kSparseFamily, 8);
   static constexpr std::string_view kName = "sparse.count_blocks";
   std::int64_t block = 1;
   SparseView matrix;
@@ -281,7 +283,7 @@ struct SparseCountBlocks {
 };
 
 struct SparseFillBlocks {
-  static constexpr Kind kKind = kind(Family::sparse, 9);
+  static constexpr Kind kKind = kind(kSparseFamily, 9);
   static constexpr std::string_view kName = "sparse.fill_blocks";
   SparseView from;  // CSR
   SparseView to;    // BSR, with its offsets
@@ -302,7 +304,7 @@ struct SparseFillBlocks {
 
 /// How many elements the product of two CSR matrices has.
 struct SparseCountProduct {
-  static constexpr Kind kKind = kind(Family::sparse, 10);
+  static constexpr Kind kKind = kind(kSparseFamily, 10);
   static constexpr std::string_view kName = "sparse.count_product";
   SparseView a;
   SparseView b;
@@ -322,7 +324,7 @@ struct SparseCountProduct {
 
 /// The product, into arrays of as many elements as were counted.
 struct SparseFillProduct {
-  static constexpr Kind kKind = kind(Family::sparse, 11);
+  static constexpr Kind kKind = kind(kSparseFamily, 11);
   static constexpr std::string_view kName = "sparse.fill_product";
   SparseView a;
   SparseView b;

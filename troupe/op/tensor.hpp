@@ -10,11 +10,13 @@
 
 namespace troupe::inline v0::op {
 
+inline constexpr Family kTensorFamily{8};
+
 /// out = f(factors[0] in[0], ...): views of one shape and type (the first of a selection is bool). An input may be a
 /// number instead: its factor then.
 template <class F, std::size_t n>
 struct Elementwise {
-  static constexpr Kind kKind = kind(Family::tensor, n - 1);
+  static constexpr Kind kKind = kind(kTensorFamily, n - 1);
   static constexpr std::string_view kName = n == 1 ? "tensor.unary" : n == 2 ? "tensor.binary" : "tensor.ternary";
   static constexpr std::size_t kInputs = n;
   static constexpr std::array<std::string_view, 3> kFactorNames{"factor_0", "factor_1", "factor_2"};
@@ -45,7 +47,7 @@ using TernaryOp = Elementwise<Ternary, 3>;
 /// out = alpha f(in) + beta out. Both of one rank; where the extents differ, out's is 1, and in is reduced along that
 /// axis. Of one type, but the norm of complex numbers is real. With a beta of zero, out is written only.
 struct Reduce {
-  static constexpr Kind kKind = kind(Family::tensor, 3);
+  static constexpr Kind kKind = kind(kTensorFamily, 3);
   static constexpr std::string_view kName = "tensor.reduce";
   Reduction function{};
   Scalar alpha;
@@ -84,7 +86,7 @@ struct ContractionGroups {
 /// columns, summed b], c[batch, rows, columns], each group of any number of axes. Of one type, any strides. The axes
 /// that are only a's or only b's are summed first. With a beta of zero, c is written only.
 struct Contract {
-  static constexpr Kind kKind = kind(Family::tensor, 4);
+  static constexpr Kind kKind = kind(kTensorFamily, 4);
   static constexpr std::string_view kName = "tensor.contract";
   Scalar alpha;
   Scalar beta;

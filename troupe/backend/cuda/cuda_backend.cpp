@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "troupe/core/park.hpp"
+#include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
 namespace {

@@ -3,6 +3,7 @@
 // The ops on matrices of which one half is meant: symm, syrk, trmm, trsm. cuBLAS is called if all matrices lie as it
 // wants them; if not, the half is written out as a whole matrix first, and the op is a product of whole matrices.
 #include "troupe/backend/cuda/blas/blas_arguments.hpp"
+#include "troupe/backend/cuda/blas/blas_kernels.hpp"
 #include "troupe/backend/cuda/blas/blas_ops.hpp"
 
 namespace troupe::cuda {

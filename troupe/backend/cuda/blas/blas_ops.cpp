@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "troupe/backend/cuda/blas/blas_arguments.hpp"
+#include "troupe/backend/cuda/blas/blas_kernels.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
 

@@ -1,6 +1,7 @@
-// The kernels of the families of ops by name: an enum for each .cu file, with the names as the file has them, but for
-// the "troupe_" before them and the types behind. They are spelled nowhere else on this side, a wrong one does not
-// compile, and together with its types a kernel is a small number: the index of its slot in a KernelTable.
+// The kernels of the families of ops by name: an enum for each .cu file, in a header beside it, with the names as the
+// file has them, but for the "troupe_" before them and the types behind. They are spelled nowhere else on this side, a
+// wrong one does not compile, and together with its types a kernel is a small number: the index of its slot in a
+// KernelTable.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +21,10 @@ struct KernelFile {
   std::string_view kernels;
 };
 
+/// In the header beside the .cu file: TROUPE_KERNELS(BlasKernel, blas_kernels, scale, rotate).
 #define TROUPE_KERNELS(Names, image, ...)          \
   enum class Names : std::uint8_t { __VA_ARGS__ }; \
   consteval KernelFile file_of(Names) { return {#image, #__VA_ARGS__}; }
-
-TROUPE_KERNELS(BlasKernel, blas_kernels, scale, rotate, write_out, keep_half, find_zero, from_zero, put_pointers,
-               gemm_i8)
-TROUPE_KERNELS(MatmulKernel, matmul_kernels, epilogue, sum_columns, put_f32)
-TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, fail_matrices, check_diagonal, check_rank,
-               check_finite, determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
-TROUPE_KERNELS(SparseKernel, sparse_kernels, check_lines, report_lines, check_elements, report_elements, compress_rows,
-               expand_rows, sum_up, count_blocks, check_diagonals, report_diagonal, fill_blocks, unblock_rows,
-               count_dense, fill_dense, report_dense, to_dense, multiply_blocks, multiply_conjugated_blocks,
-               sample_blocks, sort_lines, scale, conjugate)
-TROUPE_KERNELS(TensorKernel, tensor_kernels, unary, binary, ternary, permute)
-TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_threads, reduce_blocks, reduce_chunks, contract_threads,
-               contract_blocks)
-#undef TROUPE_KERNELS
 
 template <class Names>
 concept KernelNames = requires { file_of(Names{}); };

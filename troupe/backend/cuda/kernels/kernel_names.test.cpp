@@ -4,6 +4,10 @@
 
 #include <set>
 
+#include "troupe/backend/cuda/blas/blas_kernels.hpp"
+#include "troupe/backend/cuda/matmul/matmul_kernels.hpp"
+#include "troupe/backend/cuda/sparse/sparse_kernels.hpp"
+
 namespace troupe::cuda {
 namespace {
 

@@ -19,6 +19,15 @@ Result<CUfunction> LoadedImage::find(const CudaContext& context, std::string_vie
   return function;
 }
 
+AnyKernelTable& KernelTables::add(std::unique_ptr<AnyKernelTable> table) {
+  const std::lock_guard lock(mutex_);
+  std::atomic<AnyKernelTable*>& place = place_of(table->key());
+  if (AnyKernelTable* const made = place.load(std::memory_order_relaxed)) return *made;  // by another thread
+  owners_.push_back(std::move(table));
+  place.store(owners_.back().get(), std::memory_order_release);
+  return *owners_.back();
+}
+
 }  // namespace troupe::cuda
 
 #endif

@@ -51,10 +51,6 @@ class MadeOnce {
 /// new one is a name here.
 using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cusolver>, MadeOnce<Cusparse>>;
 
-/// The kernels of the families of ops. A new .cu file is a name here.
-using KernelTables = std::tuple<KernelTable<BlasKernel>, KernelTable<MatmulKernel>, KernelTable<SolverKernel>,
-                                KernelTable<SparseKernel>, KernelTable<TensorKernel>, KernelTable<ReduceKernel>>;
-
 /// A worker's caches, for all of its lanes.
 class OpTools {
  public:
@@ -70,7 +66,7 @@ class OpTools {
   }
   template <KernelNames Names>
   Result<CUfunction> kernel(Names kernel, KernelTypes types) {
-    return std::get<KernelTable<Names>>(kernel_tables_).find(context_, kernel, types);
+    return kernel_tables_.of<Names>().find(context_, kernel, types);
   }
   template <class Handle>
   Result<Handle*> handle(std::uint32_t lane, CUstream stream) {

@@ -7,6 +7,7 @@
 #include "troupe/backend/cuda/blas/blas_ops.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/matmul/matmul_arguments.hpp"
+#include "troupe/backend/cuda/matmul/matmul_kernels.hpp"
 
 namespace troupe::cuda {
 namespace {

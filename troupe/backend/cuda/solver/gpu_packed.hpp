@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/solver/solver_kernels.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 
 namespace troupe::cuda {

@@ -2,6 +2,7 @@
 
 #include "troupe/backend/cuda/solver/gpu_solver.hpp"
 
+#include "troupe/backend/cuda/solver/solver_kernels.hpp"
 namespace troupe::cuda {
 namespace {
 

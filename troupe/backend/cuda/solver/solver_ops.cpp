@@ -6,6 +6,7 @@
 
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/solver/gpu_solver.hpp"
+#include "troupe/backend/cuda/solver/solver_kernels.hpp"
 #include "troupe/backend/four_types.hpp"
 
 namespace troupe::cuda {

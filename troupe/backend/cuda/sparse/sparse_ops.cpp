@@ -9,6 +9,7 @@
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
 #include "troupe/backend/cuda/sparse/sparse_findings.hpp"
+#include "troupe/backend/cuda/sparse/sparse_kernels.hpp"
 #include "troupe/backend/cuda/sparse/sparse_scratch.hpp"
 
 namespace troupe::cuda {

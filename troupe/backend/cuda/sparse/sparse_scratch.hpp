@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
+#include "troupe/backend/cuda/sparse/sparse_kernels.hpp"
 #include "troupe/backend/sparse_steps.hpp"
 #include "troupe/op/sparse.hpp"
 

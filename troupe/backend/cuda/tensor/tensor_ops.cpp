@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
+#include "troupe/backend/cuda/tensor/tensor_kernels.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 
 namespace troupe::cuda {

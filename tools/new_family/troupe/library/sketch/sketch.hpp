@@ -1,0 +1,24 @@
+// The sketch family on a device: `gpu.sketch()`. Arrays of f32 or f64, with any strides. What does not fit is refused
+// before anything is submitted.
+//
+//   CO_TRY(co_await gpu.sketch().scale(2.0, x, 1.0, y));   // y = 2 x + 1
+#pragma once
+
+#include <utility>
+
+#include "troupe/device/device.hpp"
+
+namespace troupe::inline v0 {
+
+class Sketch {
+ public:
+  explicit Sketch(Device device) noexcept : device_(std::move(device)) {}
+
+  /// y = alpha x + beta, element by element. Both of one shape and type, in memory that does not overlap.
+  Call<void> scale(double alpha, const AnyArray& x, double beta, const AnyArray& y) const;
+
+ private:
+  Device device_;
+};
+
+}  // namespace troupe::inline v0
