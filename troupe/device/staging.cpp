@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "troupe/actor/when.hpp"
+#include "troupe/device/block.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/device/device_state.hpp"
 

@@ -33,22 +33,6 @@
 
 namespace troupe::inline v0::op {
 
-enum class Family : std::uint8_t {
-#define TROUPE_FAMILY(name, lane) name,
-#include "troupe/op/families.inc"
-#undef TROUPE_FAMILY
-};
-
-/// The lane of a family's ops where each family has its own.
-constexpr std::uint32_t lane_of(Family family) noexcept {
-  constexpr std::uint32_t kLanes[] = {
-#define TROUPE_FAMILY(name, lane) lane,
-#include "troupe/op/families.inc"
-#undef TROUPE_FAMILY
-  };
-  return kLanes[static_cast<std::size_t>(family)];
-}
-
 /// The family's number in the high byte, the op's in the low one.
 using Kind = std::uint16_t;
 constexpr Kind kind(Family family, std::uint8_t number) noexcept {
@@ -67,7 +51,6 @@ inline constexpr std::size_t kMaxParameterBytes = 4096;
 inline constexpr std::size_t kMaxOpBytes = 16000;  // so that two of them fit into the smallest ring
 
 /// An array of an op whose arrays are not known until run time.
-enum class Access : std::uint8_t { read, write, update, kLast = update };
 struct Argument {
   Access access = Access::read;
   View view;

@@ -1,4 +1,4 @@
-// Memory as ops name it. An address is a place in a device's vault, the same in the app and in every worker: the number
+// Ops as the app names them: their family, and their memory. An address is a place in a device's vault, the same in the app and in every worker: the number
 // of a chunk and an offset in it. A view is an array laid over the vault, a scalar is one element with its type.
 #pragma once
 
@@ -6,10 +6,29 @@
 #include <cstdint>
 #include <cstring>
 
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/shape.hpp"
 
 namespace troupe::inline v0::op {
+
+enum class Family : std::uint8_t {
+#define TROUPE_FAMILY(name, lane) name,
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+};
+
+/// The lane of a family's ops where each family has its own.
+constexpr std::uint32_t lane_of(Family family) noexcept {
+  constexpr std::uint32_t kLanes[] = {
+#define TROUPE_FAMILY(name, lane) lane,
+#include "troupe/op/families.inc"
+#undef TROUPE_FAMILY
+  };
+  return kLanes[static_cast<std::size_t>(family)];
+}
+
+/// What an op does with an array.
+enum class Access : std::uint8_t { read, write, update, kLast = update };
 
 /// A chunk of the vault by its number, and bytes from its start. One number on the wire, so that ranges compare as
 /// integers; no range spans two chunks.
@@ -67,6 +86,7 @@ class Scalar {
   explicit Scalar(T value) noexcept : dtype_(dtype_of<T>) {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
+  explicit Scalar(Factor factor) noexcept : Scalar(std::complex<double>(factor.real, factor.imaginary)) {}
 
   DType dtype() const noexcept { return dtype_; }
   /// The value as a `T`, converted by the rules of `convert`.
