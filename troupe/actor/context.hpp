@@ -30,7 +30,7 @@ class Context {
 
   Ref<A> ref() const noexcept { return Ref<A>(IntrusivePtr<Cell>::share(cell_)); }
   std::string path() const { return cell_->path(); }
-  TimePoint now() const noexcept { return cell_->core().now(); }
+  TimePoint now() const noexcept { return cell_->now(); }
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
 
   /// A child: it stops before this actor stops or restarts. Errors as `System::spawn`.
@@ -87,7 +87,7 @@ class Context {
   /// What was stashed is handled next, in its order. A restart does this, too.
   void unstash_all() const noexcept { cell_->unstash_all(); }
 
-  EventStream& events() const noexcept { return cell_->core().events(); }
+  EventStream& events() const noexcept { return cell_->events(); }
 
  private:
   template <class M>

@@ -11,14 +11,21 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <variant>
 
 #include "troupe/actor/system.hpp"
 
 namespace troupe::inline v0 {
+
+/// Whether the system's time is virtual.
+bool is_virtual(SystemCore& core) noexcept;
+/// Runs turns and moves virtual time until `done`, for `limit` at most, or until nothing is left to do.
+void drive_until(SystemCore& core, Duration limit, const std::function<bool()>& done);
 
 /// What a probe and its actor share: the messages that came and were not asked for yet.
 template <class... Ms>
@@ -36,9 +43,8 @@ class ProbeInbox {
     return messages_.empty();
   }
   bool wait(SystemCore& core, Duration limit) {
-    if (core.is_virtual()) {
-      const TimePoint until = core.now() + limit;
-      core.drive_until([&] { return !empty() || core.now() >= until; });
+    if (is_virtual(core)) {
+      drive_until(core, limit, [&] { return !empty(); });
       return !empty();
     }
     std::unique_lock lock(mutex_);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 
 namespace troupe::inline v0 {
 

@@ -46,6 +46,9 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypes = 16;
 
+/// The enumerator as spelled, and "bool".
+std::string_view name(DType dtype) noexcept;
+
 /// The C++ type of each `DType`, in its order.
 using ElementTypes =
     std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,

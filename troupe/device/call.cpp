@@ -2,6 +2,7 @@
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/held_submission.hpp"
 #include "troupe/device/op_call.hpp"
