@@ -200,6 +200,8 @@ class Cell : public RefCounted, public Runnable {
   bool in_tree_ = false;
 };
 
+namespace detail {
+
 // What `spawn` needs of a system's core.
 
 /// No other actor of the system has had it.
@@ -208,5 +210,7 @@ std::uint64_t next_id(SystemCore& core) noexcept;
 Result<void> add_to_tree(SystemCore& core, Cell& cell);
 /// "/system", the parent of what the system itself spawns.
 IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

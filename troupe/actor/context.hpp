@@ -36,7 +36,7 @@ class Context {
   /// A child: it stops before this actor stops or restarts. Errors as `System::spawn`.
   template <class B, class... Args>
   Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
-    return spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
+    return detail::spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
                           std::forward<Args>(args)...);
   }
 

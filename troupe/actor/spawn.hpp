@@ -15,6 +15,8 @@ namespace troupe::inline v0 {
 template <class A>
 class Context;
 
+namespace detail {
+
 template <class A, class... Args>
 concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const Args&...>;
 
@@ -88,4 +90,5 @@ Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOpt
   }
 }
 
+}  // namespace detail
 }  // namespace troupe::inline v0

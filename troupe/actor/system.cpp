@@ -47,11 +47,15 @@ std::uint64_t System::run_until_idle() {
 
 // ---- for probes (testkit.hpp) ----
 
+namespace detail {
+
 bool is_virtual(SystemCore& core) noexcept { return core.is_virtual(); }
 
 void drive_until(SystemCore& core, Duration limit, const std::function<bool()>& done) {
   const TimePoint until = core.now() + limit;
   core.drive_until([&] { return done() || core.now() >= until; });
 }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

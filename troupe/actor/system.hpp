@@ -43,7 +43,7 @@ class System {
   /// `stopped` during and after shutdown; `out_of_memory` at `max_actors`.
   template <class A, class... Args>
   Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
-    return spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
+    return detail::spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
   }
 
   /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or none of type `A`.
@@ -58,7 +58,7 @@ class System {
 
   /// Runs a task to its end and waits for it in this thread. Not inside a handler (`invalid_argument`).
   template <class T>
-  flat_result_t<T> run(Task<T> task);
+  detail::flat_result_t<T> run(Task<T> task);
 
   /// A thread of its own for the actors spawned with it, optionally bound to a core. `invalid_argument` for a core this
   /// process may not use.
@@ -107,13 +107,15 @@ class System {
   IntrusivePtr<SystemCore> core_;
 };
 
+namespace detail {
+
 /// The actor behind `System::run`: its one message is the task.
 template <class T>
 class TaskRunner {
  public:
   struct Run {
     Task<T> task;
-    using Reply = typename flat_result_t<T>::value_type;
+    using Reply = typename detail::flat_result_t<T>::value_type;
   };
   explicit TaskRunner(Context<TaskRunner> self) : self_(self) {}
   Task<T> on(Run run) {
@@ -127,17 +129,19 @@ class TaskRunner {
 
 /// `System::run`, for those who have only the core.
 template <class T>
-flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
+detail::flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
   using Runner = TaskRunner<T>;
   if (Cell::current_cell())
     return fail(ErrorKind::invalid_argument, "run() inside a handler would hold up its dispatcher: co_await the task");
-  Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(core, internals_of(core), SpawnOptions{}));
+  Ref<Runner> runner = TROUPE_TRY(detail::spawn_under<Runner>(core, internals_of(core), SpawnOptions{}));
   return runner.template ask<typename Runner::Run>(std::move(task)).get();
 }
 
+}  // namespace detail
+
 template <class T>
-flat_result_t<T> System::run(Task<T> task) {
-  return run_in(*core_, std::move(task));
+detail::flat_result_t<T> System::run(Task<T> task) {
+  return detail::run_in(*core_, std::move(task));
 }
 
 }  // namespace troupe::inline v0

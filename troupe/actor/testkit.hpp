@@ -22,6 +22,8 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// Whether the system's time is virtual.
 bool is_virtual(SystemCore& core) noexcept;
 /// Runs turns and moves virtual time until `done`, for `limit` at most, or until nothing is left to do.
@@ -91,13 +93,15 @@ class ProbeActor : public ProbeHandler<Ms, Ms...>... {
   Context<ProbeActor> self_;
 };
 
+}  // namespace detail
+
 inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
 /// `Probe<Pong, Terminated>` accepts those messages. Lives as long as its system.
 template <class... Ms>
 class Probe {
  public:
-  using Actor = ProbeActor<Ms..., Terminated>;
+  using Actor = detail::ProbeActor<Ms..., Terminated>;
 
   explicit Probe(System& system, SpawnOptions options = {})
       : core_(system.core()), ref_(value(system.spawn<Actor>(std::move(options), inbox_))) {}
@@ -131,7 +135,7 @@ class Probe {
 
  private:
   SystemCore& core_;
-  std::shared_ptr<ProbeInbox<Ms..., Terminated>> inbox_ = std::make_shared<ProbeInbox<Ms..., Terminated>>();
+  std::shared_ptr<detail::ProbeInbox<Ms..., Terminated>> inbox_ = std::make_shared<detail::ProbeInbox<Ms..., Terminated>>();
   Ref<Actor> ref_;
 };
 

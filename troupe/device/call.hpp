@@ -111,6 +111,8 @@ class CallBase {
   bool waits_ = false;
 };
 
+namespace detail {
+
 /// What a call keeps until its op is done, and what it gives then: nothing, the array that was read, or the number that
 /// the op has written into an array of one element.
 template <class R>
@@ -128,12 +130,14 @@ struct Keeping<R> {
   static R give(const Kept& kept) { return kept[0]; }
 };
 
+}  // namespace detail
+
 /// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
 template <class R>
 class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public CallBase {
  public:
   using troupe_awaitable = void;
-  using Kept = typename Keeping<R>::Kept;
+  using Kept = typename detail::Keeping<R>::Kept;
 
   Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
       : CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
@@ -201,7 +205,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if constexpr (std::is_void_v<R>)
       return {};
     else
-      return Keeping<R>::give(std::move(kept_));
+      return detail::Keeping<R>::give(std::move(kept_));
   }
 
   [[no_unique_address]] Kept kept_{};

@@ -30,7 +30,7 @@ class DeviceParts {
 
 /// A call that gives `R`: what it keeps is where the op writes it, and one of the arrays.
 template <class R, class Op>
-Call<R> make_call_giving(const Device& device, typename Keeping<R>::Kept kept, const Op& op,
+Call<R> make_call_giving(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays) {
   Result<IntrusivePtr<OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);
   if (!call) return fail(std::move(call).error());
@@ -49,7 +49,7 @@ Call<void> make_call(const Device& device, const Op& op, std::initializer_list<c
 /// The same for one that says itself whether it went well, in `verdict`, one of the arrays; `judge` says what the words
 /// in it mean.
 template <class R, class Op>
-Call<R> make_judged_call(const Device& device, typename Keeping<R>::Kept kept, const Op& op,
+Call<R> make_judged_call(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays, const HostArray<std::int32_t>& verdict,
                          Result<void> (*judge)(std::span<const std::int32_t>)) {
   Result<IntrusivePtr<OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);

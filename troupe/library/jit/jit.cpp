@@ -48,7 +48,7 @@ Result<Ref<Compiler>> compiler_of(SystemCore& system) {
   CompilerThread& thread = system.extension<CompilerThread>();
   const std::lock_guard lock(thread.mutex);
   if (!thread.dispatcher) thread.dispatcher = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
-  return spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
+  return detail::spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
 }
 
 std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {

@@ -25,7 +25,7 @@ Result<void> check_count(std::string_view name, std::int64_t count, DType index_
 
 template <class T>
 Result<T> Sparse::run_now(Task<Result<T>> task) const {
-  return run_in(DeviceParts::state(device_)->system(), std::move(task));
+  return detail::run_in(DeviceParts::state(device_)->system(), std::move(task));
 }
 
 Result<void> Sparse::allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type) {
