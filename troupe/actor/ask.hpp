@@ -21,10 +21,12 @@
 
 namespace troupe::inline v0 {
 
+class Timeout;
+
 /// The part of an ask that does not depend on the reply's type: sending, giving up, and being woken.
 class AskBase {
  public:
-  AskBase(AskBase&& other) noexcept = default;
+  AskBase(AskBase&& other) noexcept;
   AskBase& operator=(AskBase&&) = delete;
   ~AskBase();
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 
-#include "troupe/actor/actor_cell.hpp"
 #include "troupe/actor/context.hpp"
+#include "troupe/actor/deterministic.hpp"
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/spawn.hpp"
+#include "troupe/actor/timekeeper.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -93,7 +95,7 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
   }
   for (auto [branch, name] : {std::pair(&self.user_, "user"), std::pair(&self.internals_, "system")}) {
     *branch = IntrusivePtr<Cell>::adopt(
-        new ActorCell<Guardian>(self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
+        new detail::ActorCell<Guardian>(self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
     TROUPE_TRY(self.add(**branch));
   }
   return core;
@@ -348,5 +350,15 @@ void SystemCore::advance(Duration by) {
   clock.advance_to(until);
   wheel_->advance(until);
 }
+
+// ---- for templates, which do not see the core ----
+
+namespace detail {
+std::uint64_t next_id(SystemCore& core) noexcept { return core.next_id(); }
+Result<void> add_to_tree(SystemCore& core, Cell& cell) { return core.add(cell); }
+IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept { return core.internals(); }
+}  // namespace detail
+TimePoint Cell::now() const noexcept { return core_.now(); }
+EventStream& Cell::events() const noexcept { return core_.events(); }
 
 }  // namespace troupe::inline v0

@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "troupe/actor/cell.hpp"
-#include "troupe/actor/deterministic.hpp"
 #include "troupe/actor/event_stream.hpp"
-#include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_options.hpp"
-#include "troupe/actor/timekeeper.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 
 namespace troupe::inline v0 {
+
+class Deterministic;
+class Timekeeper;
 
 class SystemCore final : public RefCounted, public Dispatcher::Watcher {
  public:

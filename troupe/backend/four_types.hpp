@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 #include "troupe/core/result.hpp"
 
 namespace troupe::backend {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "troupe/op/op.hpp"
-#include "troupe/op/tensor_kinds.hpp"
+#include "troupe/core/kinds.hpp"
 
 namespace troupe::inline v0::op {
 

@@ -12,7 +12,7 @@
 
 #include "troupe/backend/cuda/driver/cuda_context.hpp"
 #include "troupe/backend/cuda/matmul/matmul_tuning.hpp"
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 #include "troupe/core/result.hpp"
 
 namespace troupe::cuda {

@@ -1,4 +1,4 @@
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 
 #include <gtest/gtest.h>
 
