@@ -5,8 +5,12 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// Prints the condition, the sentence and the place to standard error, and aborts.
 [[noreturn]] void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0
 
@@ -15,5 +19,5 @@ namespace troupe::inline v0 {
 #define TROUPE_ASSERT(condition, sentence)                               \
   do {                                                                   \
     if (!(condition)) [[unlikely]]                                       \
-      ::troupe::assert_failed(#condition, sentence, __FILE__, __LINE__); \
+      ::troupe::detail::assert_failed(#condition, sentence, __FILE__, __LINE__); \
   } while (false)
