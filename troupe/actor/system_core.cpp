@@ -94,8 +94,8 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
     TROUPE_TRY(self.timekeeper_->start());
   }
   for (auto [branch, name] : {std::pair(&self.user_, "user"), std::pair(&self.internals_, "system")}) {
-    *branch = IntrusivePtr<Cell>::adopt(
-        new detail::ActorCell<Guardian>(self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
+    *branch = IntrusivePtr<Cell>::adopt(new detail::ActorCell<Guardian>(
+        self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
     TROUPE_TRY(self.add(**branch));
   }
   return core;

@@ -16,8 +16,8 @@ namespace detail {
 
 /// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went
 /// wrong.
-#define TROUPE_ASSERT(condition, sentence)                               \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]]                                       \
+#define TROUPE_ASSERT(condition, sentence)                                       \
+  do {                                                                           \
+    if (!(condition)) [[unlikely]]                                               \
       ::troupe::detail::assert_failed(#condition, sentence, __FILE__, __LINE__); \
   } while (false)

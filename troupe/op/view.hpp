@@ -1,5 +1,6 @@
-// Ops as the app names them: their family, and their memory. An address is a place in a device's vault, the same in the app and in every worker: the number
-// of a chunk and an offset in it. A view is an array laid over the vault, a scalar is one element with its type.
+// Ops as the app names them: their family, and their memory. An address is a place in a device's vault, the same in the
+// app and in every worker: the number of a chunk and an offset in it. A view is an array laid over the vault, a scalar
+// is one element with its type.
 #pragma once
 
 #include <array>
