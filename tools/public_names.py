@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The names that stand directly in namespace troupe for those who include what users include. The list is checked in, so
-that a new one shows in review: what users do not need stands in troupe::detail or is not visible at all.
+"""The names that stand directly in namespace troupe for those who include what users include. The list is checked in,
+so that a new one shows in review: what users do not need stands in troupe::detail or is not visible at all.
 
   public_names.py ROOT           compares cmake/public_names.txt with the headers; says what differs
   public_names.py ROOT --write   writes it

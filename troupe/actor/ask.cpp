@@ -3,7 +3,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept
     : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope) {}
@@ -74,4 +74,4 @@ void AskBase::give_up_watching() noexcept {
   if (timer_) target_->core().wheel().cancel(*std::exchange(timer_, nullptr));
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

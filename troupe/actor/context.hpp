@@ -37,7 +37,7 @@ class Context {
   template <class B, class... Args>
   Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
     return detail::spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
-                          std::forward<Args>(args)...);
+                                  std::forward<Args>(args)...);
   }
 
   /// Stops this actor after the current message.

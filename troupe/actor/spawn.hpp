@@ -23,8 +23,8 @@ concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const 
 template <class A, class... Args>
 concept ConstructibleAsActor = ConstructibleWithContext<A, Args...> || std::is_constructible_v<A, const Args&...>;
 
-/// The cell of an actor of type `A`: it keeps the constructor's arguments, so that a restart can construct anew, and the
-/// instance right inside itself, so that an actor is one allocation.
+/// The cell of an actor of type `A`: it keeps the constructor's arguments, so that a restart can construct anew, and
+/// the instance right inside itself, so that an actor is one allocation.
 template <class A, class... Args>
 class ActorCell final : public Cell {
  public:

@@ -106,7 +106,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   const SystemOptions options_;
   const LogSink log_;
   std::shared_ptr<const Supervision> default_supervision_;
-  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<detail::Clock> clock_;
   std::unique_ptr<TimerWheel> wheel_;
   std::unique_ptr<Timekeeper> timekeeper_;  // null when time is virtual
   EventStream events_;

@@ -135,7 +135,8 @@ class Probe {
 
  private:
   SystemCore& core_;
-  std::shared_ptr<detail::ProbeInbox<Ms..., Terminated>> inbox_ = std::make_shared<detail::ProbeInbox<Ms..., Terminated>>();
+  std::shared_ptr<detail::ProbeInbox<Ms..., Terminated>> inbox_ =
+      std::make_shared<detail::ProbeInbox<Ms..., Terminated>>();
   Ref<Actor> ref_;
 };
 

@@ -1,4 +1,5 @@
-// A limit on how long somebody waits: a timer that ends what they wait for.
+// A limit on how long somebody waits: a timer that ends what they wait for. It stands apart from pending.hpp, which is
+// installed: only sources start timers.
 #pragma once
 
 #include <utility>

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "troupe/core/kinds.hpp"
 #include "troupe/core/clock.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/table.hpp"

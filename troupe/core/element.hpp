@@ -99,7 +99,7 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
     case DType::c64: return f(std::type_identity<element_t<DType::c64>>{});
     case DType::c128: return f(std::type_identity<element_t<DType::c128>>{});
   }
-  assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
+  detail::assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
 }
 
 template <class T>

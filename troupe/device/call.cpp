@@ -7,7 +7,7 @@
 #include "troupe/device/held_submission.hpp"
 #include "troupe/device/op_call.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 CallBase::CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept
     : call_(std::move(call)), device_(std::move(device)) {}
@@ -108,4 +108,4 @@ Result<void> CallBase::take() {
   return call_->take();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

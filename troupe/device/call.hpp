@@ -68,6 +68,8 @@ class [[nodiscard("an op that was not taken is never run, and nothing else says 
   bool is_waiting_ = false;
 };
 
+namespace detail {
+
 /// The part of a call that does not depend on what it gives.
 class CallBase {
  public:
@@ -111,8 +113,6 @@ class CallBase {
   bool waits_ = false;
 };
 
-namespace detail {
-
 /// What a call keeps until its op is done, and what it gives then: nothing, the array that was read, or the number that
 /// the op has written into an array of one element.
 template <class R>
@@ -134,19 +134,19 @@ struct Keeping<R> {
 
 /// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
 template <class R>
-class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public CallBase {
+class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public detail::CallBase {
  public:
   using troupe_awaitable = void;
   using Kept = typename detail::Keeping<R>::Kept;
 
   Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
-      : CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
+      : detail::CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
   /// One that gives what it keeps when `call`, which writes that, has ended well.
   Call(Call<void> call, Kept kept) noexcept
     requires(!std::is_void_v<R>)
-      : CallBase(std::move(call)), kept_(std::move(kept)) {}
+      : detail::CallBase(std::move(call)), kept_(std::move(kept)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): so that a function that gives a call can `return fail(...)`
-  Call(Unexpected error) : CallBase(std::move(error).error()) {}
+  Call(Unexpected error) : detail::CallBase(std::move(error).error()) {}
   Call(Call&&) noexcept = default;
 
   /// The op must have ended this long after it was submitted. One that has not begun by then never begins; one that

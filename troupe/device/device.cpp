@@ -162,6 +162,8 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
 
 Call<void> Device::nop() const { return make_call(*this, op::Nop{}, {}); }
 
-Call<void> Device::ready(const AnyArray& array) const { return make_call(*this, op::Ready{.in = array.view()}, {&array}); }
+Call<void> Device::ready(const AnyArray& array) const {
+  return make_call(*this, op::Ready{.in = array.view()}, {&array});
+}
 
 }  // namespace troupe::inline v0

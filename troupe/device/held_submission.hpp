@@ -1,4 +1,5 @@
-// A submission that waits for room: what stands behind a `Submission` that did not find any.
+// A submission that waits for room: what stands behind a `Submission` that did not find any. It stands apart from
+// call.hpp, because most submissions never need it.
 #pragma once
 
 #include <coroutine>

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "troupe/op/op.hpp"
 #include "troupe/core/kinds.hpp"
+#include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {
 

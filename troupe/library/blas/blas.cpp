@@ -98,13 +98,14 @@ Call<void> Blas::scal(Factor alpha, const AnyArray& x) const {
 }
 
 Call<void> Blas::swap(const AnyArray& x, const AnyArray& y) const {
-  return make_call(device_, 
-      op::Rot{.swaps = true, .cosine = op::Scalar(0.0), .sine = op::Scalar(1.0), .x = x.view(), .y = y.view()},
+  return make_call(
+      device_, op::Rot{.swaps = true, .cosine = op::Scalar(0.0), .sine = op::Scalar(1.0), .x = x.view(), .y = y.view()},
       {&x, &y});
 }
 
 Call<void> Blas::rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const {
-  return make_call(device_, 
+  return make_call(
+      device_,
       op::Rot{.swaps = false, .cosine = op::Scalar(cosine), .sine = op::Scalar(sine), .x = x.view(), .y = y.view()},
       {&x, &y});
 }
@@ -258,14 +259,15 @@ Call<void> Blas::trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, T
 }
 
 Call<void> Blas::geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, GeamOptions options) const {
-  return make_call(device_, op::Geam{.alpha = op::Scalar(options.alpha),
-                                    .beta = op::Scalar(options.beta),
-                                    .conjugates_a = options.conjugate_a && is_complex(a.dtype()),
-                                    .conjugates_b = options.conjugate_b && is_complex(b.dtype()),
-                                    .a = a.view(),
-                                    .b = b.view(),
-                                    .c = c.view()},
-                           {&a, &b, &c});
+  return make_call(device_,
+                   op::Geam{.alpha = op::Scalar(options.alpha),
+                            .beta = op::Scalar(options.beta),
+                            .conjugates_a = options.conjugate_a && is_complex(a.dtype()),
+                            .conjugates_b = options.conjugate_b && is_complex(b.dtype()),
+                            .a = a.view(),
+                            .b = b.view(),
+                            .c = c.view()},
+                   {&a, &b, &c});
 }
 
 }  // namespace troupe::inline v0

@@ -1,5 +1,6 @@
-// The elements of sparse matrices in ordinary memory, and in Matrix Market files: the format in which collections of them are published. Coordinates of real,
-// complex, integer and pattern matrices (whose elements are ones); general, symmetric, skew-symmetric and Hermitian.
+// The elements of sparse matrices in ordinary memory, and in Matrix Market files: the format in which collections of
+// them are published. Coordinates of real, complex, integer and pattern matrices (whose elements are ones); general,
+// symmetric, skew-symmetric and Hermitian.
 //
 //   %%MatrixMarket matrix coordinate real general
 //   3 4 2

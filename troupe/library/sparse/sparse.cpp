@@ -76,8 +76,10 @@ Call<SparseMatrix> Sparse::adopt(std::string_view name, const SparseMatrix& like
 
   matrix.offsets_ = AnyArray(offsets.dtype());
   matrix.indices_ = AnyArray(indices.dtype());
-  if (Result<void> made = DeviceParts::allocate(device_, matrix.offsets_, offsets.shape()); !made) return fail(made.error());
-  if (Result<void> made = DeviceParts::allocate(device_, matrix.indices_, indices.shape()); !made) return fail(made.error());
+  if (Result<void> made = DeviceParts::allocate(device_, matrix.offsets_, offsets.shape()); !made)
+    return fail(made.error());
+  if (Result<void> made = DeviceParts::allocate(device_, matrix.indices_, indices.shape()); !made)
+    return fail(made.error());
   Result<HostArray<std::int32_t>> verdict = device_.host_array<std::int32_t>({op::kSparseVerdictWords});
   if (!verdict) return fail(verdict.error());
   op::SparseAdopt op{

@@ -19,9 +19,9 @@ namespace op {
 struct SparseView;
 }
 
-/// A handle, cheap to copy, that shares its memory with its copies. Its structure is its own, private and never changes:
-/// it was checked when the matrix was made, so nothing that computes with it has to look again, and no call can make it
-/// point outside its arrays. Its values are an array like any other: read them, write them.
+/// A handle, cheap to copy, that shares its memory with its copies. Its structure is its own, private and never
+/// changes: it was checked when the matrix was made, so nothing that computes with it has to look again, and no call
+/// can make it point outside its arrays. Its values are an array like any other: read them, write them.
 class SparseMatrix {
  public:
   /// An empty handle: what needs a matrix answers `invalid_argument`.

@@ -41,7 +41,7 @@ Result<void> Sparse::allocate_elements(const Device& device, SparseMatrix& matri
   TROUPE_TRY(DeviceParts::allocate(device, matrix.indices_, {stored}));
   const std::int64_t block = matrix.block_;
   return DeviceParts::allocate(device, matrix.values_,
-                         matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
+                               matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
 }
 
 /// With arrays of its own, and the extents, format and types of `like`.

@@ -141,9 +141,9 @@ std::optional<Fused> fuse(const Matrix& a, const Matrix& b, const Matrix& d, Com
   p.d = told(result)->matrix;
   p.c = p.d;
   const bool is_f64 = a.dtype == DType::f64;
-  p.compute = is_f64                         ? CUBLAS_COMPUTE_64F
+  p.compute = is_f64                     ? CUBLAS_COMPUTE_64F
               : compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                             : CUBLAS_COMPUTE_32F;
+                                         : CUBLAS_COMPUTE_32F;
   p.scale = is_f64 ? CUDA_R_64F : CUDA_R_32F;
   // 8-bit floats are multiplied only as a^T b, in sixteens.
   if (is_8_bit_float(a.dtype)) {
