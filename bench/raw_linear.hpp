@@ -7,7 +7,7 @@
 
 #include "bench/raw_cuda.hpp"
 #include "bench/sparse_sample.hpp"
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 
 namespace troupe::bench {
 

@@ -73,7 +73,7 @@ std::string json_of_references(const Outcome& outcome) {
     if (i > 0) text += ", ";
     text += "{\"name\": " + quoted(outcome.row.references.all[i].name) +
             ", \"figure\": " + json_of(outcome.references[i]) + ", \"ratio\": " + number(outcome.comparisons[i].ratio) +
-            "}";
+            ", \"over\": " + number(outcome.comparisons[i].over) + "}";
   }
   return text + "]";
 }

@@ -10,7 +10,8 @@ function(troupe_consumer_test name)
            COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DBUILD=${PROJECT_BINARY_DIR}"
                    "-DWORK=${consumer_folder}/consumer_${name}" "-DCOMPILER=${CMAKE_CXX_COMPILER}"
                    "-DLAUNCHER=$<$<BOOL:${TROUPE_CCACHE}>:${TROUPE_CCACHE}>" "-DBUILD_TYPE=${CMAKE_BUILD_TYPE}"
-                   "-DFLAGS=${CMAKE_CXX_FLAGS_RELWITHDEBINFO}" "-DWERROR=${TROUPE_WERROR}" ${ARGN}
+                   "-DFLAGS=${CMAKE_CXX_FLAGS_RELWITHDEBINFO}" "-DWERROR=${TROUPE_WERROR}"
+                   "-DKERNEL_CACHE=${TROUPE_KERNEL_CACHE}" ${ARGN}
                    -P "${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake")
   set_tests_properties("consumer.${name}" PROPERTIES TIMEOUT 3600)
 endfunction()
@@ -18,11 +19,11 @@ endfunction()
 set(test_configuration "")
 troupe_consumer_test(installed HOW=package)
 troupe_consumer_test(moved HOW=package MOVED=ON)
-troupe_consumer_test(not_built HOW=not_built)
+troupe_consumer_test(not_built HOW=not_built CUDA=OFF)
 
+# One for each build type that users have, each with another way to Troupe. The second finds all that the preset
+# `release` has compiled.
 set(test_configuration CONFIGURATIONS Consumers)
-troupe_consumer_test(subdirectory HOW=subdirectory)
-troupe_consumer_test(fetch HOW=fetch)
-troupe_consumer_test(release HOW=build BUILD_TYPE=Release FLAGS= WERROR=OFF)
-troupe_consumer_test(release_with_symbols HOW=build BUILD_TYPE=RelWithDebInfo FLAGS= WERROR=OFF)
-troupe_consumer_test(no_build_type HOW=build BUILD_TYPE= FLAGS= WERROR=OFF)
+troupe_consumer_test(subdirectory HOW=subdirectory BUILD_TYPE=Release FLAGS= WERROR=OFF CUDA=OFF)
+troupe_consumer_test(fetch HOW=fetch BUILD_TYPE=RelWithDebInfo CUDA=ON)
+troupe_consumer_test(no_build_type HOW=built_package BUILD_TYPE= FLAGS= WERROR=OFF CUDA=OFF)

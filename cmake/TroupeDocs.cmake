@@ -1,9 +1,8 @@
 # Every ```cpp block of the documents is compiled; a document with a main() or with tests is also run.
-# The sources are made when CMake runs, and CMake runs again when a document changes.
+# The sources are made when CMake runs, and CMake runs again when a document changes. The README shows programs of
+# examples/ and nothing else: TroupeExamples compares them.
 file(GLOB_RECURSE documents CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/docs/*.md")
-file(GLOB root_documents CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
-     "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md")
-list(APPEND documents ${root_documents})
+list(APPEND documents CONTRIBUTING.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${documents} tools/doc_blocks.py)
 
 # Prints one line `name;kind;source` per document that has blocks.

@@ -37,6 +37,13 @@ foreach(source IN LISTS examples)
   endif()
 endforeach()
 
+# What the README shows is that example, and what it says is printed is printed.
+if(TROUPE_BUILD_TESTS AND NOT TROUPE_COMPILE_ONLY)
+  troupe_test(docs.README Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/readme_check.py"
+              "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/examples"
+              "$<TARGET_FILE:example_00_survive_a_plugin>")
+endif()
+
 # A program that uses devices, and links what a user's would: nothing of the backends is in it, and it is small.
 if(TROUPE_BUILD_TESTS AND NOT TROUPE_SANITIZE AND NOT TROUPE_COMPILE_ONLY)
   set(size_limit "")

@@ -13,7 +13,7 @@ endif()
 find_program(TROUPE_CCACHE ccache)
 mark_as_advanced(TROUPE_CCACHE)
 if(PROJECT_IS_TOP_LEVEL AND TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_TEST_PCH).
+  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_PCH).
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   "${TROUPE_CCACHE}")
 endif()
@@ -46,6 +46,25 @@ function(troupe_shown_program target)
     add_executable(${target} ${ARGN})
   endif()
   troupe_own_target(${target})
+endfunction()
+
+# What nearly every file includes and nobody here changes, compiled once for all files of a target: a third of what a
+# file takes to compile. Our own headers are not in it, so that a change of one compiles again only what includes it.
+# In the presets only: where users build, and so in `./dev consumers`, a file that lacks an include does not compile.
+option(TROUPE_PCH "Compile the standard library's headers once, and GoogleTest's for the tests" OFF)
+set(TROUPE_PCH_HEADERS <algorithm> <array> <atomic> <chrono> <complex> <coroutine> <expected> <functional> <memory>
+    <mutex> <optional> <span> <string> <thread> <vector>)
+# What ccache needs to know such a header by.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(TROUPE_PCH_OPTIONS -fpch-preprocess)
+else()
+  set(TROUPE_PCH_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+function(troupe_pch target)
+  if(TROUPE_PCH)
+    target_precompile_headers(${target} PRIVATE ${TROUPE_PCH_HEADERS})
+    target_compile_options(${target} PRIVATE ${TROUPE_PCH_OPTIONS})
+  endif()
 endfunction()
 
 # Public: whatever links a sanitized library must be sanitized too.

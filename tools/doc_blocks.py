@@ -27,8 +27,8 @@ class Mistake(Exception):
     pass
 
 
-def blocks_of(document):
-    """Yields (line number of the first line, tag, lines) for each ```cpp block."""
+def blocks_of(document, wanted="cpp"):
+    """Yields (line number of the first line, tag, lines) for each block of that language."""
     start, language, tag, lines, indent = 0, None, "", [], 0
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
         fence = FENCE.match(line)
@@ -40,10 +40,10 @@ def blocks_of(document):
             if language == "cpp" and tag not in ("", "body"):
                 raise Mistake(f"{document}:{number}: a block is ```cpp or ```cpp body, not ```cpp {tag}")
         elif fence and not fence[2]:
-            if language == "cpp":
+            if language == wanted:
                 yield start, tag, lines
             language = None
-        else:
+        elif language is not None:
             lines.append(line[indent:])
     if language is not None:
         raise Mistake(f"{document}:{start - 1}: this block does not end")

@@ -7,10 +7,12 @@
 Runs the parts (all of them unless some are named), shows what they print, keeps it in BUILD_FOLDER/gpu/, and ends with
 one table. With families (the folders of troupe/library), only their conformance tests, memcheck and rows of the
 benchmark run. No part takes longer than nine minutes: it is stopped, and has failed. Tests run side by side; what
-measures, or counts memory, runs alone. Fails when a part fails. What cannot run here is listed as skipped, with the
-reason.
+measures, or counts memory, runs alone. The figures are left in BUILD_FOLDER/gpu/bench.json, with the machine that they
+are of; `./dev plots` draws them. Fails when a part fails. What cannot run here is listed as skipped, with the reason.
 """
 import concurrent.futures
+import datetime
+import json
 import os
 import pathlib
 import re
@@ -220,6 +222,31 @@ def has_gpu(build):
     return any(line.startswith("cuda\t") for line in listed.stdout.splitlines())
 
 
+def machine_of(report, date):
+    """What a file of figures says of its machine, from what `troupe doctor --json` prints.
+
+    >>> machine_of({"lines": [{"thing": "driver", "found": "CUDA 13.0  /usr/lib/libcuda.so.580"},
+    ...                       {"thing": "GPU 0", "found": "NVIDIA H200, 139.8 GiB"}]}, "2026-11-16")
+    {'gpu': 'NVIDIA H200', 'cuda': '13.0', 'date': '2026-11-16'}
+    """
+    found = {line["thing"]: line["found"] for line in reversed(report["lines"])}
+    return {"gpu": found["GPU 0"].split(",")[0], "cuda": found["driver"].split()[1], "date": date}
+
+
+def note_machine(build):
+    """Adds the machine to the figures, for whoever quotes them."""
+    doctor = subprocess.run([build / "bin" / "troupe", "doctor", "--json"], capture_output=True, text=True, check=False)
+    figures = build / "gpu" / "bench.json"
+    try:
+        machine = machine_of(json.loads(doctor.stdout), datetime.date.today().isoformat())
+        content = json.loads(figures.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, IndexError, OSError) as problem:
+        print(f"{figures} does not say where it was measured: {problem!r}", file=sys.stderr)
+        return
+    figures.write_text(json.dumps({"machine": machine, **content}, indent=1) + "\n", encoding="utf-8")
+    print(f"\nthe figures are in {figures}; `./dev plots --json FILE` keeps and draws them")
+
+
 def has_rows(listed, pattern):
     """Whether a row that the benchmark lists is about the families chosen; a new family may have none yet.
 
@@ -272,6 +299,8 @@ def main(build, words):
     for stage in filter(None, stages):
         run_side_by_side(stage, logs)
     parts = [part for stage in stages for part in stage]
+    if "bench" in wanted and not chosen:
+        note_machine(build)
     print_table(parts)
     return 1 if any(part.result == "FAILED" for part in parts) else 0
 

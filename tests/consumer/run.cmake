@@ -1,6 +1,6 @@
 # Gets Troupe in one of the ways that users have, then builds and runs the project beside this file with it.
-#   HOW     package: install BUILD; subdirectory, fetch: from SOURCE;
-#           build: build only, library and worker; not_built: install what was not built
+#   HOW     package: install BUILD; subdirectory, fetch: from SOURCE; built_package: build SOURCE and install it;
+#           not_built: install what was not built
 #   MOVED   the package is moved to another prefix after it was installed
 #   WORK    the folder for all of it, emptied first except for builds of Troupe
 cmake_minimum_required(VERSION 3.25)
@@ -14,14 +14,9 @@ set(how_to_compile -G Ninja "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_COMP
 if(FLAGS)
   list(APPEND how_to_compile "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${FLAGS}")
 endif()
-set(how_to_build_troupe ${how_to_compile} "-DTROUPE_WERROR=${WERROR}" -DTROUPE_CUDA=OFF -DTROUPE_BUILD_TESTS=OFF
-    -DTROUPE_BUILD_BENCH=OFF -DTROUPE_BUILD_EXAMPLES=OFF)
-
-if(HOW STREQUAL "build")
-  step("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" ${how_to_build_troupe})
-  step("${CMAKE_COMMAND}" --build "${WORK}" --target troupe_library troupe_worker)
-  return()
-endif()
+set(how_to_build_troupe ${how_to_compile} "-DTROUPE_WERROR=${WERROR}" "-DTROUPE_CUDA=${CUDA}"
+    "-DTROUPE_KERNEL_CACHE=${KERNEL_CACHE}" -DTROUPE_BUILD_TESTS=OFF -DTROUPE_BUILD_BENCH=OFF
+    -DTROUPE_BUILD_EXAMPLES=OFF)
 
 if(HOW STREQUAL "not_built")
   file(REMOVE_RECURSE "${WORK}")
@@ -36,7 +31,12 @@ if(HOW STREQUAL "not_built")
   return()
 endif()
 
-if(HOW STREQUAL "package")
+if(HOW STREQUAL "built_package")
+  set(BUILD "${WORK}_troupe")
+  step("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${BUILD}" ${how_to_build_troupe})
+  step("${CMAKE_COMMAND}" --build "${BUILD}")
+endif()
+if(HOW MATCHES "package$")
   file(REMOVE_RECURSE "${WORK}")
   if(MOVED)
     step("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first_prefix")

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <memory>
 
-#include "troupe/actor/envelope_base.hpp"
+#include "troupe/actor/envelope.hpp"
 #include "troupe/actor/timer.hpp"
 
 namespace troupe::inline v0 {

@@ -1,11 +1,14 @@
 #include "troupe/actor/ask.hpp"
 
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept
     : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope) {}
+
+AskBase::AskBase(AskBase&& other) noexcept = default;
 
 // Either it was never sent, or its coroutine is being destroyed at this very await (on its home's turn).
 AskBase::~AskBase() {
@@ -71,4 +74,4 @@ void AskBase::give_up_watching() noexcept {
   if (timer_) target_->core().wheel().cancel(*std::exchange(timer_, nullptr));
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -21,10 +21,14 @@
 
 namespace troupe::inline v0 {
 
+class Timeout;
+
+namespace detail {
+
 /// The part of an ask that does not depend on the reply's type: sending, giving up, and being woken.
 class AskBase {
  public:
-  AskBase(AskBase&& other) noexcept = default;
+  AskBase(AskBase&& other) noexcept;
   AskBase& operator=(AskBase&&) = delete;
   ~AskBase();
 
@@ -57,8 +61,10 @@ class AskBase {
   bool waits_ = false;  // sent, and its end has not reached us
 };
 
+}  // namespace detail
+
 template <class R>
-class [[nodiscard("an ask is sent when it is awaited or when get() is called")]] Ask : public AskBase {
+class [[nodiscard("an ask is sent when it is awaited or when get() is called")]] Ask : public detail::AskBase {
  public:
   using troupe_awaitable = void;
 
@@ -66,7 +72,7 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
   /// taken over here, and the mailbox's.
   template <class E>
   Ask(IntrusivePtr<Cell> target, E* envelope) noexcept
-      : AskBase(std::move(target), IntrusivePtr<Pending>::adopt(envelope), envelope), outcome_(envelope) {}
+      : detail::AskBase(std::move(target), IntrusivePtr<Pending>::adopt(envelope), envelope), outcome_(envelope) {}
   Ask(Ask&&) noexcept = default;
 
   /// Ends in `timeout` if no answer came within `limit`; a limit of zero or less ends at once, and nothing is sent.

@@ -7,6 +7,7 @@
 
 #include "troupe/actor/actor_timer.hpp"
 #include "troupe/actor/cell_extras.hpp"
+#include "troupe/actor/envelope.hpp"
 #include "troupe/actor/system_core.hpp"
 
 namespace troupe::inline v0 {

@@ -11,7 +11,6 @@
 #include <typeinfo>
 
 #include "troupe/actor/dispatcher.hpp"
-#include "troupe/actor/envelope_base.hpp"
 #include "troupe/actor/mailbox.hpp"
 #include "troupe/actor/supervision.hpp"
 #include "troupe/actor/watch.hpp"
@@ -23,7 +22,9 @@ namespace troupe::inline v0 {
 
 class ActorTimer;
 class BackoffTimer;
+class EventStream;
 class SystemCore;
+class TimerMessage;
 
 /// How many handlers of one actor may be waiting at a `co_await` at a time, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
@@ -69,6 +70,8 @@ class Cell : public RefCounted, public Runnable {
   std::string name() const;
   std::uint64_t id() const noexcept override { return id_; }
   SystemCore& core() const noexcept { return core_; }
+  TimePoint now() const noexcept;
+  EventStream& events() const noexcept;
   virtual const std::type_info& actor_type() const noexcept = 0;
 
   void run() noexcept override;
@@ -196,5 +199,18 @@ class Cell : public RefCounted, public Runnable {
   bool takes_children_ = true;
   bool in_tree_ = false;
 };
+
+namespace detail {
+
+// What `spawn` needs of a system's core.
+
+/// No other actor of the system has had it.
+std::uint64_t next_id(SystemCore& core) noexcept;
+/// Gives a fresh cell its name and place and schedules its first turn. Errors as `System::spawn`.
+Result<void> add_to_tree(SystemCore& core, Cell& cell);
+/// "/system", the parent of what the system itself spawns.
+IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -34,7 +34,7 @@ struct Cell::Extras {
 
   std::vector<IntrusivePtr<Cell>> watching;
 
-  RestartBudget budget;
+  detail::RestartBudget budget;
   Error recovering_from{ErrorKind::internal};  // the failure that a restart or stop is about
   IntrusivePtr<BackoffTimer> backoff;          // set while it waits
   std::vector<IntrusivePtr<Cell>> escalated;   // children that wait for this actor's directive

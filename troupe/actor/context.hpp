@@ -30,14 +30,14 @@ class Context {
 
   Ref<A> ref() const noexcept { return Ref<A>(IntrusivePtr<Cell>::share(cell_)); }
   std::string path() const { return cell_->path(); }
-  TimePoint now() const noexcept { return cell_->core().now(); }
+  TimePoint now() const noexcept { return cell_->now(); }
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
 
   /// A child: it stops before this actor stops or restarts. Errors as `System::spawn`.
   template <class B, class... Args>
   Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
-    return spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
-                          std::forward<Args>(args)...);
+    return detail::spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
+                                  std::forward<Args>(args)...);
   }
 
   /// Stops this actor after the current message.
@@ -87,7 +87,7 @@ class Context {
   /// What was stashed is handled next, in its order. A restart does this, too.
   void unstash_all() const noexcept { cell_->unstash_all(); }
 
-  EventStream& events() const noexcept { return cell_->core().events(); }
+  EventStream& events() const noexcept { return cell_->events(); }
 
  private:
   template <class M>

@@ -4,16 +4,54 @@
 
 #include <concepts>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 
 #include "troupe/actor/cell.hpp"
-#include "troupe/actor/envelope_base.hpp"
+#include "troupe/actor/mailbox.hpp"
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
 namespace troupe::inline v0 {
+
+/// A message as the cell sees it: it can be run, dropped, finished when its coroutine ends, or cut off.
+class EnvelopeBase : public Node, public detail::Completion {
+ public:
+  /// Its coroutine has ended: reply, and be gone. On the cell's turn.
+  virtual void finished(Cell& cell) noexcept = 0;
+  /// Destroys its coroutine; the ask ends in `why`. On the cell's turn.
+  virtual void cut(Cell& cell, const Error& why) noexcept = 0;
+  /// The message's type, for people.
+  virtual std::string message_type() const = 0;
+
+  std::coroutine_handle<> completed() noexcept final;
+
+  bool stashed = false;
+
+ protected:
+  ~EnvelopeBase() = default;
+
+  Cell* cell_ = nullptr;  // whose handler runs it; set when a coroutine begins
+
+ private:
+  friend class Cell;
+  EnvelopeBase* previous_running_ = nullptr;
+  EnvelopeBase* next_running_ = nullptr;
+};
+
+/// Makes the message of a timer, each time it fires.
+class TimerMessage {
+ public:
+  virtual ~TimerMessage() = default;
+  virtual EnvelopeBase* make() = 0;
+};
+
+/// A readable name of a type.
+std::string type_name(const std::type_info& type);
+
+namespace detail {
 
 template <class M>
 concept HasReply = requires { typename M::Reply; };
@@ -26,13 +64,18 @@ template <HasReply M>
 struct ReplyOf<M> {
   using type = typename M::Reply;
 };
+
+}  // namespace detail
+
 /// `M::Reply`, or `void` for a message without one.
 template <class M>
-using reply_t = typename ReplyOf<M>::type;
+using reply_t = typename detail::ReplyOf<M>::type;
 
 /// `A` has an `on` for `M`.
 template <class A, class M>
 concept Handles = requires(A& actor, M&& message) { actor.on(std::move(message)); };
+
+namespace detail {
 
 /// What a handler's return type comes to once a Task is awaited and a Result unwrapped.
 template <class T>
@@ -48,6 +91,8 @@ template <class Handled, class Reply>
 inline constexpr bool can_reply =
     std::is_void_v<Reply> || std::is_convertible_v<typename Unwrapped<Handled>::type, Reply>;
 
+}  // namespace detail
+
 /// Counts a tell that reached nobody, and publishes it.
 void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& why) noexcept;
 
@@ -56,7 +101,7 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
  public:
   using Reply = reply_t<M>;
   using Handled = decltype(std::declval<A&>().on(std::declval<M>()));
-  static_assert(can_reply<Handled, Reply>,
+  static_assert(detail::can_reply<Handled, Reply>,
                 "what this actor's handler returns is not the message's Reply: return Reply, Result<Reply>, "
                 "Task<Reply> or Task<Result<Reply>>");
 
@@ -134,7 +179,7 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
  private:
   template <class Value>
   static Result<Reply> to_result(Value&& value) {
-    if constexpr (is_result<std::remove_cvref_t<Value>>) {
+    if constexpr (detail::is_result<std::remove_cvref_t<Value>>) {
       if (!value) return Unexpected(std::forward<Value>(value).error());
       if constexpr (std::is_void_v<Reply>)
         return {};

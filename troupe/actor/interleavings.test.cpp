@@ -7,6 +7,8 @@
 #include <memory>
 #include <random>
 
+#include "troupe/actor/deterministic.hpp"
+#include "troupe/actor/system_core.hpp"
 #include "troupe/actor/testkit.hpp"
 #include "troupe/actor/when.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/cell_extras.hpp"
+#include "troupe/actor/envelope.hpp"
 #include "troupe/actor/system_core.hpp"
 
 namespace troupe::inline v0 {

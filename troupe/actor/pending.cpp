@@ -4,6 +4,7 @@
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 #include "troupe/core/park.hpp"
 
 namespace troupe::inline v0 {

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "troupe/actor/mailbox.hpp"
-#include "troupe/actor/timer.hpp"
+#include "troupe/core/clock.hpp"
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 
@@ -79,17 +79,6 @@ class Pending : public RefCounted {
   Cell* home_ = nullptr;            // null when a thread waits; see `abandon` for why it is still there
   std::coroutine_handle<> waiter_;  // touched on the home's turn only; null when abandoned
   Arrival arrival_;
-};
-
-/// Ends a `Pending` with `timeout` when it fires.
-class Timeout final : public Timer {
- public:
-  Timeout(IntrusivePtr<Pending> pending, Duration after) noexcept : pending_(std::move(pending)), after_(after) {}
-  void fire() noexcept override;
-
- private:
-  const IntrusivePtr<Pending> pending_;
-  const Duration after_;
 };
 
 /// A `Pending` that ends in a `Result<R>`.

@@ -47,9 +47,9 @@ class Ref {
   template <class M, class... Args>
   auto ask(Args&&... args) const {
     static_assert(Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
-    static_assert(HasReply<M>,
+    static_assert(detail::HasReply<M>,
                   "this message has no reply: tell it, or give it `using Reply = void;` to ask for its completion");
-    if constexpr (Handles<A, M> && HasReply<M>)
+    if constexpr (Handles<A, M> && detail::HasReply<M>)
       return Ask<reply_t<M>>(cell_, new Envelope<A, M>(true, std::forward<Args>(args)...));
   }
 

@@ -38,6 +38,8 @@ Result<std::vector<Ref<A>>> spawn_many(Spawner& spawner, int count, const SpawnO
   return refs;
 }
 
+namespace detail {
+
 /// `tell` and `ask` for a router that can `pick`.
 template <class Router, class A>
 class Routes {
@@ -57,9 +59,11 @@ class Routes {
   const Router& router() const noexcept { return static_cast<const Router&>(*this); }
 };
 
+}  // namespace detail
+
 /// Each in turn. Copies share the turn.
 template <class A>
-class RoundRobin : public Routes<RoundRobin<A>, A> {
+class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
  public:
   explicit RoundRobin(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
 
@@ -79,7 +83,7 @@ class RoundRobin : public Routes<RoundRobin<A>, A> {
 /// Whoever has the fewest messages queued and handlers under way, read at the moment of picking: nothing to keep in
 /// step.
 template <class A>
-class LeastLoaded : public Routes<LeastLoaded<A>, A> {
+class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
  public:
   explicit LeastLoaded(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
 

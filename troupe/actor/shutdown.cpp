@@ -1,5 +1,9 @@
 // Shutdown: drain within a deadline, cut off what is left, report it, and end the threads.
+#include "troupe/actor/deterministic.hpp"
+#include "troupe/actor/envelope.hpp"
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timekeeper.hpp"
 
 namespace troupe::inline v0 {
 namespace {

@@ -2,13 +2,77 @@
 // spawns top-level actors and `Context` spawns children, and both do it the same way.
 #pragma once
 
+#include <memory>
+#include <tuple>
 #include <type_traits>
+#include <typeinfo>
 
-#include "troupe/actor/actor_cell.hpp"
+#include "troupe/actor/cell.hpp"
 #include "troupe/actor/ref.hpp"
-#include "troupe/actor/system_core.hpp"
 
 namespace troupe::inline v0 {
+
+template <class A>
+class Context;
+
+namespace detail {
+
+template <class A, class... Args>
+concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const Args&...>;
+
+template <class A, class... Args>
+concept ConstructibleAsActor = ConstructibleWithContext<A, Args...> || std::is_constructible_v<A, const Args&...>;
+
+/// The cell of an actor of type `A`: it keeps the constructor's arguments, so that a restart can construct anew, and
+/// the instance right inside itself, so that an actor is one allocation.
+template <class A, class... Args>
+class ActorCell final : public Cell {
+ public:
+  template <class... Given>
+  ActorCell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& options, std::uint64_t id,
+            Given&&... given)
+      : Cell(core, std::move(parent), options, id), arguments_(std::forward<Given>(given)...) {}
+
+  const std::type_info& actor_type() const noexcept override { return typeid(A); }
+
+ private:
+  A& actor() noexcept { return *static_cast<A*>(instance_); }
+
+  void construct() override {
+    std::apply(
+        [this](const Args&... args) {
+          if constexpr (ConstructibleWithContext<A, Args...>)
+            instance_ = std::construct_at(reinterpret_cast<A*>(storage_), Context<A>(*this), args...);
+          else
+            instance_ = std::construct_at(reinterpret_cast<A*>(storage_), args...);
+        },
+        arguments_);
+  }
+  void destroy() noexcept override {
+    if (!instance_) return;
+    std::destroy_at(&actor());
+    instance_ = nullptr;
+  }
+
+  void started() override {
+    if constexpr (requires(A& a) { a.started(); }) actor().started();
+  }
+  void restarted([[maybe_unused]] const Error& error) override {
+    if constexpr (requires(A& a) { a.restarted(error); })
+      actor().restarted(error);
+    else
+      started();
+  }
+  void restarting([[maybe_unused]] const Error& error) override {
+    if constexpr (requires(A& a) { a.restarting(error); }) actor().restarting(error);
+  }
+  void stopping() override {
+    if constexpr (requires(A& a) { a.stopping(); }) actor().stopping();
+  }
+
+  [[no_unique_address]] std::tuple<Args...> arguments_;
+  alignas(A) std::byte storage_[sizeof(A)];
+};
 
 template <class A, class... Args>
 Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOptions options, Args&&... args) {
@@ -20,10 +84,11 @@ Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOpt
     using Made = ActorCell<A, std::decay_t<Args>...>;
     // One share is the system's, until the actor has stopped; one is the caller's.
     auto cell = IntrusivePtr<Cell>::adopt(
-        new Made(core, std::move(parent), options, core.next_id(), std::forward<Args>(args)...));
-    TROUPE_TRY(core.add(*cell));
+        new Made(core, std::move(parent), options, next_id(core), std::forward<Args>(args)...));
+    TROUPE_TRY(add_to_tree(core, *cell));
     return Ref<A>(std::move(cell));
   }
 }
 
+}  // namespace detail
 }  // namespace troupe::inline v0

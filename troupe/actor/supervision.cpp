@@ -12,7 +12,7 @@ Duration Backoff::delay(int restarts_in_a_row, double random) const noexcept {
   return Duration(static_cast<std::int64_t>(std::max(0.0, capped * (1.0 + spread))));
 }
 
-bool RestartBudget::spend(const Supervision& supervision, TimePoint now) noexcept {
+bool detail::RestartBudget::spend(const Supervision& supervision, TimePoint now) noexcept {
   if (spent_ == 0 || now - window_began_ > supervision.window) {
     window_began_ = now;
     spent_ = 0;

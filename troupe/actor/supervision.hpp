@@ -54,6 +54,8 @@ struct Supervision {
 /// `{.supervision = always(Directive::stop)}`
 constexpr Supervision always(Directive directive) noexcept { return {.directive = directive}; }
 
+namespace detail {
+
 /// Counts restarts per window. A window begins with a failure.
 class RestartBudget {
  public:
@@ -66,5 +68,7 @@ class RestartBudget {
   TimePoint window_began_{};
   int spent_ = 0;
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -15,7 +15,7 @@
 #include "troupe/actor/context.hpp"
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/spawn.hpp"
-#include "troupe/actor/system_core.hpp"
+#include "troupe/actor/system_options.hpp"
 #include "troupe/actor/task.hpp"
 
 namespace troupe::inline v0 {
@@ -32,8 +32,8 @@ class System {
   /// Starts a system. `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
   static Result<System> create(SystemOptions options = {});
   /// The same, throwing `Exception`.
-  explicit System(SystemOptions options = {}) : System(value(create(std::move(options)))) {}
-  System(System&&) noexcept = default;
+  explicit System(SystemOptions options = {});
+  System(System&& other) noexcept;
   System& operator=(System&&) = delete;
   /// Shuts down if that was not done, then waits for handlers that do not return, naming them in the log.
   ~System();
@@ -43,13 +43,13 @@ class System {
   /// `stopped` during and after shutdown; `out_of_memory` at `max_actors`.
   template <class A, class... Args>
   Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
-    return spawn_under<A>(*core_, core_->user(), std::move(options), std::forward<Args>(args)...);
+    return detail::spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
   }
 
   /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or none of type `A`.
   template <class A>
   Result<Ref<A>> find(std::string_view path) {
-    IntrusivePtr<Cell> cell = core_->find(path);
+    IntrusivePtr<Cell> cell = find_cell(path);
     if (!cell) return fail(ErrorKind::invalid_argument, "there is no actor at " + std::string(path));
     if (cell->actor_type() != typeid(A))
       return fail(ErrorKind::invalid_argument, std::string(path) + " is a " + type_name(cell->actor_type()));
@@ -58,15 +58,13 @@ class System {
 
   /// Runs a task to its end and waits for it in this thread. Not inside a handler (`invalid_argument`).
   template <class T>
-  flat_result_t<T> run(Task<T> task);
+  detail::flat_result_t<T> run(Task<T> task);
 
   /// A thread of its own for the actors spawned with it, optionally bound to a core. `invalid_argument` for a core this
   /// process may not use.
-  Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core = {}) {
-    return core_->pinned_thread(std::move(name), core);
-  }
+  Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core = {});
   /// Takes over a dispatcher of your own; it must run turns until the system is destroyed.
-  Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher) { return core_->adopt(std::move(dispatcher)); }
+  Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher);
 
   // ---- devices (troupe/device/device.hpp) ----
 
@@ -80,8 +78,8 @@ class System {
   Result<Device> device(std::string_view name);
   Result<Device> device(std::string_view name, const DeviceOptions& options);
 
-  EventStream& events() noexcept { return core_->events(); }
-  SystemStats stats() { return core_->stats(); }
+  EventStream& events() noexcept;
+  SystemStats stats();
 
   /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents; at the
   /// deadline cuts off what is left. Returns soon after the deadline at the latest, whatever handlers do.
@@ -93,18 +91,23 @@ class System {
   /// Runs until no actor has anything to do; returns the number of turns.
   std::uint64_t run_until_idle();
   /// Moves time forward and runs everything that becomes due on the way.
-  void advance(Duration by) { core_->advance(by); }
+  void advance(Duration by);
   /// Identifies the order of turns so far.
-  std::uint64_t fingerprint() const noexcept { return core_->deterministic()->fingerprint(); }
-  TimePoint now() const noexcept { return core_->now(); }
+  std::uint64_t fingerprint() const noexcept;
+  TimePoint now() const noexcept;
 
   SystemCore& core() noexcept { return *core_; }
 
  private:
-  explicit System(IntrusivePtr<SystemCore> core) noexcept : core_(std::move(core)) {}
+  explicit System(IntrusivePtr<SystemCore> core) noexcept;
+
+  IntrusivePtr<Cell> user() const noexcept;
+  IntrusivePtr<Cell> find_cell(std::string_view path);
 
   IntrusivePtr<SystemCore> core_;
 };
+
+namespace detail {
 
 /// The actor behind `System::run`: its one message is the task.
 template <class T>
@@ -112,7 +115,7 @@ class TaskRunner {
  public:
   struct Run {
     Task<T> task;
-    using Reply = typename flat_result_t<T>::value_type;
+    using Reply = typename detail::flat_result_t<T>::value_type;
   };
   explicit TaskRunner(Context<TaskRunner> self) : self_(self) {}
   Task<T> on(Run run) {
@@ -126,17 +129,19 @@ class TaskRunner {
 
 /// `System::run`, for those who have only the core.
 template <class T>
-flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
+detail::flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
   using Runner = TaskRunner<T>;
   if (Cell::current_cell())
     return fail(ErrorKind::invalid_argument, "run() inside a handler would hold up its dispatcher: co_await the task");
-  Ref<Runner> runner = TROUPE_TRY(spawn_under<Runner>(core, core.internals(), SpawnOptions{}));
+  Ref<Runner> runner = TROUPE_TRY(detail::spawn_under<Runner>(core, internals_of(core), SpawnOptions{}));
   return runner.template ask<typename Runner::Run>(std::move(task)).get();
 }
 
+}  // namespace detail
+
 template <class T>
-flat_result_t<T> System::run(Task<T> task) {
-  return run_in(*core_, std::move(task));
+detail::flat_result_t<T> System::run(Task<T> task) {
+  return detail::run_in(*core_, std::move(task));
 }
 
 }  // namespace troupe::inline v0

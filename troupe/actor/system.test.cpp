@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/testkit.hpp"
 #include "troupe/actor/when.hpp"
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 
-#include "troupe/actor/actor_cell.hpp"
 #include "troupe/actor/context.hpp"
+#include "troupe/actor/deterministic.hpp"
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/spawn.hpp"
+#include "troupe/actor/timekeeper.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -69,12 +71,12 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
   const SystemOptions& given = self.options_;
   if (given.max_actors == 0) return fail(ErrorKind::invalid_argument, "max_actors = 0 leaves no room for any actor");
   if (given.deterministic_seed) {
-    self.clock_ = std::make_unique<VirtualClock>();
+    self.clock_ = std::make_unique<detail::VirtualClock>();
     self.wheel_ = std::make_unique<TimerWheel>(self.clock_->now(), [] {});
     self.deterministic_ = new Deterministic(*given.deterministic_seed);
     self.default_dispatcher_ = self.adopt(std::unique_ptr<Dispatcher>(self.deterministic_));
   } else {
-    self.clock_ = std::make_unique<SteadyClock>();
+    self.clock_ = std::make_unique<detail::SteadyClock>();
     self.wheel_ = std::make_unique<TimerWheel>(self.clock_->now(), [raw = core.get()] { raw->timekeeper_->wake(); });
     self.timekeeper_ = std::make_unique<Timekeeper>(*self.wheel_, *self.clock_, [raw = core.get()] {
       const std::lock_guard lock(raw->dispatchers_mutex_);
@@ -92,8 +94,8 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
     TROUPE_TRY(self.timekeeper_->start());
   }
   for (auto [branch, name] : {std::pair(&self.user_, "user"), std::pair(&self.internals_, "system")}) {
-    *branch = IntrusivePtr<Cell>::adopt(
-        new ActorCell<Guardian>(self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
+    *branch = IntrusivePtr<Cell>::adopt(new detail::ActorCell<Guardian>(
+        self, nullptr, {.name = name, .supervision = always(Directive::stop)}, self.next_id()));
     TROUPE_TRY(self.add(**branch));
   }
   return core;
@@ -321,7 +323,7 @@ void SystemCore::blocked(std::uint64_t runnable_id, std::int64_t ms) {
 }
 
 bool SystemCore::drive_until(const std::function<bool()>& done) {
-  auto& clock = static_cast<VirtualClock&>(*clock_);
+  auto& clock = static_cast<detail::VirtualClock&>(*clock_);
   const TimePoint give_up = clock.now() + kMaxVirtualWait;
   while (!done()) {
     if (deterministic_->step()) continue;
@@ -335,7 +337,7 @@ bool SystemCore::drive_until(const std::function<bool()>& done) {
 
 void SystemCore::advance(Duration by) {
   TROUPE_ASSERT(is_virtual(), "only virtual time can be moved");
-  auto& clock = static_cast<VirtualClock&>(*clock_);
+  auto& clock = static_cast<detail::VirtualClock&>(*clock_);
   const TimePoint until = clock.now() + by;
   for (;;) {
     while (deterministic_->step()) {
@@ -348,5 +350,15 @@ void SystemCore::advance(Duration by) {
   clock.advance_to(until);
   wheel_->advance(until);
 }
+
+// ---- for templates, which do not see the core ----
+
+namespace detail {
+std::uint64_t next_id(SystemCore& core) noexcept { return core.next_id(); }
+Result<void> add_to_tree(SystemCore& core, Cell& cell) { return core.add(cell); }
+IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept { return core.internals(); }
+}  // namespace detail
+TimePoint Cell::now() const noexcept { return core_.now(); }
+EventStream& Cell::events() const noexcept { return core_.events(); }
 
 }  // namespace troupe::inline v0

@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "troupe/actor/cell.hpp"
-#include "troupe/actor/deterministic.hpp"
 #include "troupe/actor/event_stream.hpp"
-#include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_options.hpp"
-#include "troupe/actor/timekeeper.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 
 namespace troupe::inline v0 {
+
+class Deterministic;
+class Timekeeper;
 
 class SystemCore final : public RefCounted, public Dispatcher::Watcher {
  public:
@@ -106,7 +106,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   const SystemOptions options_;
   const LogSink log_;
   std::shared_ptr<const Supervision> default_supervision_;
-  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<detail::Clock> clock_;
   std::unique_ptr<TimerWheel> wheel_;
   std::unique_ptr<Timekeeper> timekeeper_;  // null when time is virtual
   EventStream events_;

@@ -32,6 +32,8 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<Task<T>> = true;
 
+namespace detail {
+
 /// Told when a task that nobody awaits directly has ended: a handler's root, or one of several under `when_all`.
 class Completion {
  public:
@@ -78,7 +80,7 @@ class PromiseBase {
 
  private:
   template <class T>
-  friend class Task;
+  friend class troupe::Task;
 
   std::coroutine_handle<> continuation_ = std::noop_coroutine();
   Completion* completion_ = nullptr;
@@ -127,10 +129,12 @@ class VoidTaskPromise : public PromiseBase {
   std::exception_ptr exception_;
 };
 
+}  // namespace detail
+
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited")]] Task {
  public:
-  using promise_type = std::conditional_t<std::is_void_v<T>, VoidTaskPromise, TaskPromise<T>>;
+  using promise_type = std::conditional_t<std::is_void_v<T>, detail::VoidTaskPromise, detail::TaskPromise<T>>;
   using troupe_awaitable = void;
   using Handle = std::coroutine_handle<promise_type>;
 
@@ -162,7 +166,7 @@ class [[nodiscard("a task does nothing until it is awaited")]] Task {
   Awaiter operator co_await() && noexcept { return Awaiter(handle_); }
 
   /// Runs it as a coroutine of `home` until its first wait; `completion` is told when it has ended. On the home's turn.
-  void start(Cell& home, Completion& completion) {
+  void start(Cell& home, detail::Completion& completion) {
     handle_.promise().home_ = &home;
     handle_.promise().completion_ = &completion;
     handle_.resume();
@@ -176,12 +180,14 @@ class [[nodiscard("a task does nothing until it is awaited")]] Task {
 };
 
 template <class T>
-Task<T> TaskPromise<T>::get_return_object() noexcept {
+Task<T> detail::TaskPromise<T>::get_return_object() noexcept {
   return Task<T>(Task<T>::Handle::from_promise(*this));
 }
-inline Task<void> VoidTaskPromise::get_return_object() noexcept {
+inline Task<void> detail::VoidTaskPromise::get_return_object() noexcept {
   return Task<void>(Task<void>::Handle::from_promise(*this));
 }
+
+namespace detail {
 
 /// The awaitable behind `CO_TRY`: a good result is unwrapped, a bad one ends the enclosing task with its error.
 template <class T>
@@ -213,8 +219,10 @@ OrReturn<T> or_return(Result<T> result) noexcept {
   return OrReturn<T>(std::move(result));
 }
 
+}  // namespace detail
+
 }  // namespace troupe::inline v0
 
 /// In a `Task<Result<...>>`: the value of a `Result`, or end the task with its error.
 /// (A statement expression, as in `TROUPE_TRY`, crashes g++ 12 inside a coroutine.)
-#define CO_TRY(...) (co_await ::troupe::or_return(__VA_ARGS__))
+#define CO_TRY(...) (co_await ::troupe::detail::or_return(__VA_ARGS__))

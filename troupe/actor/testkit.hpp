@@ -11,14 +11,23 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <variant>
 
 #include "troupe/actor/system.hpp"
 
 namespace troupe::inline v0 {
+
+namespace detail {
+
+/// Whether the system's time is virtual.
+bool is_virtual(SystemCore& core) noexcept;
+/// Runs turns and moves virtual time until `done`, for `limit` at most, or until nothing is left to do.
+void drive_until(SystemCore& core, Duration limit, const std::function<bool()>& done);
 
 /// What a probe and its actor share: the messages that came and were not asked for yet.
 template <class... Ms>
@@ -36,9 +45,8 @@ class ProbeInbox {
     return messages_.empty();
   }
   bool wait(SystemCore& core, Duration limit) {
-    if (core.is_virtual()) {
-      const TimePoint until = core.now() + limit;
-      core.drive_until([&] { return !empty() || core.now() >= until; });
+    if (is_virtual(core)) {
+      drive_until(core, limit, [&] { return !empty(); });
       return !empty();
     }
     std::unique_lock lock(mutex_);
@@ -85,13 +93,15 @@ class ProbeActor : public ProbeHandler<Ms, Ms...>... {
   Context<ProbeActor> self_;
 };
 
+}  // namespace detail
+
 inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
 /// `Probe<Pong, Terminated>` accepts those messages. Lives as long as its system.
 template <class... Ms>
 class Probe {
  public:
-  using Actor = ProbeActor<Ms..., Terminated>;
+  using Actor = detail::ProbeActor<Ms..., Terminated>;
 
   explicit Probe(System& system, SpawnOptions options = {})
       : core_(system.core()), ref_(value(system.spawn<Actor>(std::move(options), inbox_))) {}
@@ -125,7 +135,8 @@ class Probe {
 
  private:
   SystemCore& core_;
-  std::shared_ptr<ProbeInbox<Ms..., Terminated>> inbox_ = std::make_shared<ProbeInbox<Ms..., Terminated>>();
+  std::shared_ptr<detail::ProbeInbox<Ms..., Terminated>> inbox_ =
+      std::make_shared<detail::ProbeInbox<Ms..., Terminated>>();
   Ref<Actor> ref_;
 };
 

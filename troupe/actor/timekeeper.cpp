@@ -7,7 +7,7 @@
 
 namespace troupe::inline v0 {
 
-Timekeeper::Timekeeper(TimerWheel& wheel, const Clock& clock, std::function<bool()> look_after)
+Timekeeper::Timekeeper(TimerWheel& wheel, const detail::Clock& clock, std::function<bool()> look_after)
     : wheel_(wheel), clock_(clock), look_after_(std::move(look_after)) {}
 
 Timekeeper::~Timekeeper() { stop(); }

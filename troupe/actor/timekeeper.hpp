@@ -15,7 +15,7 @@ namespace troupe::inline v0 {
 class Timekeeper {
  public:
   /// `look_after` looks after all dispatchers and says whether any of them is busy.
-  Timekeeper(TimerWheel& wheel, const Clock& clock, std::function<bool()> look_after);
+  Timekeeper(TimerWheel& wheel, const detail::Clock& clock, std::function<bool()> look_after);
   ~Timekeeper();
 
   /// Begins; `out_of_memory` when the machine gives no thread.
@@ -35,7 +35,7 @@ class Timekeeper {
   void keep() noexcept;
 
   TimerWheel& wheel_;
-  const Clock& clock_;
+  const detail::Clock& clock_;
   const std::function<bool()> look_after_;
   Parker parker_;
   std::atomic<bool> watching_{false};

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "troupe/actor/cell.hpp"
+#include "troupe/actor/envelope.hpp"
 
 namespace troupe::inline v0 {
 

@@ -3,8 +3,9 @@
 #include <optional>
 
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 /// What a sleeping coroutine and whoever wakes it share.
 struct Wait::Waiting {
@@ -69,4 +70,4 @@ void Wait::end() noexcept {
   waiting_.reset();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -21,6 +21,8 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// One of several tasks under a common wait; tells the group when it has ended.
 template <class Group>
 class Member final : public Completion {
@@ -112,12 +114,16 @@ class AllOfMany {
   std::size_t left_ = 0;
 };
 
+}  // namespace detail
+
 /// Which task ended first, and with what.
 template <class T>
 struct AnyOf {
   std::size_t index;
   T value;
 };
+
+namespace detail {
 
 /// The awaitable behind `when_any`: goes on with the first task that ends, and destroys the others.
 template <class T>
@@ -159,6 +165,8 @@ class FirstOf {
   std::size_t winner_ = kNone;
 };
 
+}  // namespace detail
+
 /// `Task<T>` for a task or an ask.
 template <class T>
 Task<T> to_task(Task<T>&& task) noexcept {
@@ -172,12 +180,12 @@ Task<Result<R>> to_task(Ask<R>&& ask) {
 /// All of them, side by side: tasks and asks. Gives a tuple of their values.
 template <class... Awaited>
 auto when_all(Awaited&&... awaited) {
-  return AllOf(to_task(std::forward<Awaited>(awaited))...);
+  return detail::AllOf(to_task(std::forward<Awaited>(awaited))...);
 }
 template <class T>
 auto when_all(std::vector<Task<T>> tasks) {
   static_assert(!std::is_void_v<T>, "a vector of tasks without values: give them Result<void>");
-  return AllOfMany<T>(std::move(tasks));
+  return detail::AllOfMany<T>(std::move(tasks));
 }
 
 /// The first of them to end; the others are cut off. All have the same value type. Of an empty vector: throws
@@ -189,12 +197,14 @@ auto when_any(First&& first, Rest&&... rest) {
   tasks.reserve(1 + sizeof...(Rest));
   tasks.push_back(std::move(task));
   (tasks.push_back(to_task(std::forward<Rest>(rest))), ...);
-  return FirstOf(std::move(tasks));
+  return detail::FirstOf(std::move(tasks));
 }
 template <class T>
 auto when_any(std::vector<Task<T>> tasks) {
-  return FirstOf<T>(std::move(tasks));
+  return detail::FirstOf<T>(std::move(tasks));
 }
+
+namespace detail {
 
 /// The awaitable behind `sleep_for` and `stop_requested`: a wait that carries no value.
 class Wait {
@@ -224,10 +234,14 @@ class Wait {
   std::unique_ptr<Waiting> waiting_;
 };
 
+}  // namespace detail
+
 /// Goes on after `duration`; at once when that is not positive.
-inline Wait sleep_for(Duration duration) noexcept { return Wait(std::max(duration, Duration(0))); }
+inline detail::Wait sleep_for(Duration duration) noexcept { return detail::Wait(std::max(duration, Duration(0))); }
 /// Goes on when a stop is requested. A token that nobody can stop is never heard of again.
-inline Wait stop_requested(std::stop_token token) noexcept { return Wait(std::move(token)); }
+inline detail::Wait stop_requested(std::stop_token token) noexcept { return detail::Wait(std::move(token)); }
+
+namespace detail {
 
 template <class T>
 Task<Result<T>> fail_after(Duration limit) {
@@ -240,16 +254,18 @@ Task<Result<T>> fail_on_stop(std::stop_token token) {
   co_return fail(ErrorKind::cancelled);
 }
 
+}  // namespace detail
+
 /// The task's result, or `timeout`; then the task is cut off where it stands.
 template <class T>
 Task<Result<T>> with_timeout(Task<Result<T>> task, Duration limit) {
-  AnyOf<Result<T>> first = co_await when_any(std::move(task), fail_after<T>(limit));
+  AnyOf<Result<T>> first = co_await when_any(std::move(task), detail::fail_after<T>(limit));
   co_return std::move(first.value);
 }
 /// The task's result, or `cancelled` once a stop is requested; then the task is cut off where it stands.
 template <class T>
 Task<Result<T>> with_stop(Task<Result<T>> task, std::stop_token token) {
-  AnyOf<Result<T>> first = co_await when_any(std::move(task), fail_on_stop<T>(std::move(token)));
+  AnyOf<Result<T>> first = co_await when_any(std::move(task), detail::fail_on_stop<T>(std::move(token)));
   co_return std::move(first.value);
 }
 

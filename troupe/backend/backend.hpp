@@ -13,12 +13,12 @@
 #include <string_view>
 
 #include "troupe/core/clock.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/table.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
-#include "troupe/wire/completion.hpp"
 
 namespace troupe::backend {
 

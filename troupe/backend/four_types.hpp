@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "troupe/core/dtype.hpp"
 #include "troupe/core/result.hpp"
+#include "troupe/core/shape.hpp"
 
 namespace troupe::backend {
 

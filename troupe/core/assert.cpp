@@ -5,7 +5,7 @@
 
 namespace troupe::inline v0 {
 
-void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept {
+void detail::assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept {
   std::fprintf(stderr, "troupe: broken invariant: %s (%s) at %s:%d\n", sentence, condition, file, line);
   std::abort();
 }

@@ -5,15 +5,19 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// Prints the condition, the sentence and the place to standard error, and aborts.
 [[noreturn]] void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0
 
 /// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went
 /// wrong.
-#define TROUPE_ASSERT(condition, sentence)                               \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]]                                       \
-      ::troupe::assert_failed(#condition, sentence, __FILE__, __LINE__); \
+#define TROUPE_ASSERT(condition, sentence)                                       \
+  do {                                                                           \
+    if (!(condition)) [[unlikely]]                                               \
+      ::troupe::detail::assert_failed(#condition, sentence, __FILE__, __LINE__); \
   } while (false)

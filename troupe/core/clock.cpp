@@ -10,7 +10,7 @@ std::string to_string(Duration duration) {
   return std::to_string(ns) + " ns";
 }
 
-void VirtualClock::advance_to(TimePoint time) noexcept {
+void detail::VirtualClock::advance_to(TimePoint time) noexcept {
   const std::int64_t target = time.time_since_epoch().count();
   std::int64_t seen = now_ns_.load(std::memory_order_relaxed);
   while (seen < target && !now_ns_.compare_exchange_weak(seen, target, std::memory_order_release)) {

@@ -15,6 +15,8 @@ using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 /// "5 ms", "20 us": in the largest unit that shows it whole.
 std::string to_string(Duration duration);
 
+namespace detail {
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -39,5 +41,7 @@ class VirtualClock final : public Clock {
  private:
   std::atomic<std::int64_t> now_ns_{0};
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

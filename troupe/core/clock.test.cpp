@@ -7,7 +7,7 @@ namespace troupe {
 using namespace std::chrono_literals;
 
 TEST(Clock, steady_never_goes_backwards) {
-  const SteadyClock clock;
+  const detail::SteadyClock clock;
   TimePoint last = clock.now();
   for (int i = 0; i < 1000; ++i) {
     const TimePoint now = clock.now();
@@ -17,7 +17,7 @@ TEST(Clock, steady_never_goes_backwards) {
 }
 
 TEST(Clock, virtual_stands_still_until_it_is_moved) {
-  VirtualClock clock;
+  detail::VirtualClock clock;
   EXPECT_EQ(clock.now().time_since_epoch(), 0ns);
   EXPECT_EQ(clock.now().time_since_epoch(), 0ns);
   clock.advance(5ms);
@@ -32,7 +32,7 @@ TEST(Clock, durations_print_in_the_largest_unit_that_shows_them_whole) {
 }
 
 TEST(Clock, virtual_ignores_times_that_have_passed) {
-  VirtualClock clock;
+  detail::VirtualClock clock;
   clock.advance_to(TimePoint(10ms));
   clock.advance_to(TimePoint(3ms));
   EXPECT_EQ(clock.now().time_since_epoch(), 10ms);

@@ -46,6 +46,9 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypes = 16;
 
+/// The enumerator as spelled, and "bool".
+std::string_view name(DType dtype) noexcept;
+
 /// The C++ type of each `DType`, in its order.
 using ElementTypes =
     std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
@@ -56,6 +59,8 @@ static_assert(sizeof(bool) == 1, "a bool in an array is one byte");
 template <DType dtype>
 using element_t = std::tuple_element_t<static_cast<std::size_t>(dtype), ElementTypes>;
 
+namespace detail {
+
 /// The position of `T` in `ElementTypes`, or `kDTypes` when it is not there.
 template <class T>
 inline constexpr int kElementIndex = []<class... Ts>(std::type_identity<std::tuple<Ts...>>) {
@@ -64,12 +69,14 @@ inline constexpr int kElementIndex = []<class... Ts>(std::type_identity<std::tup
   return index;
 }(std::type_identity<ElementTypes>{});
 
+}  // namespace detail
+
 /// A type that an array can hold. Exactly these: `long long` and `char` are none even where they look like one.
 template <class T>
-concept Element = kElementIndex<T> < kDTypes;
+concept Element = detail::kElementIndex<T> < kDTypes;
 
 template <Element T>
-inline constexpr DType dtype_of = static_cast<DType>(kElementIndex<T>);
+inline constexpr DType dtype_of = static_cast<DType>(detail::kElementIndex<T>);
 
 /// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` and gives what it gives.
 template <class F>
@@ -92,7 +99,7 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
     case DType::c64: return f(std::type_identity<element_t<DType::c64>>{});
     case DType::c128: return f(std::type_identity<element_t<DType::c128>>{});
   }
-  assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
+  detail::assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
 }
 
 template <class T>
@@ -104,6 +111,8 @@ template <class T>
 inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
+
+namespace detail {
 
 /// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
 template <class T>
@@ -127,9 +136,14 @@ template <class T>
 struct RealTypeOf<std::complex<T>> {
   using type = T;
 };
+
+}  // namespace detail
+
 /// `T` itself, and of complex numbers the type of their parts.
 template <class T>
-using RealType = typename RealTypeOf<T>::type;
+using RealType = typename detail::RealTypeOf<T>::type;
+
+namespace detail {
 
 template <class T>
 struct ComputeOf {
@@ -143,14 +157,17 @@ template <std::integral T>
 struct ComputeOf<T> {
   using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 };
+
+}  // namespace detail
+
 /// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
 template <class T>
-using ComputeType = typename ComputeOf<T>::type;
+using ComputeType = typename detail::ComputeOf<T>::type;
 
 /// Low bits are all that counts of an integer, so its sign need not be extended.
 template <class T>
 constexpr ComputeType<T> to_compute(T value) noexcept {
-  return static_cast<ComputeType<T>>(static_cast<typename UnsignedOf<T>::type>(value));
+  return static_cast<ComputeType<T>>(static_cast<typename detail::UnsignedOf<T>::type>(value));
 }
 
 constexpr std::int64_t size_bytes(DType dtype) {
@@ -177,6 +194,8 @@ constexpr bool is_signed(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return !std::unsigned_integral<T>; });
 }
 
+namespace detail {
+
 /// Rounds toward zero and saturates; NaN becomes 0.
 template <std::integral To, std::floating_point From>
 constexpr To saturate_to(From from) noexcept {
@@ -187,6 +206,8 @@ constexpr To saturate_to(From from) noexcept {
   if (from >= least) return static_cast<To>(from);
   return from < least ? Limits::min() : To{0};  // a NaN is neither
 }
+
+}  // namespace detail
 
 /// Converts between any two element types. The same rules on every backend:
 ///  - to a floating-point type: to nearest, ties to even, rounded once, also from 64-bit integers. Beyond the range is
@@ -212,7 +233,7 @@ constexpr To convert(From from) noexcept {
   } else if constexpr (kIsComplex<From>) {
     return convert<To>(from.real());
   } else if constexpr (std::integral<To> && std::floating_point<From>) {
-    return saturate_to<To>(from);
+    return detail::saturate_to<To>(from);
   } else {
     return static_cast<To>(from);
   }

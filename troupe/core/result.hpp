@@ -32,6 +32,8 @@ T value(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+namespace detail {
+
 template <class T>
 inline constexpr bool is_result = false;
 template <class T>
@@ -48,6 +50,8 @@ struct FlatResult<std::expected<T, Error>> {
 };
 template <class T>
 using flat_result_t = typename FlatResult<T>::type;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0
 

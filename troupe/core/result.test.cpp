@@ -59,9 +59,9 @@ TEST(Result, value_throws_the_error_as_an_exception) {
 }
 
 TEST(Result, never_nests) {
-  static_assert(std::is_same_v<flat_result_t<int>, Result<int>>);
-  static_assert(std::is_same_v<flat_result_t<Result<int>>, Result<int>>);
-  static_assert(std::is_same_v<flat_result_t<void>, Result<void>>);
+  static_assert(std::is_same_v<detail::flat_result_t<int>, Result<int>>);
+  static_assert(std::is_same_v<detail::flat_result_t<Result<int>>, Result<int>>);
+  static_assert(std::is_same_v<detail::flat_result_t<void>, Result<void>>);
 }
 
 TEST(Error, every_kind_has_its_own_name_and_a_sentence) {

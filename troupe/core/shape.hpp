@@ -16,12 +16,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "troupe/core/assert.hpp"
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/element.hpp"
 #include "troupe/core/result.hpp"
 
 namespace troupe::inline v0 {
+
+/// The element type with that name, or `invalid_argument`. It is here and not in element.hpp, which GPU code includes.
+Result<DType> parse_dtype(std::string_view name);
 
 inline constexpr int kMaxRank = 8;
 

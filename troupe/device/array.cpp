@@ -5,6 +5,7 @@
 #include <string>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/device/block.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {
@@ -49,6 +50,15 @@ AnyArray::AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view) : block
   TROUPE_ASSERT(touched && (touched->empty() || block_->range().covers(*touched)), "a view lies inside its block");
 }
 
+AnyArray::AnyArray() noexcept = default;
+AnyArray::AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
+AnyArray::AnyArray(const AnyArray& other) noexcept = default;
+AnyArray& AnyArray::operator=(const AnyArray& other) noexcept = default;
+AnyArray::AnyArray(AnyArray&& other) noexcept : block_(std::move(other.block_)), view_(other.view_) {
+  other.clear_view();
+}
+AnyArray::~AnyArray() = default;
+
 AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
   if (this == &other) return *this;
   block_ = std::move(other.block_);
@@ -76,6 +86,10 @@ Result<void> AnyArray::allocate(Vault& vault, const Shape& shape) {
   view_.strides = layout->strides;
   return {};
 }
+
+int AnyArray::device() const noexcept { return block_ ? block_->device() : -1; }
+
+std::byte* AnyArray::visible_data() const noexcept { return block_->data() + (view_.address - block_->address()); }
 
 op::Range AnyArray::range() const noexcept {
   if (!block_) return {};

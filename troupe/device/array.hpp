@@ -11,14 +11,15 @@
 #include <span>
 #include <utility>
 
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"
-#include "troupe/device/block.hpp"
 #include "troupe/op/view.hpp"
 
 namespace troupe::inline v0 {
 
+class Vault;
+class VaultBlock;
 template <Element T>
 class Array;
 
@@ -27,14 +28,14 @@ class Array;
 /// at a time; copies of it are independent.
 class AnyArray {
  public:
-  AnyArray() = default;
+  AnyArray() noexcept;
   /// An empty handle that knows its type.
-  explicit AnyArray(DType dtype) noexcept { view_.dtype = dtype; }
-  AnyArray(const AnyArray&) = default;
-  AnyArray& operator=(const AnyArray&) = default;
-  AnyArray(AnyArray&& other) noexcept : block_(std::move(other.block_)), view_(other.view_) { other.clear_view(); }
+  explicit AnyArray(DType dtype) noexcept;
+  AnyArray(const AnyArray& other) noexcept;
+  AnyArray& operator=(const AnyArray& other) noexcept;
+  AnyArray(AnyArray&& other) noexcept;
   AnyArray& operator=(AnyArray&& other) noexcept;
-  ~AnyArray() = default;
+  ~AnyArray();
 
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
@@ -47,7 +48,7 @@ class AnyArray {
   const op::View& view() const noexcept { return view_; }
   const IntrusivePtr<VaultBlock>& block() const noexcept { return block_; }
   /// The device that the memory belongs to; -1 when empty.
-  int device() const noexcept { return block_ ? block_->device() : -1; }
+  int device() const noexcept;
 
   DType dtype() const noexcept { return view_.dtype; }
   const Shape& shape() const noexcept { return view_.shape; }
@@ -91,6 +92,10 @@ class AnyArray {
   Result<void> check_dtype(DType dtype) const;
   /// The same, and when it is not contiguous or the app does not see its memory: what a `HostArray` needs.
   Result<void> check_visible(DType dtype) const;
+
+ protected:
+  /// Where the app sees its first element. Needs one that has elements where the app sees them.
+  std::byte* visible_data() const noexcept;
 
  private:
   AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view);

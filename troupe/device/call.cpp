@@ -2,14 +2,19 @@
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/system_core.hpp"
+#include "troupe/actor/timeout.hpp"
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/held_submission.hpp"
+#include "troupe/device/op_call.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 CallBase::CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept
     : call_(std::move(call)), device_(std::move(device)) {}
 
 CallBase::CallBase(Error error) : call_(IntrusivePtr<OpCall>::adopt(new OpCall)) { call_->fail_with(error); }
+
+CallBase::CallBase(CallBase&& other) noexcept = default;
 
 // Either it was never submitted, or its coroutine is being destroyed at this very await (on its home's turn).
 CallBase::~CallBase() {
@@ -22,6 +27,10 @@ CallBase::~CallBase() {
 
 void CallBase::set_deadline(Duration from_now) noexcept {
   if (call_) call_->deadline_after = from_now;
+}
+
+void CallBase::refuse_when_full() noexcept {
+  if (call_) call_->refuse_when_full = true;
 }
 
 bool CallBase::refuses_to_start() noexcept {
@@ -64,7 +73,7 @@ Submission CallBase::submit_only() {
 
 Submission CallBase::wait_for_room() {
   auto held = IntrusivePtr<HeldSubmission>::adopt(new HeldSubmission(device_, call_, timeout_, std::move(stop_token_)));
-  if (Cell::current_cell()) return Submission(std::move(held));
+  if (Cell::current_cell()) return Submission(held.leak());
   return held->wait_in_this_thread();
 }
 
@@ -99,4 +108,4 @@ Result<void> CallBase::take() {
   return call_->take();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -19,17 +19,61 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 #include "troupe/device/host_array.hpp"
-#include "troupe/device/op_call.hpp"
-#include "troupe/device/submission.hpp"
 
 namespace troupe::inline v0 {
 
 class DeviceState;
+class HeldSubmission;
+class OpCall;
+class Timeout;
+
+/// What `submit` gives: whether the device has taken the op, as a `Result<void>`. When as many ops wait in the app as
+/// may (`DeviceOptions::max_waiting`), a submission waits for room. A plain thread has done so before it gets this. A
+/// task awaits it, and is suspended meanwhile: `CO_TRY(co_await gpu.fill(x, 1.0f).submit());`
+/// A handler that does not await it cannot wait without holding up its dispatcher: there it is `queue_full`.
+class [[nodiscard("an op that was not taken is never run, and nothing else says so")]] Submission
+    : public Result<void> {
+ public:
+  using troupe_awaitable = void;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): most submissions are through at once
+  Submission(Result<void> end) noexcept : Result<void>(std::move(end)) {}
+  /// `queue_full`, unless it is awaited. Takes over the caller's share.
+  explicit Submission(HeldSubmission* held);
+  Submission(Submission&& other) noexcept
+      : Result<void>(static_cast<Result<void>&&>(other)),
+        held_(std::exchange(other.held_, nullptr)),
+        is_waiting_(std::exchange(other.is_waiting_, false)) {}
+  Submission& operator=(Submission&&) = delete;
+  ~Submission() {
+    if (held_) let_go();
+  }
+
+  bool await_ready() const noexcept { return !held_; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
+    start_in(waiter.promise().home(), waiter);
+  }
+  Result<void> await_resume() {
+    if (!std::exchange(is_waiting_, false)) return std::move(static_cast<Result<void>&>(*this));
+    return finish();
+  }
+
+ private:
+  void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
+  Result<void> finish();
+  void let_go() noexcept;
+
+  HeldSubmission* held_ = nullptr;  // shared with the engine while it waits; most have none
+  bool is_waiting_ = false;
+};
+
+namespace detail {
 
 /// The part of a call that does not depend on what it gives.
 class CallBase {
  public:
-  CallBase(CallBase&&) noexcept = default;
+  CallBase(CallBase&& other) noexcept;
   CallBase& operator=(CallBase&&) = delete;
   ~CallBase();
 
@@ -39,6 +83,7 @@ class CallBase {
   explicit CallBase(Error error);
 
   void set_deadline(Duration from_now) noexcept;
+  void refuse_when_full() noexcept;
   /// True when there is nothing to wait for: it has ended already, and nothing was submitted.
   bool refuses_to_start() noexcept;
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
@@ -85,17 +130,23 @@ struct Keeping<R> {
   static R give(const Kept& kept) { return kept[0]; }
 };
 
+}  // namespace detail
+
 /// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
 template <class R>
-class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public CallBase {
+class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public detail::CallBase {
  public:
   using troupe_awaitable = void;
-  using Kept = typename Keeping<R>::Kept;
+  using Kept = typename detail::Keeping<R>::Kept;
 
   Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
-      : CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
+      : detail::CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
+  /// One that gives what it keeps when `call`, which writes that, has ended well.
+  Call(Call<void> call, Kept kept) noexcept
+    requires(!std::is_void_v<R>)
+      : detail::CallBase(std::move(call)), kept_(std::move(kept)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): so that a function that gives a call can `return fail(...)`
-  Call(Unexpected error) : CallBase(std::move(error).error()) {}
+  Call(Unexpected error) : detail::CallBase(std::move(error).error()) {}
   Call(Call&&) noexcept = default;
 
   /// The op must have ended this long after it was submitted. One that has not begun by then never begins; one that
@@ -116,7 +167,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   }
   /// Ends in `queue_full` when the op would have to wait in the app for room or for a worker.
   Call&& try_now() && noexcept {
-    if (call_) call_->refuse_when_full = true;
+    refuse_when_full();
     return std::move(*this);
   }
 
@@ -154,7 +205,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if constexpr (std::is_void_v<R>)
       return {};
     else
-      return Keeping<R>::give(std::move(kept_));
+      return detail::Keeping<R>::give(std::move(kept_));
   }
 
   [[no_unique_address]] Kept kept_{};

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/make_call.hpp"
 #include "troupe/op/control.hpp"
 #include "troupe/op/memory.hpp"
 #include "troupe/op/plugin.hpp"
@@ -37,8 +38,6 @@ bool Device::kill_worker() const noexcept {
   return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would be everybody
 }
 
-std::uint32_t Device::lane_for(op::Kind kind) const noexcept { return state()->lane_for(kind); }
-
 DeviceStats Device::stats() const {
   const EngineStats engine = state()->engine().stats();
   return {.generation = generation(),
@@ -55,29 +54,23 @@ void Device::close() {
   state()->wait_until_shut();
 }
 
-Result<void> Device::allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const {
+namespace {
+
+Result<void> allocate_in(DeviceState& state, Vault& vault, AnyArray& array, const Shape& shape) {
   Result<void> made = array.allocate(vault, shape);
-  if (!made && made.error().kind() == ErrorKind::stopped) return fail(state()->why_shut());
+  if (!made && made.error().kind() == ErrorKind::stopped) return fail(state.why_shut());
   return made;
 }
 
-Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
-  if (!info().keeps_memory) return allocate_mortal(array, shape, wire::ChunkMemory::local);
-  return allocate_in(state()->vault(), array, shape);
+/// In memory that goes with its worker.
+Result<void> allocate_mortal(DeviceState& state, AnyArray& array, const Shape& shape, wire::ChunkMemory memory) {
+  const IntrusivePtr<Vault> vault = state.mortal_vault(memory);
+  if (!vault) return fail(state.why_shut());
+  return allocate_in(state, *vault, array, shape);
 }
 
-Result<void> Device::allocate_mortal(AnyArray& array, const Shape& shape, wire::ChunkMemory memory) const {
-  const IntrusivePtr<Vault> vault = state()->mortal_vault(memory);
-  if (!vault) return fail(state()->why_shut());
-  return allocate_in(*vault, array, shape);
-}
-
-Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
-  return allocate_in(state()->host_vault(), array, shape);
-}
-
-Result<void> Device::check_arrays(const op::OpInfo& info, const op::Views& views,
-                                  std::span<const AnyArray* const> arrays) const {
+Result<void> check_arrays(DeviceState& state, const op::OpInfo& info, const op::Views& views,
+                          std::span<const AnyArray* const> arrays) {
   const auto refuse = [&](std::size_t which, ErrorKind kind, const std::string& why) {
     const std::string call(info.name.substr(info.name.find('.') + 1));
     const std::string array(which < views.size() ? views.all()[which].name : "an array");
@@ -87,11 +80,11 @@ Result<void> Device::check_arrays(const op::OpInfo& info, const op::Views& views
     if (!*arrays[i])
       return refuse(i, ErrorKind::invalid_argument, "is an empty handle: default-constructed or moved from");
     const Vault* vault = &arrays[i]->block()->vault();
-    if (vault == &state()->vault() || vault == &state()->host_vault()) continue;
-    if (vault->generation() == 0 || vault->device() != this->info().index)
+    if (vault == &state.vault() || vault == &state.host_vault()) continue;
+    if (vault->generation() == 0 || vault->device() != state.info().index)
       return refuse(i, ErrorKind::invalid_argument, "belongs to another device");
-    if (vault != state()->mortal_vault(wire::ChunkMemory::managed).get() &&
-        vault != state()->mortal_vault(wire::ChunkMemory::local).get())
+    if (vault != state.mortal_vault(wire::ChunkMemory::managed).get() &&
+        vault != state.mortal_vault(wire::ChunkMemory::local).get())
       return refuse(i, ErrorKind::buffer_stale,
                     "has memory that died with its worker (generation " + std::to_string(vault->generation()) +
                         "); make it anew");
@@ -99,15 +92,30 @@ Result<void> Device::check_arrays(const op::OpInfo& info, const op::Views& views
   return {};
 }
 
-Result<IntrusivePtr<OpCall>> Device::make_op_call(const op::OpInfo& info, const void* op,
-                                                  std::span<const AnyArray* const> arrays) const {
+}  // namespace
+
+Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
+  if (!info().keeps_memory) return allocate_mortal(*state(), array, shape, wire::ChunkMemory::local);
+  return allocate_in(*state(), state()->vault(), array, shape);
+}
+
+Result<void> Device::allocate_managed(AnyArray& array, const Shape& shape) const {
+  return allocate_mortal(*state(), array, shape, wire::ChunkMemory::managed);
+}
+
+Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
+  return allocate_in(*state(), state()->host_vault(), array, shape);
+}
+
+Result<IntrusivePtr<OpCall>> DeviceParts::make_op_call(const Device& device, const op::OpInfo& info, const void* op,
+                                                       std::span<const AnyArray* const> arrays) {
   op::Views views;
   info.views(op, views);
   if (views.size() > arrays.size() || arrays.size() > op::kMaxViews)
     return fail(ErrorKind::invalid_argument, std::string(info.name) + ": " + std::to_string(arrays.size()) +
                                                  " arrays for " + std::to_string(views.size()) +
                                                  " views; an op has at most " + std::to_string(op::kMaxViews));
-  TROUPE_TRY(check_arrays(info, views, arrays));
+  TROUPE_TRY(check_arrays(*state(device), info, views, arrays));
   op::Toucher toucher;
   TROUPE_TRY(op::examine(info, op, views, toucher));
   auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
@@ -124,28 +132,20 @@ Result<IntrusivePtr<OpCall>> Device::make_op_call(const op::OpInfo& info, const 
     return fail(ErrorKind::invalid_argument, std::string(info.name) + ": it takes " +
                                                  std::to_string(call->bytes.bytes().size()) +
                                                  " bytes; an op has at most " + std::to_string(op::kMaxOpBytes));
-  call->lane = lane_for(info.kind);
+  call->lane = state(device)->lane_for(info.kind);
   return call;
 }
 
 Call<void> Device::fill_with(const AnyArray& array, const op::Scalar& value) const {
-  return make_call(op::Fill{.out = array.view(), .value = value}, {&array});
-}
-
-Result<IntrusivePtr<OpCall>> Device::copy_call(const AnyArray& from, const AnyArray& to) const {
-  const AnyArray* const arrays[] = {&from, &to};
-  const op::Copy op{.in = from.view(), .out = to.view()};
-  return make_op_call(op::info_of<op::Copy>(), &op, arrays);
+  return make_call(*this, op::Fill{.out = array.view(), .value = value}, {&array});
 }
 
 Call<void> Device::copy(const AnyArray& from, const AnyArray& to) const {
-  Result<IntrusivePtr<OpCall>> call = copy_call(from, to);
-  if (!call) return fail(std::move(call).error());
-  return {state(), std::move(*call)};
+  return make_call(*this, op::Copy{.in = from.view(), .out = to.view()}, {&from, &to});
 }
 
 Call<void> Device::cast(const AnyArray& from, const AnyArray& to) const {
-  return make_call(op::Cast{.in = from.view(), .out = to.view()}, {&from, &to});
+  return make_call(*this, op::Cast{.in = from.view(), .out = to.view()}, {&from, &to});
 }
 
 Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
@@ -157,11 +157,13 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used.push_back(&array.array());
   }
-  return make_call(op, used);
+  return make_call(*this, op, used);
 }
 
-Call<void> Device::nop() const { return make_call(op::Nop{}, {}); }
+Call<void> Device::nop() const { return make_call(*this, op::Nop{}, {}); }
 
-Call<void> Device::ready(const AnyArray& array) const { return make_call(op::Ready{.in = array.view()}, {&array}); }
+Call<void> Device::ready(const AnyArray& array) const {
+  return make_call(*this, op::Ready{.in = array.view()}, {&array});
+}
 
 }  // namespace troupe::inline v0

@@ -20,9 +20,6 @@
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/host_array.hpp"
-#include "troupe/device/vault.hpp"
-#include "troupe/op/table.hpp"
-#include "troupe/wire/chunk.hpp"
 
 namespace troupe::inline v0 {
 
@@ -33,16 +30,6 @@ class Solver;
 class Sparse;
 class Tensor;
 class DeviceState;
-
-struct DeviceStats {
-  std::int64_t generation = 0;
-  std::uint64_t submitted = 0;
-  std::uint64_t waiting = 0;
-  std::uint64_t reruns = 0;
-  std::uint64_t culprits = 0;
-  VaultStats memory;
-  VaultStats host_memory;
-};
 
 /// An array for code of the user's, a plugin or a kernel, and what it does with it: `reads(a)`, `writes(b)`,
 /// `updates(c)`.
@@ -97,8 +84,7 @@ class Device {
   template <Element T>
   Result<Array<T>> managed_array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};
-    if (Result<void> made = allocate_mortal(*array, shape, wire::ChunkMemory::managed); !made)
-      array = fail(std::move(made).error());
+    if (Result<void> made = allocate_managed(*array, shape); !made) array = fail(std::move(made).error());
     return array;
   }
   /// Memory that this process and the workers share.
@@ -143,9 +129,7 @@ class Device {
   Call<HostArray<T>> read(const Array<T>& from) const {
     Result<HostArray<T>> into = host_array<T>(from.shape());
     if (!into) return fail(std::move(into).error());
-    Result<IntrusivePtr<OpCall>> call = copy_call(from, *into);
-    if (!call) return fail(std::move(call).error());
-    return {state(), std::move(*call), std::move(*into)};
+    return {copy(from, *into), std::move(*into)};
   }
   /// Reads an array into shared memory that is there already.
   template <Element T>
@@ -198,71 +182,22 @@ class Device {
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 
-  /// For the library: an op and the arrays of its views, in the order in which it describes them, as a call. Arrays
-  /// after those are kept until the op ends.
-  template <class Op>
-  Call<void> make_call(const Op& op, std::initializer_list<const AnyArray*> arrays) const {
-    return make_call(op, std::span<const AnyArray* const>(arrays.begin(), arrays.size()));
-  }
-  template <class Op>
-  Call<void> make_call(const Op& op, std::span<const AnyArray* const> arrays) const;
-  /// The same for one that gives `R`: what it keeps is where the op writes it, and one of the arrays.
-  template <class R, class Op>
-  Call<R> make_call_giving(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays) const;
-  /// The same for one that says itself whether it went well, in `verdict`, one of the arrays; `judge` says what the
-  /// words in it mean.
-  template <class R, class Op>
-  Call<R> make_judged_call(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays,
-                           const HostArray<std::int32_t>& verdict,
-                           Result<void> (*judge)(std::span<const std::int32_t>)) const;
-
  private:
-  friend class Jit;
-  friend class Sparse;
+  friend class DeviceParts;
   class Handle;
   explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
 
   const std::shared_ptr<DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
-  Result<void> allocate_in(Vault& vault, AnyArray& array, const Shape& shape) const;
   Result<void> allocate(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
-  Result<void> allocate_mortal(AnyArray& array, const Shape& shape, wire::ChunkMemory memory) const;
+  Result<void> allocate_managed(AnyArray& array, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   static Task<Result<void>> read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
   Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
-  Result<IntrusivePtr<OpCall>> copy_call(const AnyArray& from, const AnyArray& to) const;
-  Result<IntrusivePtr<OpCall>> make_op_call(const op::OpInfo& info, const void* op,
-                                            std::span<const AnyArray* const> arrays) const;
-  Result<void> check_arrays(const op::OpInfo& info, const op::Views& views,
-                            std::span<const AnyArray* const> arrays) const;
-  std::uint32_t lane_for(op::Kind kind) const noexcept;
 
   std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
 };
-
-template <class Op>
-Call<void> Device::make_call(const Op& op, std::span<const AnyArray* const> arrays) const {
-  return make_call_giving<void>({}, op, arrays);
-}
-
-template <class R, class Op>
-Call<R> Device::make_call_giving(typename Keeping<R>::Kept kept, const Op& op,
-                                 std::span<const AnyArray* const> arrays) const {
-  Result<IntrusivePtr<OpCall>> call = make_op_call(op::info_of<Op>(), &op, arrays);
-  if (!call) return fail(std::move(call).error());
-  return {state(), std::move(*call), std::move(kept)};
-}
-
-template <class R, class Op>
-Call<R> Device::make_judged_call(typename Keeping<R>::Kept kept, const Op& op, std::span<const AnyArray* const> arrays,
-                                 const HostArray<std::int32_t>& verdict,
-                                 Result<void> (*judge)(std::span<const std::int32_t>)) const {
-  Result<IntrusivePtr<OpCall>> call = make_op_call(op::info_of<Op>(), &op, arrays);
-  if (!call) return fail(std::move(call).error());
-  (*call)->verdict = {verdict.span(), judge};  // the op keeps the array
-  return {state(), std::move(*call), std::move(kept)};
-}
 
 }  // namespace troupe::inline v0

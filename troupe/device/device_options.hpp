@@ -9,8 +9,8 @@
 
 #include "troupe/actor/supervision.hpp"
 #include "troupe/core/clock.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/families.hpp"
-#include "troupe/wire/completion.hpp"
 
 namespace troupe::inline v0 {
 
@@ -88,6 +88,28 @@ struct DeviceInfo {
   bool keeps_memory = true;
   /// Only one process at a time may use it, so there is no standby, and nothing is tried again after a crash.
   bool is_exclusive = false;
+};
+
+/// The memory of a device: of its arrays, or of what it shares with the app.
+struct VaultStats {
+  std::uint64_t limit_bytes = 0;
+  std::uint64_t used_bytes = 0;      // by blocks, each rounded up to 512 bytes
+  std::uint64_t peak_bytes = 0;      // the most that were used at one time
+  std::uint64_t reserved_bytes = 0;  // in chunks
+  std::uint64_t chunks = 0;
+  std::uint64_t blocks = 0;  // that have an owner
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+};
+
+struct DeviceStats {
+  std::int64_t generation = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t reruns = 0;
+  std::uint64_t culprits = 0;
+  VaultStats memory;
+  VaultStats host_memory;
 };
 
 /// Published on the system's event stream and given to `watch_generation` when a worker has taken over.

@@ -149,8 +149,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                            .window = options.restart_window,
                                            .backoff = options.backoff},
                            .dispatcher = loop};
-  Ref<DeviceContext> context =
-      TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
+  Ref<DeviceContext> context = TROUPE_TRY(
+      detail::spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
   std::unique_lock lock(device->mutex_);
   if (!device->is_shut_) device->context_ = std::move(context);
   device->changed_.wait(lock, [&] { return device->opened_.has_value(); });

@@ -73,8 +73,7 @@ class HostArray : public AnyArray {
  private:
   explicit HostArray(const AnyArray& array) noexcept : AnyArray(array) {
     if (const std::int64_t count = element_count(); count > 0)
-      elements_ = {reinterpret_cast<T*>(block()->data() + (view().address - block()->address())),
-                   static_cast<std::size_t>(count)};
+      elements_ = {reinterpret_cast<T*>(visible_data()), static_cast<std::size_t>(count)};
   }
   static Result<HostArray> from_result(Result<AnyArray> array) {
     if (!array) return fail(std::move(array).error());

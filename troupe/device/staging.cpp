@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "troupe/actor/when.hpp"
+#include "troupe/device/block.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/device/device_state.hpp"
 
@@ -126,7 +127,7 @@ Task<Result<void>> Device::read_bytes(Device device, AnyArray from, std::span<st
 }
 
 Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const {
-  return run_in(state()->system(), read_bytes(*this, from, into, count));
+  return detail::run_in(state()->system(), read_bytes(*this, from, into, count));
 }
 
 }  // namespace troupe::inline v0

@@ -18,6 +18,7 @@
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/device/block.hpp"
+#include "troupe/device/device_options.hpp"
 #include "troupe/device/suballocator.hpp"
 
 namespace troupe::inline v0 {
@@ -65,17 +66,6 @@ struct VaultOptions {
   std::uint64_t keep_empty_bytes = 0;
   /// Whose memory it is when it dies with a worker: of that generation. 0: it outlives all of them.
   std::int64_t generation = 0;
-};
-
-struct VaultStats {
-  std::uint64_t limit_bytes = 0;
-  std::uint64_t used_bytes = 0;      // by blocks, each rounded up to kVaultAlignment
-  std::uint64_t peak_bytes = 0;      // the most that were used at one time
-  std::uint64_t reserved_bytes = 0;  // in chunks
-  std::uint64_t chunks = 0;
-  std::uint64_t blocks = 0;  // that have an owner
-  std::uint64_t allocations = 0;
-  std::uint64_t frees = 0;
 };
 
 /// Any thread may call any function. Lives as long as its blocks: each is an owner of its vault.

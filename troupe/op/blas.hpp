@@ -3,20 +3,12 @@
 // so gemv, ger, symv, trsv and trmv are gemm, symm, trsm and trmm, and a backend calls what is best for the shape.
 #pragma once
 
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {
 
 inline constexpr Family kBlasFamily{2};
-
-/// What products are computed in.
-enum class Compute : std::uint8_t {
-  standard,  // the type itself; small floats in f32, i8 in i32
-  tf32,      // f32 with the factors rounded to 10 bits of mantissa, where the hardware has it
-  kLast = tf32,
-};
-/// Which half of a square matrix is meant; the other one is neither read nor written.
-enum class Triangle : std::uint8_t { lower, upper, kLast = upper };
 
 inline bool is_zero(const Scalar& scalar) noexcept { return scalar.as<std::complex<double>>() == 0.0; }
 

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "troupe/op/op.hpp"
-
 namespace troupe::inline v0::op {
 
 enum class Family : std::uint8_t {

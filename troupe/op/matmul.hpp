@@ -9,13 +9,6 @@ namespace troupe::inline v0::op {
 
 inline constexpr Family kMatmulFamily{5};
 
-enum class Activation : std::uint8_t {
-  none,
-  relu,
-  gelu,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  kLast = gelu,
-};
-
 /// a is m by k, b is k by n; c, pre and d are m by n, bias is n long.
 struct Matmul {
   static constexpr Kind kKind = kind(kMatmulFamily, 0);

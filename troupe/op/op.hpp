@@ -55,7 +55,6 @@ inline constexpr std::size_t kMaxParameterBytes = 4096;
 inline constexpr std::size_t kMaxOpBytes = 16000;  // so that two of them fit into the smallest ring
 
 /// An array of an op whose arrays are not known until run time.
-enum class Access : std::uint8_t { read, write, update, kLast = update };
 struct Argument {
   Access access = Access::read;
   View view;

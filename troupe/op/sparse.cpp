@@ -95,11 +95,6 @@ Shape values_shape(const SparseView& matrix) {
 
 }  // namespace
 
-std::string_view name(SparseFormat format) noexcept {
-  constexpr std::array<std::string_view, 4> kNames{"CSR", "CSC", "COO", "BSR"};
-  return kNames[static_cast<std::size_t>(format)];
-}
-
 Result<void> check_structure(const SparseView& matrix) {
   const DType index_type = matrix.indices.dtype;
   if (!is_index_type(index_type)) return misfit("indices are i32 or i64, not " + std::string(troupe::name(index_type)));

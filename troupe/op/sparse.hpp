@@ -5,15 +5,12 @@
 // of that size in between.
 #pragma once
 
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {
 
 inline constexpr Family kSparseFamily{7};
-
-/// Compressed rows, compressed columns, elements with both their indices, compressed rows of small dense blocks.
-enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
-std::string_view name(SparseFormat format) noexcept;
 
 /// A sparse matrix in the vault. Lines are its rows (CSR, COO), its columns (CSC) or its rows of blocks (BSR). Line i
 /// has the indices from `offsets[i]` to before `offsets[i + 1]`, ascending, none twice. Of COO `offsets` holds the row

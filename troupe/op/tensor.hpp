@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
-#include "troupe/op/tensor_kinds.hpp"
 
 namespace troupe::inline v0::op {
 

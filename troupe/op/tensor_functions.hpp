@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "troupe/core/element.hpp"
-#include "troupe/op/tensor_kinds.hpp"
+#include "troupe/core/kinds.hpp"
 
 #ifdef __CUDACC__
 #define TROUPE_EVERYWHERE __host__ __device__

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/shape.hpp"
 
 namespace troupe::inline v0::op {
+
+/// What an op does with an array.
+enum class Access : std::uint8_t { read, write, update, kLast = update };
 
 /// A chunk of the vault by its number, and bytes from its start. One number on the wire, so that ranges compare as
 /// integers; no range spans two chunks.
@@ -67,6 +70,7 @@ class Scalar {
   explicit Scalar(T value) noexcept : dtype_(dtype_of<T>) {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
+  explicit Scalar(Factor factor) noexcept : Scalar(std::complex<double>(factor.real, factor.imaginary)) {}
 
   DType dtype() const noexcept { return dtype_; }
   /// The value as a `T`, converted by the rules of `convert`.

@@ -6,10 +6,10 @@
 #include <string>
 #include <variant>
 
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
-#include "troupe/wire/completion.hpp"
 #include "troupe/wire/socket.hpp"
 
 namespace troupe::inline v0::wire {

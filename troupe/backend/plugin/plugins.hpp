@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include "troupe/core/dtype.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"

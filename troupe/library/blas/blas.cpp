@@ -1,5 +1,7 @@
 #include "troupe/library/blas/blas.hpp"
 
+#include "troupe/device/make_call.hpp"
+#include "troupe/op/blas.hpp"
 #include "troupe/op/check.hpp"
 
 namespace troupe::inline v0 {
@@ -45,8 +47,8 @@ Result<void> check_gemv(std::string_view call, const AnyArray& a, const AnyArray
 }
 
 op::Gemm make_gemm(const op::View& a, const op::View& b, const op::View& c, const GemmOptions& options) {
-  return {.alpha = options.alpha.as_scalar(),
-          .beta = options.beta.as_scalar(),
+  return {.alpha = op::Scalar(options.alpha),
+          .beta = op::Scalar(options.beta),
           .compute = options.compute,
           .conjugates_a = options.conjugate_a && is_complex(a.dtype),
           .conjugates_b = options.conjugate_b && is_complex(b.dtype),
@@ -56,8 +58,8 @@ op::Gemm make_gemm(const op::View& a, const op::View& b, const op::View& c, cons
 }
 
 op::Symm make_symm(const op::View& a, const op::View& b, const op::View& c, const SymmOptions& options) {
-  op::Symm op{.alpha = options.alpha.as_scalar(),
-              .beta = options.beta.as_scalar(),
+  op::Symm op{.alpha = op::Scalar(options.alpha),
+              .beta = op::Scalar(options.beta),
               .triangle = options.triangle,
               .hermitian = options.hermitian && is_complex(a.dtype),
               .a = a,
@@ -88,30 +90,42 @@ Blas Device::blas() const { return Blas(*this); }
 // ---- vectors ----
 
 Call<void> Blas::axpy(Factor alpha, const AnyArray& x, const AnyArray& y) const {
-  return device_.make_call(op::Axpy{.alpha = alpha.as_scalar(), .x = x.view(), .y = y.view()}, {&x, &y});
+  return make_call(device_, op::Axpy{.alpha = op::Scalar(alpha), .x = x.view(), .y = y.view()}, {&x, &y});
 }
 
 Call<void> Blas::scal(Factor alpha, const AnyArray& x) const {
-  return device_.make_call(op::Scal{.alpha = alpha.as_scalar(), .x = x.view()}, {&x});
+  return make_call(device_, op::Scal{.alpha = op::Scalar(alpha), .x = x.view()}, {&x});
 }
 
 Call<void> Blas::swap(const AnyArray& x, const AnyArray& y) const {
-  return device_.make_call(
-      op::Rot{.swaps = true, .cosine = op::Scalar(0.0), .sine = op::Scalar(1.0), .x = x.view(), .y = y.view()},
+  return make_call(
+      device_, op::Rot{.swaps = true, .cosine = op::Scalar(0.0), .sine = op::Scalar(1.0), .x = x.view(), .y = y.view()},
       {&x, &y});
 }
 
 Call<void> Blas::rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const {
-  return device_.make_call(
-      op::Rot{.swaps = false, .cosine = op::Scalar(cosine), .sine = sine.as_scalar(), .x = x.view(), .y = y.view()},
+  return make_call(
+      device_,
+      op::Rot{.swaps = false, .cosine = op::Scalar(cosine), .sine = op::Scalar(sine), .x = x.view(), .y = y.view()},
       {&x, &y});
+}
+
+Call<void> Blas::dot_into(const AnyArray& x, const AnyArray& y, const AnyArray& out, const DotOptions& options) const {
+  const op::Dot op{.conjugates = options.conjugate, .x = x.view(), .y = y.view(), .out = out.view()};
+  return make_call(device_, op, {&x, &y, &out});
+}
+
+Call<void> Blas::measure_into(Measured what, const AnyArray& x, const AnyArray& out) const {
+  static_assert(static_cast<int>(Measured::iamin) == static_cast<int>(op::Measure::What::kLast));
+  const op::Measure op{.what = static_cast<op::Measure::What>(what), .x = x.view(), .out = out.view()};
+  return make_call(device_, op, {&x, &out});
 }
 
 // ---- a matrix and vectors ----
 
 Call<void> Blas::gemv(const AnyArray& a, const AnyArray& x, const AnyArray& y, GemmOptions options) const {
   if (Result<void> good = check_gemv("gemv", a, x, y); !good) return fail(std::move(good).error());
-  return device_.make_call(make_gemm(a.view(), column(x), column(y), options), {&a, &x, &y});
+  return make_call(device_, make_gemm(a.view(), column(x), column(y), options), {&a, &x, &y});
 }
 
 Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, GerOptions options) const {
@@ -120,7 +134,7 @@ Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, Ge
   if (good) good = op::check_shape("ger", {"a", a.view()}, Shape{x.shape()[0], y.shape()[0]});
   if (!good) return fail(std::move(good).error());
   const GemmOptions product{.alpha = options.alpha, .beta = 1.0, .conjugate_b = options.conjugate};
-  return device_.make_call(make_gemm(column(x), row(y), a.view(), product), {&x, &y, &a});
+  return make_call(device_, make_gemm(column(x), row(y), a.view(), product), {&x, &y, &a});
 }
 
 Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, SymmOptions options) const {
@@ -128,7 +142,7 @@ Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, S
   if (good) good = check_gemv("symv", a, x, y);
   if (good && options.side == Side::right) good = refuse("symv", "a vector stands on the right of its matrix");
   if (!good) return fail(std::move(good).error());
-  return device_.make_call(make_symm(a.view(), column(x), column(y), options), {&a, &x, &y});
+  return make_call(device_, make_symm(a.view(), column(x), column(y), options), {&a, &x, &y});
 }
 
 Call<void> Blas::trmv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
@@ -144,7 +158,7 @@ Call<void> Blas::trsv(const AnyArray& a, const AnyArray& x, const AnyArray& y, T
 // ---- matrices ----
 
 Call<void> Blas::gemm(const AnyArray& a, const AnyArray& b, const AnyArray& c, GemmOptions options) const {
-  return device_.make_call(make_gemm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
+  return make_call(device_, make_gemm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
 }
 
 Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
@@ -159,7 +173,7 @@ Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArra
   if (options.conjugate_a || options.conjugate_b)
     return fail(ErrorKind::unsupported, "gemm_group does not conjugate; gemm does");
   op::GemmGroup op{
-      .alpha = options.alpha.as_scalar(), .beta = options.beta.as_scalar(), .compute = options.compute, .matrices = {}};
+      .alpha = op::Scalar(options.alpha), .beta = op::Scalar(options.beta), .compute = options.compute, .matrices = {}};
   const op::Access access_c = op::is_zero(op.beta) ? op::Access::write : op::Access::update;
   std::vector<const AnyArray*> arrays;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -168,27 +182,27 @@ Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArra
     op.matrices.push_back({op::Access::read, b[i].view()});
     op.matrices.push_back({access_c, c[i].view()});
   }
-  return device_.make_call(op, arrays);
+  return make_call(device_, op, arrays);
 }
 
 Call<void> Blas::symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options) const {
   Result<void> good = check_ranks("symm", {}, {{"a", a.view()}, {"b", b.view()}, {"c", c.view()}});
   if (!good) return fail(std::move(good).error());
-  return device_.make_call(make_symm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
+  return make_call(device_, make_symm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
 }
 
 Call<void> Blas::rank_k(const AnyArray& a, const AnyArray* b, const AnyArray& c, bool hermitian,
                         const SyrkOptions& options) const {
-  const op::Syrk op{.alpha = options.alpha.as_scalar(),
-                    .beta = options.beta.as_scalar(),
+  const op::Syrk op{.alpha = op::Scalar(options.alpha),
+                    .beta = op::Scalar(options.beta),
                     .triangle = options.triangle,
                     .hermitian = hermitian && is_complex(a.dtype()),
                     .has_b = b != nullptr,
                     .a = a.view(),
                     .b = b ? b->view() : op::View{},
                     .c = c.view()};
-  if (b) return device_.make_call(op, {&a, b, &c});
-  return device_.make_call(op, {&a, &c});
+  if (b) return make_call(device_, op, {&a, b, &c});
+  return make_call(device_, op, {&a, &c});
 }
 
 Call<void> Blas::syrk(const AnyArray& a, const AnyArray& c, SyrkOptions options) const {
@@ -214,7 +228,7 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
   if (!good) return fail(std::move(good).error());
   const bool left = options.side == Side::left;
   // x a = b is a^T x^T = b^T, and the transpose of a matrix has its halves exchanged.
-  op::Triangular op{.alpha = options.alpha.as_scalar(),
+  op::Triangular op{.alpha = op::Scalar(options.alpha),
                     .triangle = left ? options.triangle : other(options.triangle),
                     .solves = solves,
                     .unit_diagonal = options.unit_diagonal,
@@ -227,12 +241,12 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
                            : left  ? out.view()
                                    : transposed(out.view()),
                     .verdict = {}};
-  if (!solves) return device_.make_call(op, {&a, &b, &out});
+  if (!solves) return make_call(device_, op, {&a, &b, &out});
   Result<HostArray<std::int32_t>> verdict = device_.host_array<std::int32_t>({1});
   if (!verdict) return fail(std::move(verdict).error());
   op.verdict = verdict->view();
   const std::array<const AnyArray*, 4> arrays{&a, &b, &out, &*verdict};
-  return device_.make_judged_call<void>({}, op, arrays, *verdict, judge_diagonal);
+  return make_judged_call<void>(device_, {}, op, arrays, *verdict, judge_diagonal);
 }
 
 Call<void> Blas::trmm(const AnyArray& a, const AnyArray& b, const AnyArray& c, TriangularOptions options) const {
@@ -245,14 +259,15 @@ Call<void> Blas::trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, T
 }
 
 Call<void> Blas::geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, GeamOptions options) const {
-  return device_.make_call(op::Geam{.alpha = options.alpha.as_scalar(),
-                                    .beta = options.beta.as_scalar(),
-                                    .conjugates_a = options.conjugate_a && is_complex(a.dtype()),
-                                    .conjugates_b = options.conjugate_b && is_complex(b.dtype()),
-                                    .a = a.view(),
-                                    .b = b.view(),
-                                    .c = c.view()},
-                           {&a, &b, &c});
+  return make_call(device_,
+                   op::Geam{.alpha = op::Scalar(options.alpha),
+                            .beta = op::Scalar(options.beta),
+                            .conjugates_a = options.conjugate_a && is_complex(a.dtype()),
+                            .conjugates_b = options.conjugate_b && is_complex(b.dtype()),
+                            .a = a.view(),
+                            .b = b.view(),
+                            .c = c.view()},
+                   {&a, &b, &c});
 }
 
 }  // namespace troupe::inline v0

@@ -12,16 +12,8 @@
 #include <span>
 
 #include "troupe/device/device.hpp"
-#include "troupe/library/factor.hpp"
-#include "troupe/op/blas.hpp"
 
 namespace troupe::inline v0 {
-
-using op::Compute;
-using op::Triangle;
-
-/// On which side of the other matrix the special one stands.
-enum class Side : std::uint8_t { left, right };
 
 struct GemmOptions {
   Factor alpha = 1.0;
@@ -84,21 +76,23 @@ class Blas {
   Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const;
   /// The sum of x y, element by element; of nothing, 0.
   template <Element T>
-  Call<T> dot(const Array<T>& x, const Array<T>& y, DotOptions options = {}) const;
+  Call<T> dot(const Array<T>& x, const Array<T>& y, DotOptions options = {}) const {
+    return giving<T>([&](const AnyArray& out) { return dot_into(x, y, out, options); });
+  }
   /// The square root of the sum of the squares of the absolute values.
   template <Element T>
   Call<RealType<T>> nrm2(const Array<T>& x) const {
-    return measure<RealType<T>>(op::Measure::What::nrm2, x);
+    return measure<RealType<T>>(Measured::nrm2, x);
   }
   /// The sum of the absolute values; of complex numbers, of those of both parts.
   template <Element T>
   Call<RealType<T>> asum(const Array<T>& x) const {
-    return measure<RealType<T>>(op::Measure::What::asum, x);
+    return measure<RealType<T>>(Measured::asum, x);
   }
   /// The index, from 0 and in row-major order, of the first element with the largest (or smallest) absolute value, as
   /// `asum` takes it. `invalid_argument` when there are no elements.
-  Call<std::int64_t> iamax(const AnyArray& x) const { return measure<std::int64_t>(op::Measure::What::iamax, x); }
-  Call<std::int64_t> iamin(const AnyArray& x) const { return measure<std::int64_t>(op::Measure::What::iamin, x); }
+  Call<std::int64_t> iamax(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamax, x); }
+  Call<std::int64_t> iamin(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamin, x); }
 
   // ---- a matrix and vectors ----
 
@@ -141,8 +135,21 @@ class Blas {
   Call<void> geam(const AnyArray& a, const AnyArray& b, const AnyArray& c, GeamOptions options = {}) const;
 
  private:
+  enum class Measured : std::uint8_t { nrm2, asum, iamax, iamin };  // as in the op
+
+  /// A call that gives the number which `make(out)` writes.
+  template <Element R, class Make>
+  Call<R> giving(const Make& make) const {
+    Result<HostArray<R>> out = device_.host_array<R>({1});
+    if (!out) return fail(std::move(out).error());
+    return {make(*out), std::move(*out)};
+  }
   template <Element R>
-  Call<R> measure(op::Measure::What what, const AnyArray& x) const;
+  Call<R> measure(Measured what, const AnyArray& x) const {
+    return giving<R>([&](const AnyArray& out) { return measure_into(what, x, out); });
+  }
+  Call<void> dot_into(const AnyArray& x, const AnyArray& y, const AnyArray& out, const DotOptions& options) const;
+  Call<void> measure_into(Measured what, const AnyArray& x, const AnyArray& out) const;
   Call<void> triangular(bool solves, const AnyArray& a, const AnyArray& b, const AnyArray& out,
                         const TriangularOptions& options) const;
   Call<void> rank_k(const AnyArray& a, const AnyArray* b, const AnyArray& c, bool hermitian,
@@ -150,23 +157,5 @@ class Blas {
 
   Device device_;
 };
-
-template <Element T>
-Call<T> Blas::dot(const Array<T>& x, const Array<T>& y, DotOptions options) const {
-  Result<HostArray<T>> out = device_.host_array<T>({1});
-  if (!out) return fail(std::move(out).error());
-  const op::Dot op{.conjugates = options.conjugate, .x = x.view(), .y = y.view(), .out = out->view()};
-  const std::array<const AnyArray*, 3> arrays{&x, &y, &*out};
-  return device_.make_call_giving<T>(*out, op, arrays);
-}
-
-template <Element R>
-Call<R> Blas::measure(op::Measure::What what, const AnyArray& x) const {
-  Result<HostArray<R>> out = device_.host_array<R>({1});
-  if (!out) return fail(std::move(out).error());
-  const op::Measure op{.what = what, .x = x.view(), .out = out->view()};
-  const std::array<const AnyArray*, 2> arrays{&x, &*out};
-  return device_.make_call_giving<R>(*out, op, arrays);
-}
 
 }  // namespace troupe::inline v0

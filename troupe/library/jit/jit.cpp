@@ -8,7 +8,9 @@
 #include "troupe/actor/spawn.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/find_worker.hpp"
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/jit/compile_in_worker.hpp"
+#include "troupe/op/jit.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -46,7 +48,7 @@ Result<Ref<Compiler>> compiler_of(SystemCore& system) {
   CompilerThread& thread = system.extension<CompilerThread>();
   const std::lock_guard lock(thread.mutex);
   if (!thread.dispatcher) thread.dispatcher = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
-  return spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
+  return detail::spawn_under<Compiler>(system, system.internals(), SpawnOptions{.dispatcher = thread.dispatcher});
 }
 
 std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
@@ -88,9 +90,9 @@ Task<Result<Program>> Jit::compile(std::string source, CompileOptions options) c
 
 Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout) {
   Result<std::string> found;
-  const std::string executable = worker_of(device.state(), found);
+  const std::string executable = worker_of(DeviceParts::state(device), found);
   if (!found) co_return fail(found.error());
-  const Result<Ref<Compiler>> compiler = compiler_of(device.state()->system());
+  const Result<Ref<Compiler>> compiler = compiler_of(DeviceParts::state(device)->system());
   if (!compiler) co_return fail(compiler.error());
   const Result<wire::CompiledImage> image = co_await compiler->ask<Compiler::Compile>(
       executable, std::move(source), std::move(flags), capability_of(device), timeout);
@@ -100,7 +102,7 @@ Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::st
 
 Result<Program> Jit::compile_now(const std::string& source, const CompileOptions& options) const {
   Result<std::string> found;
-  const std::string executable = worker_of(device_.state(), found);
+  const std::string executable = worker_of(DeviceParts::state(device_), found);
   if (!found) return fail(found.error());
   const wire::CompiledImage image =
       TROUPE_TRY(compile_in_worker(executable, source, options.flags, capability_of(device_), options.timeout));
@@ -128,7 +130,7 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
     used[count++] = &array.array();
   }
   used[count++] = &program.image_;  // has no view: it is kept
-  return device_.make_call(op, std::span<const AnyArray* const>(used).first(count));
+  return troupe::make_call(device_, op, std::span<const AnyArray* const>(used).first(count));
 }
 
 }  // namespace troupe::inline v0

@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "troupe/device/device.hpp"
-#include "troupe/op/jit.hpp"
 
 namespace troupe::inline v0 {
 

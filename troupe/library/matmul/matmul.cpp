@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "troupe/device/make_call.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/matmul.hpp"
 
@@ -37,7 +38,7 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
   add(op.has_bias, options.bias, op.bias);
   add(op.keeps_pre, options.pre, op.pre);
   arrays.push_back(&d);
-  return device_.make_call(op, arrays);
+  return make_call(device_, op, arrays);
 }
 
 Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
@@ -64,7 +65,7 @@ Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray
     op.sums = options.bias_gradient->view();
     arrays.push_back(options.bias_gradient);
   }
-  return device_.make_call(op, arrays);
+  return make_call(device_, op, arrays);
 }
 
 }  // namespace troupe::inline v0

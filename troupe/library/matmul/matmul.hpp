@@ -9,12 +9,8 @@
 #pragma once
 
 #include "troupe/device/device.hpp"
-#include "troupe/library/blas/blas.hpp"
-#include "troupe/op/matmul.hpp"
 
 namespace troupe::inline v0 {
-
-using op::Activation;
 
 /// The arrays in it are only looked at during the call.
 struct MatmulOptions {

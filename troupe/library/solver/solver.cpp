@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "troupe/device/make_call.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/solver.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -94,7 +96,7 @@ Call<void> make_judged(const Device& device, Op op, const op::View& batch, std::
   if (!verdict) return fail(std::move(verdict).error());
   op.verdict = verdict->view();
   arrays.push_back(&*verdict);
-  return device.make_judged_call<void>({}, op, arrays, *verdict, judge);
+  return make_judged_call<void>(device, {}, op, arrays, *verdict, judge);
 }
 
 }  // namespace
@@ -126,16 +128,16 @@ Call<void> Solver::inverse(const AnyArray& a, const AnyArray& out) const {
   return make_judged(device_, op, op.a, {&a, &out}, [](Words words) { return judge("inverse", words, singular); });
 }
 
-Result<op::Determinant> Solver::checked_determinant(const AnyArray& a, const AnyArray& out) {
+Call<void> Solver::determinant_into(const AnyArray& a, const AnyArray& out) const {
   if (a.rank() != 2)
     return op::refuse("determinant",
                       "takes a matrix; this is " + a.shape().to_string() + " (for a batch there is `determinants`)");
-  return op::Determinant{.a = Form(a).matrix(a), .out = out.view()};
+  return make_call(device_, op::Determinant{.a = Form(a).matrix(a), .out = out.view()}, {&a, &out});
 }
 
 Call<void> Solver::determinants(const AnyArray& a, const AnyArray& out) const {
   const op::Determinant op{.a = a.view(), .out = out.view()};
-  return device_.make_call(op, {&a, &out});
+  return make_call(device_, op, {&a, &out});
 }
 
 Call<void> Solver::lu(const AnyArray& a, const AnyArray& lu, const AnyArray& pivots) const {
@@ -172,7 +174,7 @@ Call<void> Solver::cholesky_solve(const AnyArray& l, const AnyArray& b, const An
 Call<void> Solver::qr(const AnyArray& a, const AnyArray& q, const AnyArray& r) const {
   const Form form(a);
   const op::Qr op{.a = form.matrix(a), .q = form.matrix(q), .r = form.matrix(r)};
-  return device_.make_call(op, {&a, &q, &r});
+  return make_call(device_, op, {&a, &q, &r});
 }
 
 Call<void> Solver::least_squares(const AnyArray& a, const AnyArray& b, const AnyArray& x) const {

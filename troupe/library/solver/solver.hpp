@@ -9,7 +9,6 @@
 #pragma once
 
 #include "troupe/device/device.hpp"
-#include "troupe/op/solver.hpp"
 
 namespace troupe::inline v0 {
 
@@ -38,10 +37,7 @@ class Solver {
   Call<T> determinant(const Array<T>& a) const {
     Result<HostArray<T>> number = device_.host_array<T>({1});
     if (!number) return fail(std::move(number).error());
-    const Result<op::Determinant> op = checked_determinant(a, *number);
-    if (!op) return fail(op.error());
-    const std::array<const AnyArray*, 2> arrays{&a, &*number};
-    return device_.make_call_giving<T>(*number, *op, arrays);
+    return {determinant_into(a, *number), std::move(*number)};
   }
   /// Those of a batch [batch, n, n], into [batch].
   Call<void> determinants(const AnyArray& a, const AnyArray& out) const;
@@ -80,7 +76,7 @@ class Solver {
   Call<void> eigenvalues(const AnyArray& a, const AnyArray& b, const AnyArray& w) const;
 
  private:
-  static Result<op::Determinant> checked_determinant(const AnyArray& a, const AnyArray& out);
+  Call<void> determinant_into(const AnyArray& a, const AnyArray& out) const;
 
   Device device_;
 };

@@ -3,6 +3,7 @@
 #include "troupe/library/solver/solver.hpp"
 
 #include "troupe/library/solver/solver.test.hpp"
+#include "troupe/op/solver.hpp"
 
 namespace troupe::conformance {
 namespace {

@@ -10,6 +10,8 @@
 #include <ostream>
 #include <vector>
 
+#include "troupe/core/element.hpp"
+
 namespace troupe::inline v0 {
 namespace {
 

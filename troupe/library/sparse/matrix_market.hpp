@@ -1,5 +1,6 @@
-// Matrix Market files of sparse matrices: the format in which collections of them are published. Coordinates of real,
-// complex, integer and pattern matrices (whose elements are ones); general, symmetric, skew-symmetric and Hermitian.
+// The elements of sparse matrices in ordinary memory, and in Matrix Market files: the format in which collections of
+// them are published. Coordinates of real, complex, integer and pattern matrices (whose elements are ones); general,
+// symmetric, skew-symmetric and Hermitian.
 //
 //   %%MatrixMarket matrix coordinate real general
 //   3 4 2
@@ -13,10 +14,28 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
-#include "troupe/library/sparse/sparse_matrix.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::inline v0 {
+
+/// One element of a sparse matrix; indices count from 0.
+template <class T>
+struct Triplet {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  T value{};
+  friend bool operator==(const Triplet&, const Triplet&) = default;
+};
+
+/// Triplets in ordinary memory, and the extents of their matrix.
+template <class T>
+struct Triplets {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::vector<Triplet<T>> elements;
+};
 
 /// What a file may at most ask for; more is refused before memory is taken.
 struct MatrixMarketLimits {

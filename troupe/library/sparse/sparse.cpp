@@ -1,7 +1,10 @@
 #include "troupe/library/sparse/sparse.hpp"
 
+#include "troupe/device/block.hpp"
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/sparse/sparse_verdict.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/sparse.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -45,6 +48,17 @@ Result<void> check_index_types(std::string_view name, const AnyArray& offsets, c
 
 }  // namespace
 
+op::SparseView SparseMatrix::view() const {
+  return {.format = format_,
+          .rows = rows_,
+          .columns = columns_,
+          .block = block_,
+          .structure = offsets_ ? offsets_.block()->number() : 0,  // offsets are written once
+          .offsets = offsets_.view(),
+          .indices = indices_.view(),
+          .values = values_.view()};
+}
+
 Sparse Device::sparse() const { return Sparse(*this); }
 
 Call<SparseMatrix> Sparse::adopt(std::string_view name, const SparseMatrix& like, const AnyArray& offsets,
@@ -62,15 +76,17 @@ Call<SparseMatrix> Sparse::adopt(std::string_view name, const SparseMatrix& like
 
   matrix.offsets_ = AnyArray(offsets.dtype());
   matrix.indices_ = AnyArray(indices.dtype());
-  if (Result<void> made = device_.allocate(matrix.offsets_, offsets.shape()); !made) return fail(made.error());
-  if (Result<void> made = device_.allocate(matrix.indices_, indices.shape()); !made) return fail(made.error());
+  if (Result<void> made = DeviceParts::allocate(device_, matrix.offsets_, offsets.shape()); !made)
+    return fail(made.error());
+  if (Result<void> made = DeviceParts::allocate(device_, matrix.indices_, indices.shape()); !made)
+    return fail(made.error());
   Result<HostArray<std::int32_t>> verdict = device_.host_array<std::int32_t>({op::kSparseVerdictWords});
   if (!verdict) return fail(verdict.error());
   op::SparseAdopt op{
       .offsets = offsets.view(), .indices = indices.view(), .matrix = matrix.view(), .verdict = verdict->view()};
   op.matrix.values = {};
   const AnyArray* const arrays[] = {&offsets, &indices, &matrix.offsets_, &matrix.indices_, &*verdict};
-  return device_.make_judged_call<SparseMatrix>(matrix, op, arrays, *verdict, judge_sparse);
+  return make_judged_call<SparseMatrix>(device_, matrix, op, arrays, *verdict, judge_sparse);
 }
 
 Call<SparseMatrix> Sparse::csr(std::int64_t rows, std::int64_t columns, const AnyArray& offsets,
@@ -116,13 +132,13 @@ Call<SparseMatrix> Sparse::bsr(std::int64_t rows, std::int64_t columns, std::int
 Call<void> Sparse::multiply(const SparseMatrix& matrix, const AnyArray& x, const AnyArray& y,
                             SparseMultiplyOptions options) const {
   if (Result<void> good = check_made("multiply", matrix); !good) return fail(good.error());
-  const op::SparseMultiply op{.alpha = options.alpha.as_scalar(),
-                              .beta = options.beta.as_scalar(),
+  const op::SparseMultiply op{.alpha = op::Scalar(options.alpha),
+                              .beta = op::Scalar(options.beta),
                               .transform = transform_of(options.transpose, options.conjugate, matrix.dtype()),
                               .matrix = matrix.view(),
                               .x = x.view(),
                               .y = y.view()};
-  return device_.make_call(op, {&matrix.offsets_, &matrix.indices_, &matrix.values_, &x, &y});
+  return make_call(device_, op, {&matrix.offsets_, &matrix.indices_, &matrix.values_, &x, &y});
 }
 
 Call<void> Sparse::solve(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
@@ -130,7 +146,7 @@ Call<void> Sparse::solve(const SparseMatrix& matrix, const AnyArray& b, const An
   if (Result<void> good = check_made("solve", matrix); !good) return fail(good.error());
   Result<HostArray<std::int32_t>> verdict = device_.host_array<std::int32_t>({op::kSparseVerdictWords});
   if (!verdict) return fail(verdict.error());
-  const op::SparseSolve op{.alpha = options.alpha.as_scalar(),
+  const op::SparseSolve op{.alpha = op::Scalar(options.alpha),
                            .transform = transform_of(options.transpose, options.conjugate, matrix.dtype()),
                            .triangle = triangle_of(options),
                            .matrix = matrix.view(),
@@ -138,23 +154,23 @@ Call<void> Sparse::solve(const SparseMatrix& matrix, const AnyArray& b, const An
                            .x = x.view(),
                            .verdict = verdict->view()};
   const AnyArray* const arrays[] = {&matrix.offsets_, &matrix.indices_, &matrix.values_, &b, &x, &*verdict};
-  return device_.make_judged_call<void>({}, op, arrays, *verdict, judge_sparse);
+  return make_judged_call<void>(device_, {}, op, arrays, *verdict, judge_sparse);
 }
 
 Call<void> Sparse::sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options) const {
   if (Result<void> good = check_made("sddmm", matrix); !good) return fail(good.error());
-  const op::SparseSddmm op{.alpha = options.alpha.as_scalar(),
-                           .beta = options.beta.as_scalar(),
+  const op::SparseSddmm op{.alpha = op::Scalar(options.alpha),
+                           .beta = op::Scalar(options.beta),
                            .a = a.view(),
                            .b = b.view(),
                            .matrix = matrix.view()};
-  return device_.make_call(op, {&a, &b, &matrix.offsets_, &matrix.indices_, &matrix.values_});
+  return make_call(device_, op, {&a, &b, &matrix.offsets_, &matrix.indices_, &matrix.values_});
 }
 
 Call<void> Sparse::to_dense(const SparseMatrix& matrix, const AnyArray& out) const {
   if (Result<void> good = check_made("to_dense", matrix); !good) return fail(good.error());
   const op::SparseToDense op{.matrix = matrix.view(), .out = out.view()};
-  return device_.make_call(op, {&matrix.offsets_, &matrix.indices_, &matrix.values_, &out});
+  return make_call(device_, op, {&matrix.offsets_, &matrix.indices_, &matrix.values_, &out});
 }
 
 }  // namespace troupe::inline v0

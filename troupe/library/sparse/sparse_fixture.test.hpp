@@ -84,7 +84,7 @@ class SparseConformance : public Conformance<T> {
     for (const SparseFormat format : kFormats)
       for (const DType index_type : kIndexTypes)
         if (can_be(format, rows, columns)) {
-          SCOPED_TRACE(std::string(op::name(format)) + " " + std::string(troupe::name(index_type)) + " " +
+          SCOPED_TRACE(std::string(troupe::name(format)) + " " + std::string(troupe::name(index_type)) + " " +
                        std::to_string(rows) + " x " + std::to_string(columns));
           f(format, index_type);
         }

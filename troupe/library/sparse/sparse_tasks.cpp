@@ -2,9 +2,11 @@
 #include <limits>
 
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/sparse/sparse.hpp"
 #include "troupe/library/sparse/sparse_verdict.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/sparse.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -23,23 +25,23 @@ Result<void> check_count(std::string_view name, std::int64_t count, DType index_
 
 template <class T>
 Result<T> Sparse::run_now(Task<Result<T>> task) const {
-  return run_in(device_.state()->system(), std::move(task));
+  return detail::run_in(DeviceParts::state(device_)->system(), std::move(task));
 }
 
 Result<void> Sparse::allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type) {
   matrix.offsets_ = AnyArray(index_type);
   const std::int64_t lines = (matrix.format_ == SparseFormat::csc ? matrix.columns_ : matrix.rows_) / matrix.block_;
-  return device.allocate(matrix.offsets_, {lines + 1});
+  return DeviceParts::allocate(device, matrix.offsets_, {lines + 1});
 }
 
 /// Needs a matrix that knows its types.
 Result<void> Sparse::allocate_elements(const Device& device, SparseMatrix& matrix, std::int64_t stored) {
   matrix.indices_ = AnyArray(matrix.offsets_.dtype());
   matrix.values_ = AnyArray(matrix.values_.dtype());
-  TROUPE_TRY(device.allocate(matrix.indices_, {stored}));
+  TROUPE_TRY(DeviceParts::allocate(device, matrix.indices_, {stored}));
   const std::int64_t block = matrix.block_;
-  return device.allocate(matrix.values_,
-                         matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
+  return DeviceParts::allocate(device, matrix.values_,
+                               matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
 }
 
 /// With arrays of its own, and the extents, format and types of `like`.
@@ -47,7 +49,7 @@ Result<SparseMatrix> Sparse::allocate(const Device& device, const SparseMatrix& 
   SparseMatrix matrix = like;
   if (matrix.format_ == SparseFormat::coo) {
     matrix.offsets_ = AnyArray(like.index_type());
-    TROUPE_TRY(device.allocate(matrix.offsets_, {stored}));
+    TROUPE_TRY(DeviceParts::allocate(device, matrix.offsets_, {stored}));
   } else {
     TROUPE_TRY(allocate_offsets(device, matrix, like.index_type()));
   }
@@ -76,7 +78,7 @@ Task<Result<SparseMatrix>> Sparse::convert_once(Device device, SparseMatrix matr
   const op::SparseConvert op{.from = matrix.view(), .to = made.view()};
   const AnyArray* const arrays[] = {&matrix.offsets_, &matrix.indices_, &matrix.values_,
                                     &made.offsets_,   &made.indices_,   &made.values_};
-  CO_TRY(co_await device.make_call(op, arrays));
+  CO_TRY(co_await make_call(device, op, arrays));
   co_return made;
 }
 
@@ -94,12 +96,12 @@ Task<Result<SparseMatrix>> Sparse::to_blocks(Device device, SparseMatrix csr, st
   const op::SparseCountBlocks count{
       .block = block_size, .matrix = csr.view(), .offsets = made.offsets_.view(), .total = total.view()};
   const AnyArray* const counted[] = {&csr.offsets_, &csr.indices_, &made.offsets_, &total};
-  const std::int64_t blocks = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  const std::int64_t blocks = CO_TRY(co_await make_call_giving<std::int64_t>(device, total, count, counted));
   CO_TRY(allocate_elements(device, made, blocks));
   const op::SparseFillBlocks fill{.from = csr.view(), .to = made.view()};
   const AnyArray* const filled[] = {&csr.offsets_,  &csr.indices_,  &csr.values_,
                                     &made.offsets_, &made.indices_, &made.values_};
-  CO_TRY(co_await device.make_call(fill, filled));
+  CO_TRY(co_await make_call(device, fill, filled));
   co_return made;
 }
 
@@ -138,13 +140,13 @@ Task<Result<SparseMatrix>> Sparse::from_dense_on(Device device, AnyArray dense, 
   HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
   const op::SparseCountDense count{.dense = dense.view(), .offsets = made.offsets_.view(), .total = total.view()};
   const AnyArray* const counted[] = {&dense, &made.offsets_, &total};
-  const std::int64_t nonzeros = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  const std::int64_t nonzeros = CO_TRY(co_await make_call_giving<std::int64_t>(device, total, count, counted));
   CO_TRY(check_count("from_dense", nonzeros, index_type));
   CO_TRY(allocate_elements(device, made, nonzeros));
   HostArray<std::int32_t> verdict = CO_TRY(device.host_array<std::int32_t>({op::kSparseVerdictWords}));
   const op::SparseFillDense fill{.dense = dense.view(), .matrix = made.view(), .verdict = verdict.view()};
   const AnyArray* const filled[] = {&dense, &made.offsets_, &made.indices_, &made.values_, &verdict};
-  CO_TRY(co_await device.make_judged_call<void>({}, fill, filled, verdict, judge_sparse));
+  CO_TRY(co_await make_judged_call<void>(device, {}, fill, filled, verdict, judge_sparse));
   co_return made;
 }
 
@@ -171,7 +173,7 @@ Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, Spa
   const op::SparseCountProduct count{.a = a.view(), .b = b.view(), .total = total.view()};
   const AnyArray* const counted[] = {&a.offsets_, &a.indices_, &a.values_, &b.offsets_,
                                      &b.indices_, &b.values_,  &total};
-  const std::int64_t nonzeros = CO_TRY(co_await device.make_call_giving<std::int64_t>(total, count, counted));
+  const std::int64_t nonzeros = CO_TRY(co_await make_call_giving<std::int64_t>(device, total, count, counted));
   CO_TRY(check_count("product", nonzeros, a.index_type()));
   SparseMatrix like = a;
   like.columns_ = b.columns();
@@ -179,7 +181,7 @@ Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, Spa
   const op::SparseFillProduct fill{.a = a.view(), .b = b.view(), .c = made.view()};
   const AnyArray* const filled[] = {&a.offsets_, &a.indices_,    &a.values_,     &b.offsets_,  &b.indices_,
                                     &b.values_,  &made.offsets_, &made.indices_, &made.values_};
-  CO_TRY(co_await device.make_call(fill, filled));
+  CO_TRY(co_await make_call(device, fill, filled));
   co_return made;
 }
 

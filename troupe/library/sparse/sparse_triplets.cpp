@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/sparse/sparse.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/sparse.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -119,7 +121,7 @@ Task<Result<Triplets<T>>> Sparse::triplets(const SparseMatrix& matrix) const {
 }
 template <class T>
 Result<Triplets<T>> Sparse::triplets_now(const SparseMatrix& matrix) const {
-  return run_in(device_.state()->system(), triplets<T>(matrix));
+  return detail::run_in(DeviceParts::state(device_)->system(), triplets<T>(matrix));
 }
 
 template <class T>
@@ -137,7 +139,7 @@ Task<Result<void>> Sparse::save(const SparseMatrix& matrix, const std::string& p
   }
 }
 Result<void> Sparse::save_now(const SparseMatrix& matrix, const std::string& path) const {
-  return run_in(device_.state()->system(), save(matrix, path));
+  return detail::run_in(DeviceParts::state(device_)->system(), save(matrix, path));
 }
 
 #define TROUPE_SPARSE_TRIPLETS(T)                                                                                     \

@@ -22,9 +22,9 @@ struct Nouns {
   std::string index;
 };
 Nouns nouns_of(std::int32_t format) {
-  switch (static_cast<op::SparseFormat>(format)) {
-    case op::SparseFormat::csc: return {"column", "row"};
-    case op::SparseFormat::bsr: return {"block row", "block column"};
+  switch (static_cast<SparseFormat>(format)) {
+    case SparseFormat::csc: return {"column", "row"};
+    case SparseFormat::bsr: return {"block row", "block column"};
     default: return {"row", "column"};
   }
 }

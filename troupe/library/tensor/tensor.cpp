@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/tensor/einsum.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/contraction_plan.hpp"
+#include "troupe/op/tensor.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -69,7 +71,7 @@ Result<Elements<Op>> make_elementwise(F function, std::span<const Operand> opera
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
     const AnyArray* const array = operands[i].array();
     const Factor factor = array != nullptr ? factors[i] : operands[i].number();
-    made.op.factors[i] = factor.as_scalar();
+    made.op.factors[i] = op::Scalar(factor);
     if (array == nullptr) {
       made.op.numbers |= static_cast<std::uint8_t>(1U << i);
       continue;
@@ -84,7 +86,7 @@ Result<Elements<Op>> make_elementwise(F function, std::span<const Operand> opera
 template <class Op>
 Call<void> submit(const Device& device, Result<Elements<Op>> made) {
   if (!made) return fail(std::move(made).error());
-  return device.make_call(made->op, std::span<const AnyArray* const>(made->arrays.data(), made->count));
+  return make_call(device, made->op, std::span<const AnyArray* const>(made->arrays.data(), made->count));
 }
 
 // ---- reductions ----
@@ -121,8 +123,8 @@ Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, Axes a
                                   const ReduceOptions& options) {
   op::Reduce op;
   op.function = function;
-  op.alpha = options.alpha.as_scalar();
-  op.beta = options.beta.as_scalar();
+  op.alpha = op::Scalar(options.alpha);
+  op.beta = op::Scalar(options.beta);
   op.in = in.view();
   op.out = TROUPE_TRY(with_axes(in, axes, out));
   return op;
@@ -134,8 +136,8 @@ Result<op::Contract> make_contraction(std::string_view text, const AnyArray& a, 
                                       const EinsumOptions& options) {
   const Einsum einsum = TROUPE_TRY(parse_einsum(text, 2));
   op::Contract op = TROUPE_TRY(make_contract(einsum, a.view(), b.view(), c));
-  op.alpha = options.alpha.as_scalar();
-  op.beta = options.beta.as_scalar();
+  op.alpha = op::Scalar(options.alpha);
+  op.beta = op::Scalar(options.beta);
   op.engine = options.engine;
   return op;
 }
@@ -202,7 +204,7 @@ Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArr
   Result<op::Contract> op = make_contraction(text, a, b, c.view(), options);
   if (!op) return fail(std::move(op).error());
   if (Result<void> can = check_engine(*op, device_.info().backend); !can) return fail(std::move(can).error());
-  return device_.make_call(*op, {&a, &b, &c});
+  return make_call(device_, *op, {&a, &b, &c});
 }
 
 Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options) const {
@@ -215,14 +217,14 @@ Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArr
   };
   Result<op::Reduce> op = make();
   if (!op) return fail(std::move(op).error());
-  op->alpha = options.alpha.as_scalar();
-  op->beta = options.beta.as_scalar();
-  if (op->in.shape != op->out.shape || op->reads_out()) return device_.make_call(*op, {&a, &c});
+  op->alpha = op::Scalar(options.alpha);
+  op->beta = op::Scalar(options.beta);
+  if (op->in.shape != op->out.shape || op->reads_out()) return make_call(device_, *op, {&a, &c});
   op::UnaryOp moves;  // nothing is summed
   moves.factors[0] = op->alpha;
   moves.in[0] = op->in;
   moves.out = op->out;
-  return device_.make_call(moves, {&a, &c});
+  return make_call(device_, moves, {&a, &c});
 }
 
 Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
@@ -242,10 +244,10 @@ Call<void> Tensor::reduce(Reduction function, const AnyArray& in, Axes axes, con
                           ReduceOptions options) const {
   Result<op::Reduce> op = make_reduction(function, in, axes, out, options);
   if (!op) return fail(std::move(op).error());
-  return device_.make_call(*op, {&in, &out});
+  return make_call(device_, *op, {&in, &out});
 }
 
-Result<op::Reduce> Tensor::make_total(Reduction function, const AnyArray& in, const AnyArray& out) {
+Call<void> Tensor::reduce_all(Reduction function, const AnyArray& in, const AnyArray& out) const {
   op::Reduce op;
   op.function = function;
   op.alpha = op::Scalar(1.0);
@@ -257,7 +259,7 @@ Result<op::Reduce> Tensor::make_total(Reduction function, const AnyArray& in, co
     op.out.shape[i] = 1;
     op.out.strides[i] = 0;
   }
-  return op;
+  return make_call(device_, op, {&in, &out});
 }
 
 Call<void> Tensor::permute(const AnyArray& in, Axes order, const AnyArray& out, Factor alpha) const {

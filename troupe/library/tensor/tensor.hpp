@@ -11,8 +11,6 @@
 #include <string_view>
 
 #include "troupe/device/device.hpp"
-#include "troupe/library/factor.hpp"
-#include "troupe/op/tensor.hpp"
 
 namespace troupe::inline v0 {
 
@@ -122,10 +120,7 @@ class Tensor {
   Call<T> reduce(Reduction function, const Array<T>& in) const {
     Result<HostArray<T>> number = device_.host_array<T>(Shape());
     if (!number) return fail(std::move(number).error());
-    Result<op::Reduce> op = make_total(function, in, *number);
-    if (!op) return fail(std::move(op).error());
-    const std::array<const AnyArray*, 2> arrays{&in, &*number};
-    return device_.make_call_giving<T>(*number, *op, arrays);
+    return {reduce_all(function, in, *number), std::move(*number)};
   }
 
   /// Axis i of out is axis `order[i]` of in; times alpha.
@@ -139,7 +134,7 @@ class Tensor {
                      ElementwiseOptions options = {}) const;
 
  private:
-  static Result<op::Reduce> make_total(Reduction function, const AnyArray& in, const AnyArray& out);
+  Call<void> reduce_all(Reduction function, const AnyArray& in, const AnyArray& out) const;
   Device device_;
 };
 

@@ -9,7 +9,7 @@
 namespace troupe::cuda {
 namespace {
 
-using op::Triangle;
+using Triangle;
 
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 cublasFillMode_t flag(Triangle triangle) noexcept {

@@ -311,7 +311,7 @@ Result<void> run_op(const op::GemmGroup& op, const LaneTools& on) {
   const auto matrix = [&](std::size_t i) { return on.matrix(op.matrices[i].view); };
   // Of many products at once, small types must be aligned for the widest loads that there are.
   const DType dtype = op.matrices[0].view.dtype;
-  const bool is_small = size_bytes(dtype) < 4 || op.compute == op::Compute::tf32;
+  const bool is_small = size_bytes(dtype) < 4 || op.compute == Compute::tf32;
   for (const op::Argument& argument : op.matrices)
     all_alike = all_alike && (!is_small || on.at(argument.view) % 16 == 0);
   if (!all_alike || matrix(0).columns == 0 || !Cublas::can_multiply(matrix(0), matrix(1), matrix(2))) {

@@ -15,13 +15,13 @@ struct GemmType {
   cudaDataType_t out;
   cublasComputeType_t compute;
 };
-std::optional<GemmType> gemm_type(DType dtype, DType out, op::Compute compute) noexcept {
+std::optional<GemmType> gemm_type(DType dtype, DType out, Compute compute) noexcept {
   const cudaDataType_t type = data_type(dtype);
   switch (dtype) {
     case DType::f64:
     case DType::c128: return GemmType{type, type, CUBLAS_COMPUTE_64F};
     case DType::f32:
-      return GemmType{type, type, compute == op::Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+      return GemmType{type, type, compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
     case DType::f16:
     case DType::bf16: return GemmType{type, out == DType::f32 ? CUDA_R_32F : type, CUBLAS_COMPUTE_32F};
     case DType::c64: return GemmType{type, type, CUBLAS_COMPUTE_32F};
@@ -137,7 +137,7 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
   const cublasOperation_t right_op = *operation(right.transposes, kind.conjugates_b);
   const LibraryFactor by_alpha(alpha, a.dtype);
   const LibraryFactor by_beta(beta, a.dtype);
-  if (kind.compute == op::Compute::standard && has_own_gemm(a.dtype)) {
+  if (kind.compute == Compute::standard && has_own_gemm(a.dtype)) {
     Result<void> done;
     visit(a.dtype, [&]<class T>(std::type_identity<T>) {
       if constexpr (std::same_as<T, float> || std::same_as<T, double> || kIsComplex<T>) {
@@ -168,7 +168,7 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
 }
 
 Result<void> Cublas::gemm_at(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
-                             const Matrix& c, op::Compute compute, CUdeviceptr pointers_a, CUdeviceptr pointers_b,
+                             const Matrix& c, Compute compute, CUdeviceptr pointers_a, CUdeviceptr pointers_b,
                              CUdeviceptr pointers_c, std::int64_t count) {
   const ByColumns result = *by_columns(c);
   if (result.transposes)

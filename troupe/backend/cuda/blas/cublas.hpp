@@ -39,7 +39,7 @@ bool lies_by_columns(const Matrix& m) noexcept;
 
 /// Whether and how operands are conjugated, and what is computed in.
 struct ProductKind {
-  op::Compute compute = op::Compute::standard;
+  Compute compute = Compute::standard;
   bool conjugates_a = false;
   bool conjugates_b = false;
 };
@@ -73,7 +73,7 @@ class Cublas {
                     const ProductKind& kind = {}, const Batch& batch = {});
   /// Products of matrices that lie alike, each where the pointers on the GPU say.
   Result<void> gemm_at(const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a, const Matrix& b,
-                       const Matrix& c, op::Compute compute, CUdeviceptr pointers_a, CUdeviceptr pointers_b,
+                       const Matrix& c, Compute compute, CUdeviceptr pointers_a, CUdeviceptr pointers_b,
                        CUdeviceptr pointers_c, std::int64_t count);
 
   /// While it lives, results are written where the GPU finds them.

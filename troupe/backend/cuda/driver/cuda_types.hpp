@@ -10,7 +10,7 @@
 #include <complex>
 #include <cstring>
 
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 #include "troupe/op/view.hpp"
 
 namespace troupe::cuda {

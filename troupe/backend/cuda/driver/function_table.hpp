@@ -1,10 +1,8 @@
 // A table of a library's functions under their own names, made from a list of them: filled when the library is first
 // needed, and kept for good. Each function knows its name, so that errors name the call that was really made.
 //
-//   #define TROUPE_CUFFT_FUNCTIONS(required, optional) required(cufftPlan1d) required(cufftDestroy)
-//   optional(cufftXtExec) inline constexpr std::array kCufftCodes{TROUPE_STATUS_CODE(CUFFT_INVALID_PLAN,
-//   library_error),
-//                                           TROUPE_STATUS_CODE(CUFFT_ALLOC_FAILED, out_of_memory)};
+//   #define TROUPE_CUFFT_FUNCTIONS(required, optional) required(cufftPlan1d) optional(cufftXtExec)
+//   inline constexpr std::array kCufftCodes{TROUPE_STATUS_CODE(CUFFT_ALLOC_FAILED, out_of_memory)};
 //   TROUPE_FUNCTION_TABLE(CufftTable, kCufft, cufftResult, kCufftCodes, TROUPE_CUFFT_FUNCTIONS)
 //
 //   const CufftTable& cufft = *TROUPE_TRY(find_table<CufftTable>());

@@ -28,7 +28,7 @@ std::span<const std::byte> kernel_image(std::string_view name) noexcept {
   if (name == #known) return {troupe_image_##known##_begin, troupe_image_##known##_end};
 #include TROUPE_KERNEL_IMAGES
 #undef TROUPE_KERNEL_IMAGE
-  assert_failed("the image is known", "there is no .cu file of that name", __FILE__, __LINE__);
+  detail::assert_failed("the image is known", "there is no .cu file of that name", __FILE__, __LINE__);
 }
 
 }  // namespace troupe::cuda

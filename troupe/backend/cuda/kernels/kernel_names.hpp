@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "troupe/core/assert.hpp"
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 
 namespace troupe::cuda {
 

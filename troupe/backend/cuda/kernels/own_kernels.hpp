@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "troupe/backend/cuda/driver/cuda_context.hpp"
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/shape.hpp"
 
 namespace troupe::cuda {
 

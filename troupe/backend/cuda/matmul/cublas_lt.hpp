@@ -12,8 +12,8 @@
 
 #include "troupe/backend/cuda/driver/cuda_context.hpp"
 #include "troupe/backend/cuda/matmul/matmul_tuning.hpp"
-#include "troupe/core/dtype.hpp"
 #include "troupe/core/result.hpp"
+#include "troupe/core/shape.hpp"
 
 namespace troupe::cuda {
 

@@ -23,7 +23,7 @@ struct EpilogueArguments {
   TypedMatrix d;
   double beta;
   double scale_d;
-  int activation;  // as in op::Activation
+  int activation;  // as in Activation
   bool is_gradient;
 };
 

@@ -12,7 +12,7 @@
 namespace troupe::cuda {
 namespace {
 
-using op::Activation;
+using Activation;
 
 bool is_8_bit_float(DType dtype) noexcept { return dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 DType wide_type(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }
@@ -39,7 +39,7 @@ Result<Operand> as_type(const LaneTools& on, const Matrix& m, DType dtype) {
 }
 
 /// alpha a b in f32 or f64, row-major.
-Result<OwnMatrix> product(const LaneTools& on, double alpha, op::Compute compute, const Matrix& a, const Matrix& b) {
+Result<OwnMatrix> product(const LaneTools& on, double alpha, Compute compute, const Matrix& a, const Matrix& b) {
   const DType wide = wide_type(a.dtype);
   OwnMatrix sums = TROUPE_TRY(make_matrix(on, wide, a.rows, b.columns));
   DType in = is_8_bit_float(a.dtype) ? DType::bf16 : a.dtype;
@@ -123,7 +123,7 @@ struct Fused {
 
 /// What both ways have in common: d by rows is d^T = b^T a^T by columns, and a bias, one for each column of d, is one
 /// for each row of d^T, as cuBLASLt has it.
-std::optional<Fused> fuse(const Matrix& a, const Matrix& b, const Matrix& d, op::Compute compute) {
+std::optional<Fused> fuse(const Matrix& a, const Matrix& b, const Matrix& d, Compute compute) {
   Fused fused;
   fused.by_rows = lies_by_columns(d.transposed());
   if (!fused.by_rows && !lies_by_columns(d)) return std::nullopt;
@@ -141,9 +141,9 @@ std::optional<Fused> fuse(const Matrix& a, const Matrix& b, const Matrix& d, op:
   p.d = told(result)->matrix;
   p.c = p.d;
   const bool is_f64 = a.dtype == DType::f64;
-  p.compute = is_f64                         ? CUBLAS_COMPUTE_64F
-              : compute == op::Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                             : CUBLAS_COMPUTE_32F;
+  p.compute = is_f64                     ? CUBLAS_COMPUTE_64F
+              : compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                         : CUBLAS_COMPUTE_32F;
   p.scale = is_f64 ? CUDA_R_64F : CUDA_R_32F;
   // 8-bit floats are multiplied only as a^T b, in sixteens.
   if (is_8_bit_float(a.dtype)) {

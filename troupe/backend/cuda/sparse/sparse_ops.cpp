@@ -101,7 +101,7 @@ Result<void> run_op(const op::SparseMultiply& op, const LaneTools& on) {
   if (op::element_count(op.y) == 0) return {};
   SparseScratch scratch(on);
   if (op.matrix.stored() == 0 || op::element_count(op.x) == 0) return scale(op.y, op.beta, scratch);
-  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.transform)) return multiply_blocks(op, scratch);
+  if (op.matrix.format == SparseFormat::bsr && !op::transposes(op.transform)) return multiply_blocks(op, scratch);
   const Transformed a = TROUPE_TRY(transformed(op.matrix, op.transform, scratch));
   const GpuDense x = TROUPE_TRY(scratch.dense(op.x));
   const std::optional<GpuDense> y_there = scratch.in_place(op.y);
@@ -146,7 +146,7 @@ Result<void> run_op(const op::SparseSddmm& op, const LaneTools& on) {
   if (op.matrix.stored() == 0) return {};
   SparseScratch scratch(on);
   if (op.a.shape[1] == 0) return scale(op.matrix.values, op.beta, scratch);
-  if (op.matrix.format == op::SparseFormat::bsr) return sample_blocks(op, scratch);
+  if (op.matrix.format == SparseFormat::bsr) return sample_blocks(op, scratch);
   GpuCsr c = TROUPE_TRY(scratch.csr(op.matrix));
   GpuDense a = TROUPE_TRY(scratch.dense(op.a));
   GpuDense b = TROUPE_TRY(scratch.dense(op.b));

@@ -68,9 +68,9 @@ Result<GpuCsr> SparseScratch::unblocked(const op::SparseView& bsr) {
 }
 
 Result<GpuCsr> SparseScratch::csr(const op::SparseView& matrix) {
-  if (matrix.format == op::SparseFormat::bsr) return unblocked(matrix);
+  if (matrix.format == SparseFormat::bsr) return unblocked(matrix);
   GpuCsr csr;
-  if (matrix.format == op::SparseFormat::coo)
+  if (matrix.format == SparseFormat::coo)
     csr = TROUPE_TRY(compressed(matrix));
   else
     csr = {matrix.lines(),         matrix.width(),         matrix.stored(),

@@ -73,13 +73,13 @@ Result<void> run_op(const op::SparseAdopt& op, const LaneTools& on) {
   TROUPE_TRY(run_op(op::Copy{.in = op.offsets, .out = op.matrix.offsets}, on));
   TROUPE_TRY(run_op(op::Copy{.in = op.indices, .out = op.matrix.indices}, on));
   SparseScratch scratch(on);
-  if (op.matrix.format == op::SparseFormat::coo) return check_elements(op.matrix, op.verdict, scratch);
+  if (op.matrix.format == SparseFormat::coo) return check_elements(op.matrix, op.verdict, scratch);
   return check_lines(op.matrix, op.verdict, scratch);
 }
 
 Result<void> run_op(const op::SparseConvert& op, const LaneTools& on) {
   SparseScratch scratch(on);
-  using enum op::SparseFormat;
+  using enum SparseFormat;
   if (op.from.format == csc || op.to.format == csc) return transpose(op, scratch);
   const DType index_type = op.from.indices.dtype;
   if (op.from.format == bsr)

@@ -22,7 +22,7 @@ void axpy_row(ComputeType<T> alpha, const std::byte* x, std::int64_t x_step, std
               std::int64_t count) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if constexpr (std::is_arithmetic_v<T>) {
-    using Part = typename UnsignedOf<T>::type;
+    using Part = typename detail::UnsignedOf<T>::type;
     using Vector [[gnu::vector_size(16)]] = Part;
     constexpr std::int64_t kBytes = sizeof(Vector);
     if (x_step == kSize && y_step == kSize) {

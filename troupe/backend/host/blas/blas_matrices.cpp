@@ -11,7 +11,7 @@
 namespace troupe::host {
 namespace {
 
-using op::Triangle;
+using Triangle;
 
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 int flag(Triangle triangle) noexcept { return triangle == Triangle::lower ? OpenBlas::kLower : OpenBlas::kUpper; }

@@ -14,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "troupe/core/dtype.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"
 

@@ -11,7 +11,7 @@
 namespace troupe::host {
 namespace {
 
-using op::Activation;
+using Activation;
 
 /// What is summed in.
 DType wide_type(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }

@@ -52,10 +52,10 @@ struct CompressedLines {
 
   static Result<CompressedLines> make(const op::SparseView& matrix, const HostViews& here) {
     CompressedLines made{.lines = lines_of<I>(matrix, here), .values = here.data<T>(matrix.values)};
-    if (matrix.format == op::SparseFormat::csr || matrix.format == op::SparseFormat::csc) return made;
+    if (matrix.format == SparseFormat::csr || matrix.format == SparseFormat::csc) return made;
     I* const offsets = TROUPE_TRY(made.room<I>(made.offsets_memory, matrix.rows + 1));
     made.lines.offsets = offsets;
-    if (matrix.format == op::SparseFormat::coo) {
+    if (matrix.format == SparseFormat::coo) {
       for (std::int64_t row = 0; row <= matrix.rows; ++row)
         sparse::compress_row(here.data<I>(matrix.offsets), matrix.stored(), row, offsets);
       return made;
@@ -85,16 +85,16 @@ template <class I, class F>
 void for_each_element(const op::SparseView& matrix, const HostViews& here, F&& f) {
   const I* const offsets = here.data<I>(matrix.offsets);
   const I* const indices = here.data<I>(matrix.indices);
-  if (matrix.format == op::SparseFormat::coo) {
+  if (matrix.format == SparseFormat::coo) {
     for (std::int64_t i = 0; i < matrix.stored(); ++i) f(std::int64_t{offsets[i]}, std::int64_t{indices[i]}, i);
     return;
   }
   for (std::int64_t line = 0; line < matrix.lines(); ++line)
     for (std::int64_t i = offsets[line]; i < offsets[line + 1]; ++i) {
       const std::int64_t index = indices[i];
-      if (matrix.format == op::SparseFormat::csr) {
+      if (matrix.format == SparseFormat::csr) {
         f(line, index, i);
-      } else if (matrix.format == op::SparseFormat::csc) {
+      } else if (matrix.format == SparseFormat::csc) {
         f(index, line, i);
       } else {
         const std::int64_t block = matrix.block;

@@ -135,10 +135,10 @@ void multiply(const op::SparseMultiply& op, const HostViews& here) {
   const T beta = op.beta.as<T>();
   if (y.rows == 0 || y.columns == 0) return;
   if (op.matrix.stored() == 0) return scale(beta, y);
-  if (op.matrix.format == op::SparseFormat::bsr && !op::transposes(op.transform))
+  if (op.matrix.format == SparseFormat::bsr && !op::transposes(op.transform))
     return multiply_blocks<T, I, conjugates>(op.matrix, here, alpha, x, beta, y);
-  const bool line_by_line = op::transposes(op.transform) ? op.matrix.format == op::SparseFormat::csc
-                                                         : op.matrix.format == op::SparseFormat::csr;
+  const bool line_by_line =
+      op::transposes(op.transform) ? op.matrix.format == SparseFormat::csc : op.matrix.format == SparseFormat::csr;
   if (line_by_line)
     return multiply_columns<T, I, conjugates>(lines_of<I>(op.matrix, here), here.data<T>(op.matrix.values), x, y, alpha,
                                               beta);

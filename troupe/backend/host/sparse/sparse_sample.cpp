@@ -63,8 +63,8 @@ Result<void> run_op(const op::SparseSddmm& op, const HostViews& here) {
     const T beta = op.beta.as<T>();
     T* const values = here.data<T>(op.matrix.values);
     const I* const indices = here.data<I>(op.matrix.indices);
-    const std::int64_t last_ahead = op.matrix.format == op::SparseFormat::bsr ? 0 : op.matrix.stored() - kElementsAhead;
-    const auto& in_no_order = op.matrix.format == op::SparseFormat::csc ? rows : columns;
+    const std::int64_t last_ahead = op.matrix.format == SparseFormat::bsr ? 0 : op.matrix.stored() - kElementsAhead;
+    const auto& in_no_order = op.matrix.format == SparseFormat::csc ? rows : columns;
     for_each_element<I>(op.matrix, here, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
       if (place < last_ahead) prefetch_elements(in_no_order[indices[place + kElementsAhead]], length);
       const T sum = length == 0 ? T{} : dot(rows[row], columns[column], length);

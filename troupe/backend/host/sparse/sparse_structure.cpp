@@ -11,7 +11,7 @@ namespace {
 
 template <class I>
 sparse::Finding check_all(const op::SparseView& matrix, const HostViews& here) {
-  if (matrix.format == op::SparseFormat::coo) {
+  if (matrix.format == SparseFormat::coo) {
     const sparse::Elements<I> elements{here.data<I>(matrix.offsets), here.data<I>(matrix.indices), matrix.rows,
                                        matrix.columns};
     for (std::int64_t i = 0; i < matrix.stored(); ++i)
@@ -51,14 +51,14 @@ Result<void> convert_to(const op::SparseConvert& op, const HostViews& here) {
   T* const values = here.data<T>(op.to.values);
   const T* const from_values = here.data<T>(op.from.values);
   const sparse::Lines<I> from = lines_of<I>(op.from, here);
-  if (op.from.format == op::SparseFormat::bsr) {
+  if (op.from.format == SparseFormat::bsr) {
     for (std::int64_t row = 0; row <= op.from.rows; ++row)
       sparse::unblock_row(from, from_values, op.from.block, row, offsets, indices, values);
     return {};
   }
-  if (op.from.format == op::SparseFormat::csc || op.to.format == op::SparseFormat::csc)
+  if (op.from.format == SparseFormat::csc || op.to.format == SparseFormat::csc)
     return transpose(from, from_values, offsets, indices, values);
-  if (op.from.format == op::SparseFormat::coo)
+  if (op.from.format == SparseFormat::coo)
     for (std::int64_t row = 0; row <= op.from.rows; ++row)
       sparse::compress_row(from.offsets, from.stored, row, offsets);
   else

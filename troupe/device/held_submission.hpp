@@ -1,11 +1,5 @@
-// What `submit` gives: whether the device has taken the op, as a `Result<void>`. When as many ops wait in the app as
-// may
-// (`DeviceOptions::max_waiting`), a submission waits for room. A plain thread has done so before it gets this. A task
-// awaits it, and is suspended meanwhile:
-//
-//   CO_TRY(co_await gpu.fill(x, 1.0f).submit());
-//
-// A handler that does not await it cannot wait without holding up its dispatcher: there it is `queue_full`.
+// A submission that waits for room: what stands behind a `Submission` that did not find any. It stands apart from
+// call.hpp, because most submissions never need it.
 #pragma once
 
 #include <coroutine>
@@ -14,6 +8,7 @@
 #include <stop_token>
 
 #include "troupe/actor/pending.hpp"
+#include "troupe/actor/timer.hpp"
 #include "troupe/device/op_call.hpp"
 
 namespace troupe::inline v0 {
@@ -53,38 +48,6 @@ class HeldSubmission final : public Outcome<void> {
   std::stop_token stop_token_;
   IntrusivePtr<Timer> limit_;
   std::optional<std::stop_callback<OnStop>> on_stop_;
-};
-
-class [[nodiscard("an op that was not taken is never run, and nothing else says so")]] Submission
-    : public Result<void> {
- public:
-  using troupe_awaitable = void;
-
-  // NOLINTNEXTLINE(google-explicit-constructor): most submissions are through at once
-  Submission(Result<void> end) noexcept : Result<void>(std::move(end)) {}
-  /// `queue_full`, unless it is awaited.
-  explicit Submission(IntrusivePtr<HeldSubmission> held)
-      : Result<void>(Unexpected(held->queue_full())), held_(std::move(held)) {}
-  Submission(Submission&&) noexcept = default;
-  Submission& operator=(Submission&&) = delete;
-  ~Submission() {
-    if (is_waiting_) held_->cut_off();
-  }
-
-  bool await_ready() const noexcept { return !held_; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
-    is_waiting_ = true;
-    held_->start_in(waiter.promise().home(), waiter);
-  }
-  Result<void> await_resume() {
-    if (!std::exchange(is_waiting_, false)) return std::move(static_cast<Result<void>&>(*this));
-    return held_->finish();
-  }
-
- private:
-  IntrusivePtr<HeldSubmission> held_;
-  bool is_waiting_ = false;
 };
 
 }  // namespace troupe::inline v0

@@ -1,10 +1,10 @@
-#include "troupe/core/dtype.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "troupe/core/shape.hpp"
 
 namespace troupe {
 namespace {

@@ -1,7 +1,9 @@
-#include "troupe/core/dtype.hpp"
+#include "troupe/core/element.hpp"
 
 #include <array>
 #include <string>
+
+#include "troupe/core/shape.hpp"
 
 namespace troupe::inline v0 {
 namespace {

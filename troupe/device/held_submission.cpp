@@ -1,6 +1,7 @@
-#include "troupe/device/submission.hpp"
+#include "troupe/device/held_submission.hpp"
 
 #include "troupe/actor/system_core.hpp"
+#include "troupe/device/call.hpp"
 #include "troupe/device/device_state.hpp"
 
 namespace troupe::inline v0 {
@@ -80,6 +81,20 @@ void HeldSubmission::cut_off() noexcept {
 void HeldSubmission::stop_watching() noexcept {
   on_stop_.reset();  // waits for the callback if it runs right now
   if (limit_) device_->system().wheel().cancel(*std::exchange(limit_, nullptr));
+}
+
+Submission::Submission(HeldSubmission* held) : Result<void>(Unexpected(held->queue_full())), held_(held) {}
+
+void Submission::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
+  is_waiting_ = true;
+  held_->start_in(home, waiter);
+}
+
+Result<void> Submission::finish() { return held_->finish(); }
+
+void Submission::let_go() noexcept {
+  if (is_waiting_) held_->cut_off();
+  std::exchange(held_, nullptr)->release();
 }
 
 }  // namespace troupe::inline v0

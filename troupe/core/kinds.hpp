@@ -1,12 +1,60 @@
-// What can be done with the elements of tensors, by name. Numbers travel and are known to the GPU's code, too: append,
+// What users choose from by name, and ops carry by number. Numbers travel and are known to the GPU's code, too: append,
 // never reorder. Whether complex numbers have an operation is asked here, before an op is made and again when it runs.
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <string_view>
 
 namespace troupe::inline v0 {
+
+/// How it becomes known that an op is done. A choice for those who know it from other systems and want to compare; the
+/// default is the fastest, and all of them give the same answers.
+enum class CompletionPolicy : std::uint8_t {
+  timeline,  // the GPU writes the lane's counter itself
+  polled,    // a thread of the worker asks the events of the lanes, again and again
+  host_fn,   // the driver calls a function of the worker
+  blocking,  // threads of the worker sleep until the driver wakes them
+  kLast = blocking,
+};
+
+/// A number that arrays are multiplied by: real, or complex for complex arrays. Real factors suit every type; the
+/// complex ones come as a pair. It is converted to what the op computes in. Trivially destructible, see `Supervision`.
+struct Factor {
+  double real = 1.0;
+  double imaginary = 0.0;
+
+  constexpr Factor(double real_part = 1.0, double imaginary_part = 0.0) noexcept  // NOLINT(google-explicit-constructor)
+      : real(real_part), imaginary(imaginary_part) {}
+  template <class T>
+  constexpr Factor(std::complex<T> value) noexcept  // NOLINT(google-explicit-constructor)
+      : real(value.real()), imaginary(value.imag()) {}
+};
+
+/// What products are computed in.
+enum class Compute : std::uint8_t {
+  standard,  // the type itself; small floats in f32, i8 in i32
+  tf32,      // f32 with the factors rounded to 10 bits of mantissa, where the hardware has it
+  kLast = tf32,
+};
+/// Which half of a square matrix is meant; the other one is neither read nor written.
+enum class Triangle : std::uint8_t { lower, upper, kLast = upper };
+/// On which side of the other matrix the special one stands.
+enum class Side : std::uint8_t { left, right };
+enum class Activation : std::uint8_t {
+  none,
+  relu,
+  gelu,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kLast = gelu,
+};
+/// CSR: compressed rows. CSC: compressed columns. COO: row and column of each element. BSR: compressed rows of dense
+/// square blocks, each row-major.
+enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
+constexpr std::string_view name(SparseFormat format) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"CSR", "CSC", "COO", "BSR"};
+  return kNames[static_cast<std::size_t>(format)];
+}
 
 /// Of one operand.
 enum class Unary : std::uint8_t {
