@@ -60,8 +60,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   set(TROUPE_PCH_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
 endif()
+# g++ forgets which headers of a precompiled one are the system's, and warns of them where it optimises: not where
+# warnings are errors.
 function(troupe_pch target)
-  if(TROUPE_PCH)
+  if(TROUPE_PCH AND NOT (TROUPE_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
     target_precompile_headers(${target} PRIVATE ${TROUPE_PCH_HEADERS})
     target_compile_options(${target} PRIVATE ${TROUPE_PCH_OPTIONS})
   endif()

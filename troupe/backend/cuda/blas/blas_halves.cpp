@@ -9,8 +9,6 @@
 namespace troupe::cuda {
 namespace {
 
-using Triangle;
-
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 cublasFillMode_t flag(Triangle triangle) noexcept {
   return triangle == Triangle::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;

@@ -85,7 +85,7 @@ class KernelTables {
       const AnyKernelTable* const found = places_[at].load(std::memory_order_acquire);
       if (!found || found->key() == key) return places_[at];
     }
-    assert_failed("a table has a place", "there are more .cu files than kMaxFiles", __FILE__, __LINE__);
+    detail::assert_failed("a table has a place", "there are more .cu files than kMaxFiles", __FILE__, __LINE__);
   }
   AnyKernelTable& add(std::unique_ptr<AnyKernelTable> table);
 

@@ -12,8 +12,6 @@
 namespace troupe::cuda {
 namespace {
 
-using Activation;
-
 bool is_8_bit_float(DType dtype) noexcept { return dtype == DType::f8e4m3 || dtype == DType::f8e5m2; }
 DType wide_type(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 

@@ -11,8 +11,6 @@
 namespace troupe::host {
 namespace {
 
-using Triangle;
-
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 int flag(Triangle triangle) noexcept { return triangle == Triangle::lower ? OpenBlas::kLower : OpenBlas::kUpper; }
 int order_flag(bool rows) noexcept { return rows ? OpenBlas::kRowMajor : OpenBlas::kColumnMajor; }

@@ -11,8 +11,6 @@
 namespace troupe::host {
 namespace {
 
-using Activation;
-
 /// What is summed in.
 DType wide_type(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
