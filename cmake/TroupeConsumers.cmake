@@ -1,6 +1,6 @@
 # consumer.*: Troupe as users get it. Each test builds the project tests/consumer and runs its programs far from Troupe,
 # without a variable that would help them. Those that compile Troupe anew belong to the configuration `Consumers`, so
-# that only `./dev consumers` runs them; ccache makes them cheap, because their flags and folders are like ours.
+# that only `./dev consumers` runs them.
 cmake_path(GET PROJECT_BINARY_DIR PARENT_PATH consumer_folder)
 
 # troupe_consumer_test(name [NAME=value ...]): what tests/consumer/run.cmake is told.

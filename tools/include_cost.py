@@ -17,14 +17,14 @@ OWN = re.compile(r'^\s*#\s*include\s*"(troupe/[^"]+)"', re.MULTILINE)
 
 def standard_headers(root: Path) -> list[str]:
     """Those that troupe.hpp and what it includes name."""
-    found, standard, todo = set(), set(), ["troupe/troupe.hpp"]
-    while todo:
-        name = todo.pop()
+    found, standard, unread = set(), set(), ["troupe/troupe.hpp"]
+    while unread:
+        name = unread.pop()
         if name not in found:
             found.add(name)
             text = (root / name).read_text()
             standard.update(STANDARD.findall(text))
-            todo += OWN.findall(text)
+            unread += OWN.findall(text)
     return sorted(standard)
 
 

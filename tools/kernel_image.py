@@ -21,13 +21,13 @@ KEPT = 64  # images in the cache; the oldest go
 
 def files_of(source: Path, root: Path) -> list[Path]:
     """The source and what it includes of this project, each once."""
-    found, todo = [], [source]
-    while todo:
-        file = todo.pop()
+    found, unread = [], [source]
+    while unread:
+        file = unread.pop()
         if file in found or not file.is_file():
             continue
         found.append(file)
-        todo += [root / name.decode() for name in INCLUDE.findall(file.read_bytes())]
+        unread += [root / name.decode() for name in INCLUDE.findall(file.read_bytes())]
     return sorted(found)
 
 

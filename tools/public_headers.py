@@ -14,12 +14,12 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"(troupe/[^"]+)"', re.MULTILINE)
 
 
 def closure(root: Path) -> list[str]:
-    found, todo = set(), list(ROOTS)
-    while todo:
-        name = todo.pop()
+    found, unread = set(), list(ROOTS)
+    while unread:
+        name = unread.pop()
         if name not in found:
             found.add(name)
-            todo += INCLUDE.findall((root / name).read_text())
+            unread += INCLUDE.findall((root / name).read_text())
     return sorted(found)
 
 

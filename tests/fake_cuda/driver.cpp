@@ -1,6 +1,5 @@
-// libcuda.so.1, the fake: devices, contexts, streams, events, modules. Memory is in driver_memory.cpp. A device
-// pointer is an address of this process; most kernels do nothing
-// (kernels.hpp); those whose names say so fault.
+// libcuda.so.1, the fake: devices, contexts, streams, events, modules. Memory is in driver_memory.cpp. A device pointer
+// is an address of this process; most kernels do nothing (kernels.hpp); those whose names say so fault.
 #include "tests/fake_cuda/driver.hpp"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "tests/fake_cuda/kernels.hpp"
+#include "troupe/backend/cuda/driver/driver.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -326,27 +326,6 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
 
 // ---- how all of them are found ----
 
-#define FAKE_FUNCTIONS(each)                                                                                           \
-  each(cuInit) each(cuDriverGetVersion) each(cuDeviceGetCount) each(cuDeviceGet) each(cuDeviceGetName)                 \
-      each(cuDeviceGetUuid) each(cuDeviceTotalMem) each(cuDeviceGetAttribute) each(cuCtxCreate) each(cuCtxDestroy)     \
-          each(cuCtxSetCurrent) each(cuMemGetInfo) each(cuMemCreate) each(cuMemRelease)                                \
-              each(cuMemExportToShareableHandle) each(cuMemImportFromShareableHandle) each(cuMemAddressReserve)        \
-                  each(cuMemAddressFree) each(cuMemMap) each(cuMemUnmap) each(cuMemSetAccess) each(cuMemHostRegister)  \
-                      each(cuMemHostUnregister) each(cuMemHostGetDevicePointer) each(cuMemcpyAsync)                    \
-                          each(cuMemcpy2DAsync) each(cuMemsetD8Async) each(cuMemsetD16Async) each(cuMemsetD32Async)    \
-                              each(cuStreamCreateWithPriority) each(cuStreamDestroy) each(cuStreamQuery)               \
-                                  each(cuStreamWriteValue32) each(cuStreamWaitValue32) each(cuModuleLoadData)          \
-                                      each(cuModuleUnload) each(cuModuleGetFunction) each(cuLaunchKernel)              \
-                                          each(cuCtxSynchronize) each(cuCtxGetStreamPriorityRange)                     \
-                                              each(cuFuncGetParamInfo) each(cuFuncSetAttribute) each(cuEventCreate)    \
-                                                  each(cuEventDestroy) each(cuEventRecord) each(cuEventQuery)          \
-                                                      each(cuEventSynchronize) each(cuEventElapsedTime)                \
-                                                          each(cuCtxGetDevice) each(cuLaunchHostFunc) each(cuMemAlloc) \
-                                                              each(cuMemAllocManaged) each(cuMemFree)                  \
-                                                                  each(cuMemAllocAsync) each(cuMemFreeAsync)           \
-                                                                      each(cuDeviceGetDefaultMemPool)                  \
-                                                                          each(cuMemPoolSetAttribute)
-
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_t,
                              CUdriverProcAddressQueryResult* status) {
   if (status) *status = CU_GET_PROC_ADDRESS_SUCCESS;
@@ -355,7 +334,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_
   if (page().lacks == hash_of(wanted)) return CUDA_ERROR_NOT_FOUND;
 #define FAKE_FUNCTION(name) \
   if (wanted == #name) *function = reinterpret_cast<void*>(&::name);
-  FAKE_FUNCTIONS(FAKE_FUNCTION)
+  TROUPE_DRIVER_FUNCTIONS(FAKE_FUNCTION)  // a function that the backend calls and this file lacks does not compile
 #undef FAKE_FUNCTION
   return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
