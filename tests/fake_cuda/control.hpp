@@ -32,11 +32,12 @@ struct CallCount {
 /// All zeros is a good page: nothing fails.
 struct Page {
   // ---- the test writes ----
-  std::atomic<std::uint64_t> fail_at;    // the number of the call that fails; 0: none
-  std::atomic<std::uint64_t> fail_only;  // the hash of the only function that is numbered; 0: all, except questions
-  std::atomic<std::int32_t> fail_code;   // as the driver says it; libraries say it in their way
-  std::atomic<std::uint64_t> lacks;      // the hash of a function that the driver has not
-  std::atomic<std::int32_t> version;     // of the driver; 0: 13000
+  std::atomic<std::uint64_t> fail_at;      // the number of the call that fails; 0: none
+  std::atomic<std::uint64_t> fail_only;    // the hash of the only function that is numbered; 0: all, except questions
+  std::atomic<std::int32_t> fail_code;     // as the driver says it; libraries say it in their way
+  std::atomic<std::int32_t> fail_process;  // the only process in which calls are numbered; 0: all
+  std::atomic<std::uint64_t> lacks;        // the hash of a function that the driver has not
+  std::atomic<std::int32_t> version;       // of the driver; 0: 13000
   std::atomic<std::int32_t> gpus_less_1;
   std::atomic<std::uint64_t> memory_bytes;  // of a GPU; 0: the default
   std::atomic<std::int32_t> held;           // streams begin nothing while it is not 0

@@ -97,6 +97,7 @@ TEST_P(FakeStickyErrors, make_the_standby_take_over_with_all_memory) {
   const Array<float> c = filled(gpu, {16, 16}, 1.0f);
   const Array<float> copied = value(gpu.array<float>({5000}));
   value(gpu.blas().gemm(a, a, c).get());
+  page().fail_process = gpu.worker_pid();  // and not in the standby, which may still be made ready
   fail_call(1, 700, GetParam());
   (void)gpu.copy(kept, copied).get();
   (void)gpu.blas().gemm(a, a, c).get();
@@ -105,6 +106,13 @@ TEST_P(FakeStickyErrors, make_the_standby_take_over_with_all_memory) {
   EXPECT_TRUE(is_ramp(gpu, kept)) << "what was written is there in the next worker";
   EXPECT_TRUE(gpu.copy(kept, copied).get());
   EXPECT_TRUE(is_ramp(gpu, copied));
+}
+
+TEST_F(FakeErrors, a_worker_that_is_poisoned_while_it_is_made_ready_is_replaced) {
+  fail_call(1, 700, "cublasZgemm_v2_64");  // nobody asked for one: the worker loads the usual kernels
+  const Device gpu = open_gpu(in_process());
+  eventually([&] { return gpu.generation() == 2; });
+  EXPECT_TRUE(is_ramp(gpu, ramp(gpu, 1000)));
 }
 
 TEST_F(FakeErrors, a_device_in_a_thread_is_lost_when_its_stream_cannot_say_that_it_is_done) {

@@ -22,6 +22,8 @@ int enter(const char* function, bool is_question) {
   if (CallCount* const count = count_of(page, hash)) count->count.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t only = page.fail_only.load(std::memory_order_acquire);
   if (only == 0 ? is_question : only != hash) return 0;
+  if (const int process = page.fail_process.load(std::memory_order_acquire); process != 0 && process != getpid())
+    return 0;
   const std::uint64_t number = page.numbered.fetch_add(1) + 1;
   if (number != page.fail_at.load(std::memory_order_acquire)) return 0;
   const int code = page.fail_code.load(std::memory_order_acquire);

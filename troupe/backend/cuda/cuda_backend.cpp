@@ -168,7 +168,11 @@ void CudaBackend::warm() noexcept {
   const std::uint32_t number = op::lane_of(op::Family::blas);
   const Result<CudaLane*> blas_lane = lane(number);
   const Result<void> warmed = blas_lane ? ops_.warm(number, (*blas_lane)->stream()) : fail(blas_lane.error());
-  if (!warmed && setup_.log)
+  if (warmed) return;
+  if (warmed.error().kind() == ErrorKind::context_poisoned) return poisoned(warmed.error());
+  if (const Result<void> well = blas_lane ? (*blas_lane)->query() : Result<void>(); !well)
+    return poisoned(well.error());  // a standby that takes over must not find out then
+  if (setup_.log)
     setup_.log({.level = LogLevel::warning,
                 .time = Clock::now(),
                 .source = "cuda",
