@@ -148,6 +148,17 @@ GpuHang gpu_hang() {
   return {.next_op_ms = ms_between(deadline, served), .error_ms = ms_between(deadline, failed)};
 }
 
+double gpu_first_op_ms() {
+  System system({.threads = 1, .log = log_nothing()});
+  const Stopwatch stopwatch;
+  Device device = value(system.device("cuda", {.standby = Standby::none}));
+  const Array<float> array = value(device.array<float>({1024}));
+  value(device.fill(array, 1.0F).within(kPatience).get());
+  const double ms = stopwatch.ns() / 1e6;
+  device.close();
+  return ms;
+}
+
 double gpu_idle_percent(double seconds) {
   const Doomed idle(Standby::warm);
   return cpu_percent_with_workers(std::chrono::duration<double>(seconds));

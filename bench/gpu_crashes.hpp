@@ -28,6 +28,9 @@ struct GpuHang {
 };
 GpuHang gpu_hang();
 
+/// Milliseconds from opening a device until its first op is done: a worker has to start, and there was no standby.
+double gpu_first_op_ms();
+
 /// What a device with its worker and a standby use when nothing is asked of them, in percent of one core.
 double gpu_idle_percent(double seconds);
 

@@ -48,6 +48,12 @@ References one(std::string name, Measurement measure) {
   return {.all = {{std::move(name), std::move(measure)}}, .why_none = {}};
 }
 
+/// The same beside PyTorch, which is there to compare with: raw CUDA is what the limit is about.
+References with_torch(References references, std::string name, Measurement measure) {
+  references.all.push_back({std::move(name), std::move(measure)});
+  return references;
+}
+
 /// Two figures of one event. Whoever asks first, one side of a row or one of two rows, makes it happen, and the other
 /// gets the rest of it.
 class Pair {
@@ -139,7 +145,9 @@ std::vector<Row> gemm_rows(const SharedGpu& gpu, const Options& options) {
       {.name = "sgemm 64, there and back",
        .unit = "us",
        .ours = [=] { return kUs * gpu->ours().gemm_ns(64, small); },
-       .references = one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(64, small); }),
+       .references =
+           with_torch(one("raw: cublasSgemm, flag, spin", [=] { return kUs * gpu->raw().gemm_ns(64, small); }),
+                      "PyTorch's torch.mm", [=] { return kUs * gpu->torch().gemm_ns(64, small); }),
        .limit = Limit::at_most_times(1.15),
        .rounds = options.rounds(9)},
       {.name = "sgemm 1024, there and back",
@@ -303,18 +311,20 @@ Row large_copy_row(const SharedGpu& gpu, const Options& options, std::string nam
           .rounds = options.rounds(9)};
 }
 
-Row small_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way) {
+Row small_copy_row(const SharedGpu& gpu, const Options& options, std::string name, CopyWay way, Measurement torch) {
   const int copies = options.count(kSmallCopies);
   return {.name = std::move(name),
           .unit = "us",
           .ours = [=] { return kUs * gpu->ours().copy_ns(way, kSmallCopyBytes, copies); },
-          .references = one("raw: cuMemcpyAsync, flag, spin",
-                            [=] { return kUs * gpu->raw().copy_ns(way, kSmallCopyBytes, copies); }),
+          .references = with_torch(one("raw: cuMemcpyAsync, flag, spin",
+                                       [=] { return kUs * gpu->raw().copy_ns(way, kSmallCopyBytes, copies); }),
+                                   "PyTorch's copy_", std::move(torch)),
           .limit = Limit::at_most_times(1.2),
           .rounds = options.rounds(9)};
 }
 
 std::vector<Row> memory_rows(const SharedGpu& gpu, const Options& options) {
+  const int copies = options.count(kSmallCopies);
   const auto large = [&](const char* name, CopyWay way, double times) {
     return large_copy_row(gpu, options, name, way, Limit::at_least_times(times));
   };
@@ -324,8 +334,10 @@ std::vector<Row> memory_rows(const SharedGpu& gpu, const Options& options) {
       large("256 MiB out, pinned", CopyWay::pinned_out(), 0.97),
       large("256 MiB in from ordinary memory", CopyWay::ordinary_in(), 2),
       large("256 MiB out into ordinary memory", CopyWay::ordinary_out(), 1),
-      small_copy_row(gpu, options, "4 KiB in", CopyWay::pinned_in()),
-      small_copy_row(gpu, options, "4 KiB out", CopyWay::pinned_out()),
+      small_copy_row(gpu, options, "4 KiB in", CopyWay::pinned_in(),
+                     [=] { return kUs * gpu->torch().copy_in_ns(kSmallCopyBytes, copies); }),
+      small_copy_row(gpu, options, "4 KiB out", CopyWay::pinned_out(),
+                     [=] { return kUs * gpu->torch().copy_out_ns(kSmallCopyBytes, copies); }),
   };
 }
 
@@ -377,6 +389,12 @@ std::vector<Row> fault_rows(const SharedGpu& gpu, const Options& options) {
        .limit = Limit::at_most_over(5),
        .rounds = options.rounds(kCrashes)},
       row("illegal address to next op, without a standby", fault(Standby::none), 450, kFewCrashes),
+      {.name = "a new process to its first op done",
+       .unit = "ms",
+       .ours = alone(gpu, [] { return ours::gpu_first_op_ms(); }),
+       .references = one("PyTorch: start, import, torch.mm", alone(gpu, [] { return torch_first_op_ms(); })),
+       .limit = Limit::printed(),
+       .rounds = options.rounds(kFewCrashes)},
   };
 }
 

@@ -9,25 +9,41 @@
 #include <string>
 
 #include "bench/bench.hpp"
+#include "bench/stopwatch.hpp"
 
 namespace troupe::bench {
 namespace {
 
-constexpr char kEinsum[] = R"(
+constexpr char kScript[] = R"(
 import statistics, sys, time
 import torch
-def once(a, b):
+def einsum(extent):
+    a, b = (torch.rand([extent] * 4, device="cuda") - 0.5 for _ in "ab")
+    return lambda: torch.einsum("abcd,cdef->abef", a, b)
+def gemm(extent):
+    a, b, c = (torch.rand([extent] * 2, device="cuda") - 0.5 for _ in "abc")
+    return lambda: torch.mm(a, b, out=c)
+def copy_in(size_bytes):
+    here, there = pinned_and_device(size_bytes)
+    return lambda: there.copy_(here, non_blocking=True)
+def copy_out(size_bytes):
+    here, there = pinned_and_device(size_bytes)
+    return lambda: here.copy_(there, non_blocking=True)
+def pinned_and_device(size_bytes):
+    here = torch.zeros(size_bytes, dtype=torch.uint8).pin_memory()
+    return here, torch.zeros(size_bytes, dtype=torch.uint8, device="cuda")
+def once(op):
     begin = time.perf_counter_ns()
-    torch.einsum("abcd,cdef->abef", a, b)
+    op()
     torch.cuda.synchronize()
     return time.perf_counter_ns() - begin
 for line in sys.stdin:
-    extent, count = (int(word) for word in line.split())
-    a, b = (torch.rand([extent] * 4, device="cuda") - 0.5 for _ in "ab")
+    what, size, count = line.split()
+    op = globals()[what](int(size))
     settled = time.perf_counter_ns() + 100_000_000
-    while time.perf_counter_ns() < settled:
-        once(a, b)
-    print(statistics.median(once(a, b) for _ in range(count)), flush=True)
+    while count != "1" and time.perf_counter_ns() < settled:
+        once(op)
+    print(statistics.median(once(op) for _ in range(int(count))), flush=True)
 )";
 
 }  // namespace
@@ -40,19 +56,26 @@ Torch::Torch() {
   const wire::Descriptor nothing(open("/dev/null", O_WRONLY | O_CLOEXEC));
   Result<wire::Child> child =
       wire::Child::spawn({.executable = "/usr/bin/env",
-                          .arguments = {"python3", "-c", kEinsum},
+                          .arguments = {"python3", "-c", kScript},
                           .descriptors = {{0, theirs.get()}, {1, theirs.get()}, {2, nothing.get()}},
                           .environment = {}});
   if (child) child_ = std::move(*child);
 }
 
-double Torch::einsum_ns(int extent, int count) {
-  std::string line = std::to_string(extent) + " " + std::to_string(count) + "\n";
+double Torch::ns(const std::string& what, std::size_t size, int count) {
+  std::string line = what + " " + std::to_string(size) + " " + std::to_string(count) + "\n";
   if (!child_ || send(talk_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return kNotMeasured;
   line.clear();
   for (char next = 0; next != '\n'; line += next)
     if (read(talk_.get(), &next, 1) != 1) return kNotMeasured;  // it has ended: there is no PyTorch, or no GPU for it
   return std::strtod(line.c_str(), nullptr);
+}
+
+double torch_first_op_ms() {
+  const Stopwatch stopwatch;
+  Torch torch;
+  const double first_ns = torch.gemm_ns(1, 1);
+  return first_ns == first_ns ? stopwatch.ns() / 1e6 : kNotMeasured;
 }
 
 }  // namespace troupe::bench

@@ -2,7 +2,9 @@
 // still has the benchmark.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
 
 #include "troupe/wire/child.hpp"
 
@@ -13,13 +15,25 @@ class Torch {
  public:
   Torch();
 
-  /// Nanoseconds for torch.einsum("abcd,cdef->abef") of floats on the first GPU, every extent of that size, one at a
-  /// time: the median of so many. NaN where there is no Python with PyTorch that sees a GPU.
-  double einsum_ns(int extent, int count);
+  // Nanoseconds on the first GPU, one at a time: the median of so many. NaN where there is no Python with PyTorch that
+  // sees a GPU.
+
+  /// torch.einsum("abcd,cdef->abef") of floats, every extent of that size.
+  double einsum_ns(std::size_t extent, int count) { return ns("einsum", extent, count); }
+  /// torch.mm of floats, into a matrix that is there.
+  double gemm_ns(std::size_t extent, int count) { return ns("gemm", extent, count); }
+  /// copy_ between pinned memory and the GPU.
+  double copy_in_ns(std::size_t size_bytes, int count) { return ns("copy_in", size_bytes, count); }
+  double copy_out_ns(std::size_t size_bytes, int count) { return ns("copy_out", size_bytes, count); }
 
  private:
+  double ns(const std::string& what, std::size_t size, int count);
+
   wire::Descriptor talk_;
   std::optional<wire::Child> child_;
 };
+
+/// Milliseconds from the start of a process that imports PyTorch until its first op is done; NaN as above.
+double torch_first_op_ms();
 
 }  // namespace troupe::bench
