@@ -3,15 +3,22 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/troupe")
 # What was not built cannot be installed; CMake alone would speak of a file that it cannot find.
-foreach(target IN ITEMS troupe_library troupe_backends troupe_worker troupe_tool)
+set(installed_libraries ${what_programs_link})
+if(NOT BUILD_SHARED_LIBS)
+  list(APPEND installed_libraries troupe_backends)
+endif()
+foreach(target IN ITEMS ${installed_libraries} troupe_worker troupe_tool)
   install(CODE "
   if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
     message(FATAL_ERROR \"Troupe is not built whole: $<TARGET_FILE:${target}> is missing. Build it first: \"
                         \"cmake --build ${PROJECT_BINARY_DIR}\")
   endif()")
 endforeach()
-install(TARGETS troupe troupe_library troupe_backends troupe_thread EXPORT troupeTargets
+install(TARGETS troupe ${installed_libraries} EXPORT troupeTargets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(NOT BUILD_SHARED_LIBS)
+  install(TARGETS troupe_thread EXPORT troupeTargets)
+endif()
 install(TARGETS troupe_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS troupe_worker RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/troupe")
 install(EXPORT troupeTargets NAMESPACE troupe:: DESTINATION "${package_dir}")

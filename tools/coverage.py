@@ -3,40 +3,35 @@
 
   coverage.py [-v] BUILD FOLDER
 
-Lines are those that gcov knows code for, headers too; one that several objects have has run when it ran in any."""
+Lines are those that llvm-cov knows code for, headers too; one that several objects have has run when it ran in any."""
 import argparse
 import collections
-import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 
-def documents(text: str):
-    """gcov prints a JSON document for each object, one after another."""
-    for line in text.splitlines():
-        if line.strip():
-            yield json.loads(line)
+COUNTED = re.compile(r" *(#####|=====|\d+\*?): *(\d+):")
 
 
 def count(build: Path, folder: str) -> dict[str, dict[int, bool]]:
     """Which lines of which file have run."""
     notes = sorted(build.resolve().rglob("*.gcno"))
-    gcov = os.environ.get("GCOV", "gcov")
+    llvm_cov = os.environ.get("LLVM_COV", "llvm-cov-19")
     lines: dict[str, dict[int, bool]] = collections.defaultdict(dict)
     for note in notes:
-        answer = subprocess.run([gcov, "--json-format", "--stdout", str(note)], cwd=build, capture_output=True,
-                                text=True, check=True)
-        for document in documents(answer.stdout):
-            for file in document["files"]:
-                at = file["file"].find(folder + "/")
-                if at < 0:
-                    continue
-                known = lines[file["file"][at:]]
-                for line in file["lines"]:
-                    number = line["line_number"]
-                    known[number] = known.get(number, False) or line["count"] > 0
+        answer = subprocess.run([llvm_cov, "gcov", "-t", str(note)], cwd=build, capture_output=True, text=True,
+                                check=True)
+        known: dict[int, bool] = {}
+        for line in answer.stdout.splitlines():
+            if source := re.match(r" *-: *0:Source:(.*)", line):
+                at = source[1].find(folder + "/")
+                known = lines[source[1][at:]] if at >= 0 else {}
+            elif counted := COUNTED.match(line):
+                number = int(counted[2])
+                known[number] = known.get(number, False) or counted[1][0] not in "#="
     return lines
 
 

@@ -1,6 +1,7 @@
 # Gets Troupe in one of the ways that users have, then builds and runs the project beside this file with it.
 #   HOW     package: install BUILD; subdirectory, fetch: from SOURCE; built_package: build SOURCE and install it;
 #           not_built: install what was not built
+#   SHARED  Troupe is a shared object
 #   MOVED   the package is moved to another prefix after it was installed
 #   WORK    the folder for all of it, emptied first except for builds of Troupe
 cmake_minimum_required(VERSION 3.25)
@@ -16,7 +17,7 @@ if(FLAGS)
 endif()
 set(how_to_build_troupe ${how_to_compile} "-DTROUPE_WERROR=${WERROR}" "-DTROUPE_CUDA=${CUDA}"
     "-DTROUPE_KERNEL_CACHE=${KERNEL_CACHE}" -DTROUPE_BUILD_TESTS=OFF -DTROUPE_BUILD_BENCH=OFF
-    -DTROUPE_BUILD_EXAMPLES=OFF)
+    -DTROUPE_BUILD_EXAMPLES=OFF "-DBUILD_SHARED_LIBS=${SHARED}")
 
 if(HOW STREQUAL "not_built")
   file(REMOVE_RECURSE "${WORK}")
@@ -51,7 +52,10 @@ else()
   set(where "-DTROUPE_SOURCE=${SOURCE}" ${how_to_build_troupe})
 endif()
 
-set(programs consumer consumer_behind consumer_thread)
+set(programs consumer consumer_behind)
+if(NOT SHARED)
+  list(APPEND programs consumer_thread)
+endif()
 step("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${build}" "-DHOW=${HOW}" ${where})
 step("${CMAKE_COMMAND}" --build "${build}" --target ${programs})
 

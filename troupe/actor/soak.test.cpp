@@ -11,6 +11,7 @@
 
 #include "troupe/actor/system.hpp"
 #include "troupe/actor/when.hpp"
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe {
 namespace {
@@ -155,11 +156,7 @@ Task<Result<void>> batch(Troop& troop, std::uint64_t seed, int count, Tally& tal
   co_return Result<void>();
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kAsks = 200'000;
-#else
-constexpr std::uint64_t kAsks = 1'000'000;
-#endif
+constexpr std::uint64_t kAsks = kSanitized ? 200'000 : 1'000'000;
 
 }  // namespace
 

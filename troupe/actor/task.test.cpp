@@ -7,6 +7,7 @@
 
 #include "troupe/actor/testkit.hpp"
 #include "troupe/actor/when.hpp"
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe {
 namespace {
@@ -43,7 +44,7 @@ Task<int> throws() {
 Task<> nothing() { co_return; }
 
 // g++ turns the transfer between coroutines into a jump only when it optimises and no sanitizer is on.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#if TROUPE_SANITIZED || !defined(__OPTIMIZE__)
 constexpr int kMany = 1'000;
 #else
 constexpr int kMany = 300'000;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "troupe/core/sanitized.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe {
@@ -48,13 +49,6 @@ class LogKeeper {
   std::mutex mutex_;
   std::vector<std::string> lines_;
 };
-
-/// A sanitizer reports crashes in its own way, takes memory of its own without limits, and needs descriptors.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 class DeviceTest : public ::testing::Test {
  protected:

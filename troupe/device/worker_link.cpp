@@ -67,7 +67,8 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
 Result<void> WorkerLink::start_thread(wire::Descriptor their_end) {
   if (troupe_serve_in_thread == nullptr)
     return fail(ErrorKind::unsupported,
-                "Isolation::thread needs the backends in this program: link the CMake target troupe::thread, too");
+                "Isolation::thread needs the backends in this program: link the CMake target troupe::thread, too, "
+                "which a static build of Troupe has");
   thread_ = std::make_shared<ThreadState>();
   try {
     std::thread([state = thread_, log = log_, end = std::move(their_end)]() mutable {

@@ -35,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "troupe/core/sanitized.hpp"
 #include "troupe/core/seed.test.hpp"
 #include "troupe/troupe.hpp"
 
@@ -48,7 +49,7 @@ struct Place {
   const char* name;
 };
 // A sanitizer and a GPU do not go together, and GPUs are tested with one compiler.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+#if TROUPE_SANITIZED || defined(__clang__)
 inline constexpr std::array kPlaces{Place{"host", "host"}};
 #else
 inline constexpr std::array kPlaces{Place{"host", "host"},
@@ -57,8 +58,8 @@ inline constexpr std::array kPlaces{Place{"host", "host"},
 
 template <class... Ts>
 struct TypeList {};
-// Every type takes its time to compile. A sanitizer looks at memory and threads, so one will do.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Every type takes its time to compile. ThreadSanitizer looks at threads, so one will do.
+#if TROUPE_TEST_ONE_TYPE
 template <class T, class...>
 using Types = TypeList<T>;
 #else

@@ -18,16 +18,7 @@
 #include <cstring>
 #include <string_view>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TROUPE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define TROUPE_SANITIZED 1
-#endif
-#endif
-#ifndef TROUPE_SANITIZED
-#define TROUPE_SANITIZED 0
-#endif
+#include "troupe/core/sanitized.hpp"
 
 // Keeper and child run on borrowed memory and thread-local storage: nothing of a sanitizer's may run in them.
 #define TROUPE_BORROWS [[gnu::noinline]] __attribute__((no_sanitize("address", "thread", "undefined")))

@@ -17,14 +17,7 @@
 
 #include "troupe/backend/op_notes.hpp"
 #include "troupe/backend/plugin/plugins.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TROUPE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TROUPE_TEST_SANITIZED 1
-#endif
-#endif
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe::worker {
 namespace {
@@ -69,9 +62,7 @@ int status_of_child(LastWords& words, F function) {
 class Dying : public testing::Test {
  protected:
   void SetUp() override {
-#ifdef TROUPE_TEST_SANITIZED
-    GTEST_SKIP() << "a sanitizer catches crashes itself, before or instead of the worker's handlers";
-#endif
+    if (kSanitized) GTEST_SKIP() << "a sanitizer catches crashes itself, before or instead of the worker's handlers";
   }
 
   /// Expects that the child died of a signal and said so, with those parts in its words.

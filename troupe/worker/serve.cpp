@@ -11,6 +11,7 @@
 
 #include "troupe/backend/cuda/cuda_backend.hpp"
 #include "troupe/backend/host/host_backend.hpp"
+#include "troupe/core/sanitized.hpp"
 #include "troupe/worker/last_words.hpp"
 #include "troupe/worker/loop.hpp"
 
@@ -42,14 +43,8 @@ Result<Shared> be_greeted(wire::Socket& socket) {
   return Shared{*hello, std::move(channel), std::move(bells)};
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // and so the process maps terabytes that it never touches
-#else
-constexpr bool kSanitized = false;
-#endif
-
 void limit_own_memory(std::uint64_t bytes) {
-  if (bytes == 0 || kSanitized) return;
+  if (bytes == 0 || kSanitized) return;  // a sanitizer maps terabytes that it never touches
   const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
   setrlimit(RLIMIT_DATA, &limit);  // private memory only: the vault is shared memory and does not count
 }

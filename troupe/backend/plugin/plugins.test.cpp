@@ -12,13 +12,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TROUPE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TROUPE_TEST_SANITIZED 1
-#endif
-#endif
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe::backend {
 namespace {
@@ -151,16 +145,13 @@ TEST(Plugins, an_exception_becomes_a_library_error) {
 }
 
 TEST(Plugins, an_exhausted_memory_becomes_out_of_memory_and_the_next_call_works) {
-#ifdef TROUPE_TEST_SANITIZED
-  GTEST_SKIP() << "a sanitizer's allocator ends the process where the ordinary one throws";
-#else
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator ends the process where the ordinary one throws";
   Plugins plugins;
   const Result<void> result = call(plugins, bad_plugin("memory", bytes_of(std::int64_t{64} << 20)));
   expect_error(result, ErrorKind::out_of_memory, {"memory"});
   EXPECT_EQ(result.error().origin().op, "plugin.call memory");
   std::vector<float> values = {1};
   EXPECT_TRUE(call(plugins, bad_plugin("scale", bytes_of(2.0f)), {vector_of(values, op::Access::update)}));
-#endif
 }
 
 TEST(Plugins, an_unknown_function_is_refused_with_the_names_there_are) {

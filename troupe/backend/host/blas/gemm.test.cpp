@@ -79,7 +79,7 @@ struct Product {
     std::int64_t count = 0;
     for (std::size_t at = 0; at < after.size(); ++at) {
       Term sum;
-      if (scalars.alpha != 0.0) sum = dot(wide_a.data() + at / n * k, wide_b.data() + at % n, k, n);
+      if (scalars.alpha != 0.0 && k != 0) sum = dot(wide_a.data() + at / n * k, wide_b.data() + at % n, k, n);
       Wide exact = scalars.alpha * sum.exact;
       double size = std::abs(scalars.alpha) * sum.size;
       if (scalars.beta != 0.0) exact += scalars.beta * before[at];

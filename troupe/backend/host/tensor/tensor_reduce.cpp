@@ -224,7 +224,12 @@ double Nest::elements() const noexcept {
   return count;
 }
 
+void Nest::stay_in_inputs() noexcept {
+  for (Axis& axis : axes_) axis.steps = {0, 0, axis.steps[2]};
+}
+
 void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nest reduced) {
+  if (reduced.is_empty()) kept.stay_in_inputs();
   kept.arrange();
   reduced.arrange();
   if (is_complex(what.in))

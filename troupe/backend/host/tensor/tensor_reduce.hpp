@@ -30,6 +30,9 @@ class Nest {
   Axis take_innermost() noexcept;
   const Axis* innermost() const noexcept { return count_ > 0 ? &axes_[0] : nullptr; }
   double elements() const noexcept;
+  bool is_empty() const noexcept { return is_empty_; }
+  /// Walks over the output only, for inputs that have no memory.
+  void stay_in_inputs() noexcept;
 
   /// Calls `f` with the pointers of each place; not at all when an extent is 0.
   template <class F>

@@ -1,0 +1,19 @@
+// Whether a sanitizer is compiled in: it maps terabytes, keeps things per thread, reports crashes in its own way.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TROUPE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define TROUPE_SANITIZED 1
+#endif
+#endif
+#ifndef TROUPE_SANITIZED
+#define TROUPE_SANITIZED 0
+#endif
+
+namespace troupe::inline v0 {
+
+inline constexpr bool kSanitized = TROUPE_SANITIZED != 0;
+
+}  // namespace troupe::inline v0
