@@ -42,7 +42,8 @@ TEST(OpText, says_what_is_wrong_with_json) {
   EXPECT_EQ(message("{\"op\": \"memory.melt\"}"), "there is no op \"memory.melt\"");
   EXPECT_EQ(message("{}"), "the field \"op\" is missing");
   EXPECT_EQ(message("{\"op\": \"memory.ready\"}"), "memory.ready: the field \"in\" is missing");
-  EXPECT_EQ(message("{\"op\": \"memory.ready\", \"in\": 3}"), "memory.ready: the field \"in\" cannot have the value that is given");
+  EXPECT_EQ(message("{\"op\": \"memory.ready\", \"in\": 3}"),
+            "memory.ready: the field \"in\" cannot have the value that is given");
   EXPECT_EQ(message("{\"op\": \"control.nop\", \"x\": 3}"), "control.nop has no field \"x\"");
   EXPECT_EQ(message("{\"op\": "), "this is not JSON from byte 7 on");
 }
