@@ -38,16 +38,20 @@ int usable_cores() noexcept {
 Result<void> check(const SpawnOptions& options) {
   const auto no = [](std::string why) { return fail(ErrorKind::invalid_argument, std::move(why)); };
   if (!options.name.empty() && (!is_name(options.name) || options.name.front() == '$'))
-    return no("'" + std::string(options.name) +
-              "' cannot be an actor's name: letters, digits, '-', '_' and '.', at most " +
-              std::to_string(kMaxNameLength));
+    return no("the name of an actor is '" + std::string(options.name) +
+              "'; it must have letters, digits, '-', '_' and '.' only, and at most " + std::to_string(kMaxNameLength));
   if (options.mailbox_capacity == 0 || options.mailbox_capacity > kMaxMailboxCapacity)
-    return no("a mailbox holds 1 to " + std::to_string(kMaxMailboxCapacity) + " messages, not " +
-              std::to_string(options.mailbox_capacity));
-  if (options.max_handlers == 0) return no("an actor with max_handlers = 0 could never handle anything");
-  if (options.supervision.max_restarts < 0) return no("a restart limit cannot be negative");
-  if (options.supervision.window.count() <= 0) return no("a restart window must be positive");
-  if (options.supervision.backoff.initial.count() < 0) return no("a back-off cannot be negative");
+    return no("mailbox_capacity is " + std::to_string(options.mailbox_capacity) + "; it must be 1 to " +
+              std::to_string(kMaxMailboxCapacity));
+  if (options.max_handlers == 0) return no("max_handlers is 0; it must be positive");
+  if (options.supervision.max_restarts < 0)
+    return no("supervision.max_restarts is " + std::to_string(options.supervision.max_restarts) +
+              "; it must not be negative");
+  if (options.supervision.window.count() <= 0)
+    return no("supervision.window is " + to_string(options.supervision.window) + "; it must be positive");
+  if (options.supervision.backoff.initial.count() < 0)
+    return no("supervision.backoff.initial is " + to_string(options.supervision.backoff.initial) +
+              "; it must not be negative");
   return {};
 }
 
@@ -69,7 +73,7 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
   auto core = IntrusivePtr<SystemCore>::adopt(new SystemCore(std::move(options)));
   SystemCore& self = *core;
   const SystemOptions& given = self.options_;
-  if (given.max_actors == 0) return fail(ErrorKind::invalid_argument, "max_actors = 0 leaves no room for any actor");
+  if (given.max_actors == 0) return fail(ErrorKind::invalid_argument, "max_actors is 0; it must be positive");
   if (given.deterministic_seed) {
     self.clock_ = std::make_unique<detail::VirtualClock>();
     self.wheel_ = std::make_unique<TimerWheel>(self.clock_->now(), [] {});
@@ -148,7 +152,8 @@ Result<void> SystemCore::add(Cell& cell) {
   {
     const std::lock_guard lock(tree_mutex_);
     if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down: it takes no more actors");
-    if (parent && !parent->takes_children_) return fail(ErrorKind::stopped, parent->path() + " stops");
+    if (parent && !parent->takes_children_)
+      return fail(ErrorKind::stopped, parent->path() + " is stopping: it takes no more children");
     if (actors_ >= options_.max_actors + 2)  // the two roots are ours
       return fail(ErrorKind::out_of_memory,
                   "there are " + std::to_string(options_.max_actors) + " actors, as many as max_actors allows");

@@ -16,7 +16,7 @@ class JsonParser {
   Result<Json> whole() {
     Json json;
     if (!value(json, 0) || (skip_space(), at_ != text_.size()))
-      return fail(ErrorKind::invalid_argument, "this is no JSON from byte " + std::to_string(at_) + " on");
+      return fail(ErrorKind::invalid_argument, "this is not JSON from byte " + std::to_string(at_) + " on");
     return json;
   }
 

@@ -34,11 +34,12 @@ Result<Shape> Shape::make(std::span<const std::int64_t> extents) {
 }
 
 Result<void> check(const Shape& shape) {
-  if (shape.too_long()) return invalid(shape, "has more than " + std::to_string(kMaxRank) + " dimensions");
+  if (shape.too_long())
+    return invalid(shape, "has too many dimensions; at most " + std::to_string(kMaxRank) + " are possible");
   std::int64_t product = 1;
   bool overflow = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0) return invalid(shape, "has a negative extent");
+    if (extent < 0) return invalid(shape, "has a negative extent; extents must be 0 or more");
     overflow |= __builtin_mul_overflow(product, std::max<std::int64_t>(extent, 1), &product);
   }
   if (overflow) return invalid(shape, "has more elements than 63 bits can count");
@@ -103,7 +104,7 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
 Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides) {
   const std::int64_t count = TROUPE_TRY(element_count(shape));
   if (strides.too_long() || strides.rank() != shape.rank()) {
-    return invalid(shape, "does not go with the strides " + strides.to_string());
+    return invalid(shape, "has the strides " + strides.to_string() + "; it needs one for each extent");
   }
   if (count == 0) return OffsetSpan{};
   OffsetSpan span{0, 0};
@@ -117,7 +118,8 @@ Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides) {
   std::int64_t length = 0;
   overflow |= __builtin_sub_overflow(span.highest, span.lowest, &length);
   overflow |= __builtin_add_overflow(length, 1, &length);
-  if (overflow) return invalid(shape, "with the strides " + strides.to_string() + " reaches beyond 63 bits");
+  if (overflow)
+    return invalid(shape, "with the strides " + strides.to_string() + " reaches further than 63 bits can count");
   return span;
 }
 

@@ -61,7 +61,7 @@ TEST(Shape, is_made_from_extents_that_are_valid) {
 TEST(Shape, can_be_written_wrong_without_harm_and_says_so_when_used) {
   const std::vector<std::pair<Shape, std::string_view>> wrong{
       {kNegative, "the shape [2, -3] has a negative extent"},
-      {kTooLong, "[1, 1, 1, 1, 1, 1, 1, 1, ...] has more than 8 dimensions"},
+      {kTooLong, "[1, 1, 1, 1, 1, 1, 1, 1, ...] has too many dimensions; at most 8 are possible"},
       {kTooMany, "more elements than 63 bits can count"},
       {Shape{0, kMost, 2}, "more elements than 63 bits can count"},
       {Shape{kMost, kMost, -1}, "negative extent"},
@@ -77,8 +77,8 @@ TEST(Shape, can_be_written_wrong_without_harm_and_says_so_when_used) {
     expect_invalid(row_major(shape, DType::f32), what);
   }
   expect_invalid(Shape::make(std::vector<std::int64_t>{2, -3}), "negative extent");
-  expect_invalid(Shape::make(std::vector<std::int64_t>(9, 1)), "more than 8 dimensions");
-  expect_invalid(Shape::make(std::vector<std::int64_t>(1'000'000, 1)), "more than 8 dimensions");
+  expect_invalid(Shape::make(std::vector<std::int64_t>(9, 1)), "too many dimensions; at most 8 are possible");
+  expect_invalid(Shape::make(std::vector<std::int64_t>(1'000'000, 1)), "too many dimensions; at most 8 are possible");
   expect_invalid(Shape::make(std::vector<std::int64_t>{kMost, 2}), "more elements");
 }
 
@@ -135,7 +135,7 @@ TEST(Strides, of_another_rank_do_not_go_with_a_shape) {
   const Strides too_long{1, 1, 1, 1, 1, 1, 1, 1, 1};
   EXPECT_FALSE(is_contiguous(Shape{2, 3}, Strides{1}));
   EXPECT_FALSE(is_contiguous(Shape{1, 1, 1, 1, 1, 1, 1, 1}, too_long));
-  expect_invalid(span_of(Shape{2, 3}, Strides{1}), "[2, 3] does not go with the strides [1]");
+  expect_invalid(span_of(Shape{2, 3}, Strides{1}), "[2, 3] has the strides [1]; it needs one for each extent");
   expect_invalid(span_of(Shape{0}, Strides{}), "does not go with");
   expect_invalid(span_of(Shape{1, 1, 1, 1, 1, 1, 1, 1}, too_long), "does not go with");
 }
@@ -158,11 +158,11 @@ TEST(OffsetSpan, is_empty_when_there_are_no_elements) {
 TEST(OffsetSpan, refuses_what_does_not_fit) {
   EXPECT_EQ(value(span_of(Shape{2}, Strides{kMost - 1})), (OffsetSpan{0, kMost - 1}));
   EXPECT_EQ(value(span_of(Shape{2}, Strides{-kMost + 1})), (OffsetSpan{-kMost + 1, 0}));
-  expect_invalid(span_of(Shape{2}, Strides{kMost}), "reaches beyond 63 bits");
-  expect_invalid(span_of(Shape{2}, Strides{kLeast}), "reaches beyond 63 bits");
-  expect_invalid(span_of(Shape{3}, Strides{kMost / 2 + 1}), "reaches beyond 63 bits");
-  expect_invalid(span_of(Shape{2, 2}, Strides{kMost / 2 + 1, kMost / 2 + 1}), "reaches beyond 63 bits");
-  expect_invalid(span_of(Shape{2, 2}, Strides{kMost / 2 + 1, kLeast / 2}), "reaches beyond 63 bits");
+  expect_invalid(span_of(Shape{2}, Strides{kMost}), "reaches further than 63 bits can count");
+  expect_invalid(span_of(Shape{2}, Strides{kLeast}), "reaches further than 63 bits can count");
+  expect_invalid(span_of(Shape{3}, Strides{kMost / 2 + 1}), "reaches further than 63 bits can count");
+  expect_invalid(span_of(Shape{2, 2}, Strides{kMost / 2 + 1, kMost / 2 + 1}), "reaches further than 63 bits can count");
+  expect_invalid(span_of(Shape{2, 2}, Strides{kMost / 2 + 1, kLeast / 2}), "reaches further than 63 bits can count");
 }
 
 /// Visits the offset of every element, one by one.

@@ -14,7 +14,7 @@ namespace {
 Unexpected invalid(std::string sentence) { return fail(ErrorKind::invalid_argument, std::move(sentence)); }
 
 Unexpected empty_handle(const char* function) {
-  return invalid(std::string("the array is empty: ") + function + " needs one that has memory");
+  return invalid(std::string(function) + ": the array is an empty handle: default-constructed or moved from");
 }
 
 std::string text(std::int64_t number) { return std::to_string(number); }
@@ -68,7 +68,7 @@ AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
 }
 
 Result<AnyArray> AnyArray::over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
-  if (!block) return invalid("an array lies over a block; there is none");
+  if (!block) return invalid("an array needs a block of memory; there is none");
   const RowMajor layout = TROUPE_TRY(row_major(shape, dtype));
   if (static_cast<std::uint64_t>(layout.size_bytes) > block->size_bytes())
     return invalid("the shape " + shape.to_string() + " of " + std::string(name(dtype)) + " needs " +
@@ -99,31 +99,30 @@ op::Range AnyArray::range() const noexcept {
 Result<void> AnyArray::check_dtype(DType dtype) const {
   if (!block_) return empty_handle("a typed array");
   if (view_.dtype == dtype) return {};
-  return invalid("the array has elements of type " + std::string(name(view_.dtype)) + ", not " +
-                 std::string(name(dtype)));
+  return invalid("the array is " + std::string(name(view_.dtype)) + "; it must be " + std::string(name(dtype)));
 }
 
 Result<void> AnyArray::check_visible(DType dtype) const {
   TROUPE_TRY(check_dtype(dtype));
   if (!is_contiguous())
-    return invalid("the array " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
-                   " is not contiguous");
+    return invalid("the array is " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
+                   "; it must be contiguous");
   if (element_count() > 0 && !block_->data())
-    return invalid("the array is in memory of device " + text(device()) + " that the app does not see");
+    return invalid("the array is in memory of device " + text(device()) + " that the app cannot see; read it instead");
   return {};
 }
 
 Result<void> AnyArray::check_dimension(const char* function, int dimension) const {
   if (!block_) return empty_handle(function);
   if (0 <= dimension && dimension < rank()) return {};
-  return invalid(std::string(function) + " of dimension " + text(dimension) + ": the array " + shape().to_string() +
-                 " has " + text(rank()) + " dimensions");
+  return invalid(std::string(function) + ": the array is " + shape().to_string() + "; it has no dimension " +
+                 text(dimension));
 }
 
 Result<AnyArray> AnyArray::slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step) const {
   TROUPE_TRY(check_dimension("slice", dimension));
   const std::int64_t extent = view_.shape[dimension];
-  if (step == 0) return invalid("slice with step 0: a step goes somewhere");
+  if (step == 0) return invalid("slice: step is 0; it must not be 0");
   const bool inside = step > 0 ? 0 <= begin && begin <= end && end <= extent  //
                                : -1 <= end && end <= begin && begin < extent;
   if (!inside)
@@ -142,8 +141,8 @@ Result<AnyArray> AnyArray::slice(int dimension, std::int64_t begin, std::int64_t
 Result<AnyArray> AnyArray::select(int dimension, std::int64_t index) const {
   TROUPE_TRY(check_dimension("select", dimension));
   if (index < 0 || index >= view_.shape[dimension])
-    return invalid("select of index " + text(index) + " in dimension " + text(dimension) + " of " +
-                   view_.shape.to_string() + ": there is none");
+    return invalid("select: index is " + text(index) + "; dimension " + text(dimension) + " of " +
+                   view_.shape.to_string() + " has " + text(view_.shape[dimension]) + " indices, counted from 0");
   op::View selected{view_.address, view_.dtype, without(view_.shape, dimension), without(view_.strides, dimension)};
   move_origin(selected, index, view_.strides[dimension]);
   return AnyArray(block_, selected);
@@ -152,15 +151,16 @@ Result<AnyArray> AnyArray::select(int dimension, std::int64_t index) const {
 Result<AnyArray> AnyArray::reshape(const Shape& shape) const {
   if (!block_) return empty_handle("reshape");
   if (!is_contiguous())
-    return invalid("reshape of " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
-                   ": only a contiguous array can be reshaped without a copy");
+    return invalid("reshape: the array is " + view_.shape.to_string() + " with strides " + view_.strides.to_string() +
+                   "; it must be contiguous: copy it first");
   const std::int64_t count = element_count();
   const std::string sentence = "reshape of " + view_.shape.to_string() + " to " + shape.to_string() + ": ";
   Shape whole = shape;
   const auto inferred = std::count(shape.begin(), shape.end(), -1);
-  if (inferred > 1) return invalid(sentence + "only one extent can follow from the others");
-  if (inferred == 1 && !infer_extent(whole, count)) return invalid(sentence + "no extent in place of -1 fits");
-  if (TROUPE_TRY(troupe::element_count(whole)) != count) return invalid(sentence + "the numbers of elements differ");
+  if (inferred > 1) return invalid(sentence + "only one extent may be -1");
+  if (inferred == 1 && !infer_extent(whole, count))
+    return invalid(sentence + "no extent in place of -1 gives as many elements");
+  if (TROUPE_TRY(troupe::element_count(whole)) != count) return invalid(sentence + "both must have as many elements");
   return AnyArray(block_, op::View{view_.address, view_.dtype, whole, contiguous_strides(whole)});
 }
 
@@ -185,7 +185,7 @@ Result<AnyArray> AnyArray::permute(std::span<const int> order) const {
     seen |= 1U << from;
   }
   if (order.size() != static_cast<std::size_t>(rank()) || seen != (1U << rank()) - 1)
-    return invalid("permute of " + view_.shape.to_string() + ": the order names each of the " + text(rank()) +
+    return invalid("permute of " + view_.shape.to_string() + ": the order must name each of the " + text(rank()) +
                    " dimensions once");
   return AnyArray(block_, permuted);
 }
@@ -204,7 +204,7 @@ Result<AnyArray> AnyArray::broadcast(const Shape& shape) const {
   }
   if (!fits)
     return invalid("broadcast of " + view_.shape.to_string() + " to " + shape.to_string() +
-                   ": from the last dimension on, extents are equal or 1");
+                   ": counted from the last dimension, extents must be equal or 1");
   return AnyArray(block_, repeated);
 }
 

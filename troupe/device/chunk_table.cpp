@@ -47,7 +47,8 @@ Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight
 /// must not find an older chunk there.
 Result<std::uint32_t> ChunkTable::next_id() {
   if (chunks_.size() == op::kMaxChunks)
-    return fail(ErrorKind::out_of_memory, "the device has as many chunks of memory as it can");
+    return fail(ErrorKind::out_of_memory,
+                "the device has " + std::to_string(op::kMaxChunks) + " chunks of memory; it can have no more");
   while (chunks_.contains(next_id_)) next_id_ = (next_id_ + 1) % op::kMaxChunks;
   return std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
 }
@@ -86,7 +87,7 @@ Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
 Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, wire::ChunkMemory memory,
                                                   std::int64_t generation) {
   Lock lock(mutex_);
-  const auto stale = [] { return fail(ErrorKind::buffer_stale, "the worker whose memory it would be is gone"); };
+  const auto stale = [] { return fail(ErrorKind::buffer_stale, "the worker that would own the memory is gone"); };
   if (generation != generation_ || !serving_) return stale();
   Chunk chunk{.shared = std::nullopt, .device = {}, .news = {}, .committed_bytes = size_bytes};
   chunk.news = {.id = TROUPE_TRY(next_id()), .size_bytes = size_bytes, .memory = memory, .address = 0};

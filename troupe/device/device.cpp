@@ -112,9 +112,10 @@ Result<IntrusivePtr<OpCall>> DeviceParts::make_op_call(const Device& device, con
   op::Views views;
   info.views(op, views);
   if (views.size() > arrays.size() || arrays.size() > op::kMaxViews)
-    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": " + std::to_string(arrays.size()) +
+    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": there are " + std::to_string(arrays.size()) +
                                                  " arrays for " + std::to_string(views.size()) +
-                                                 " views; an op has at most " + std::to_string(op::kMaxViews));
+                                                 " views; there must be one for each view, and at most " +
+                                                 std::to_string(op::kMaxViews));
   TROUPE_TRY(check_arrays(*state(device), info, views, arrays));
   op::Toucher toucher;
   TROUPE_TRY(op::examine(info, op, views, toucher));
@@ -129,9 +130,9 @@ Result<IntrusivePtr<OpCall>> DeviceParts::make_op_call(const Device& device, con
   }
   op::encode(info, op, call->bytes);
   if (call->bytes.bytes().size() > op::kMaxOpBytes)
-    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": it takes " +
+    return fail(ErrorKind::invalid_argument, std::string(info.name) + ": the op has " +
                                                  std::to_string(call->bytes.bytes().size()) +
-                                                 " bytes; an op has at most " + std::to_string(op::kMaxOpBytes));
+                                                 " bytes; it may have at most " + std::to_string(op::kMaxOpBytes));
   call->lane = state(device)->lane_for(info.kind);
   return call;
 }

@@ -38,16 +38,22 @@ Result<ControlLoop*> control_loop_of(SystemCore& system) {
 }
 
 Result<void> check(const DeviceOptions& options) {
-  const auto refuse = [](const char* why) { return fail(ErrorKind::invalid_argument, why); };
-  if (options.vault_limit_bytes == 0 || options.host_limit_bytes == 0)
-    return refuse("a device with a vault limit of 0 bytes could hold no array");
+  const auto refuse = [](const std::string& why) { return fail(ErrorKind::invalid_argument, why); };
+  if (options.vault_limit_bytes == 0) return refuse("vault_limit_bytes is 0; it must be positive");
+  if (options.host_limit_bytes == 0) return refuse("host_limit_bytes is 0; it must be positive");
   if (!std::has_single_bit(options.ring_units) || options.ring_units < 256 || options.ring_units > (1U << 20))
-    return refuse("ring_units must be a power of two from 256 to 1048576");
+    return refuse("ring_units is " + std::to_string(options.ring_units) +
+                  "; it must be a power of two from 256 to 1048576");
   if (options.lanes.policy == Lanes::Policy::pool &&
       (options.lanes.count < 1 || options.lanes.count > static_cast<int>(wire::kMaxLanes)))
-    return refuse("a pool has 1 to 16 lanes");
-  if (options.max_restarts < 0 || options.restart_window.count() <= 0 || options.start_timeout.count() <= 0)
-    return refuse("the restart limit is negative, or its window or the start timeout is not positive");
+    return refuse("Lanes::pool has " + std::to_string(options.lanes.count) + " lanes; it must have 1 to " +
+                  std::to_string(wire::kMaxLanes));
+  if (options.max_restarts < 0)
+    return refuse("max_restarts is " + std::to_string(options.max_restarts) + "; it must not be negative");
+  if (options.restart_window.count() <= 0)
+    return refuse("restart_window is " + to_string(options.restart_window) + "; it must be positive");
+  if (options.start_timeout.count() <= 0)
+    return refuse("start_timeout is " + to_string(options.start_timeout) + "; it must be positive");
   return {};
 }
 
@@ -103,7 +109,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   if (!info.keeps_memory)
     say("this driver cannot export memory: arrays are lost with their worker, and answer buffer_stale then");
   if (system.is_virtual())
-    return fail(ErrorKind::unsupported, "a system in virtual time has no devices: a worker's time is real");
+    return fail(ErrorKind::unsupported,
+                "a system with deterministic_seed cannot have devices: a worker runs in real time");
   ControlLoop* loop = TROUPE_TRY(control_loop_of(system));
   wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::create());
   std::shared_ptr<DeviceState> device(new DeviceState(system, *loop, info, options, std::move(bells)));

@@ -74,8 +74,8 @@ Result<Device> System::device(int index) { return device(index, DeviceOptions{})
 Result<Device> System::device(int index, const DeviceOptions& options) {
   const std::vector<DeviceInfo> all = devices();
   if (index < 0 || index >= static_cast<int>(all.size()))
-    return fail(ErrorKind::invalid_argument,
-                "there is no device " + std::to_string(index) + "; this machine has " + std::to_string(all.size()));
+    return fail(ErrorKind::invalid_argument, "there is no device " + std::to_string(index) +
+                                                 "; this machine has devices 0 to " + std::to_string(all.size() - 1));
   return Device::open(*this, all[static_cast<std::size_t>(index)], options);
 }
 

@@ -65,8 +65,9 @@ class InOrder {
 
 Result<void> check_count(std::string_view op, const AnyArray& array, std::size_t count) {
   if (static_cast<std::int64_t>(count) == array.element_count()) return {};
-  return fail(ErrorKind::invalid_argument, std::string(op) + ": " + std::to_string(count) +
-                                               " elements do not fill the shape " + array.shape().to_string());
+  return fail(ErrorKind::invalid_argument, std::string(op) + ": the array is " + array.shape().to_string() +
+                                               "; it needs " + std::to_string(array.element_count()) +
+                                               " elements, and " + std::to_string(count) + " are given");
 }
 
 Task<Result<void>> read_piece(Device device, AnyArray from, AnyArray staged, std::byte* into, std::size_t bytes,

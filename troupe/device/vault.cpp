@@ -25,8 +25,8 @@ bool is_out_of_memory(const Error& error) noexcept { return error.kind() == Erro
 Result<IntrusivePtr<Vault>> Vault::create(VaultOptions options, int device, std::shared_ptr<ChunkSource> source) {
   if (!source) return fail(ErrorKind::invalid_argument, "a vault needs a source of chunks");
   if (options.limit_bytes < kVaultAlignment)
-    return fail(ErrorKind::invalid_argument, "a vault's limit is at least " + std::to_string(kVaultAlignment) +
-                                                 " bytes; it was " + std::to_string(options.limit_bytes));
+    return fail(ErrorKind::invalid_argument, "limit_bytes is " + std::to_string(options.limit_bytes) +
+                                                 "; a vault needs at least " + std::to_string(kVaultAlignment));
   return IntrusivePtr<Vault>::adopt(new Vault(options, device, std::move(source)));
 }
 
@@ -108,7 +108,9 @@ Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t w
   const VaultStats now = stats();
   const std::uint64_t chunk_bytes = std::min({wanted_bytes, limit_bytes_ - now.reserved_bytes, op::kMaxChunkBytes});
   if (chunk_bytes < bytes) return fail(ErrorKind::out_of_memory, "the limit leaves no room for another chunk");
-  if (now.chunks == op::kMaxChunks) return fail(ErrorKind::out_of_memory, "there are as many chunks as can be");
+  if (now.chunks == op::kMaxChunks)
+    return fail(ErrorKind::out_of_memory,
+                "there are " + std::to_string(op::kMaxChunks) + " chunks, the most there can be");
   const ChunkSource::Chunk chunk = TROUPE_TRY(source_->make(chunk_bytes));
   TROUPE_ASSERT(chunk.id < op::kMaxChunks, "a chunk's number is below kMaxChunks");
   const std::lock_guard lock(mutex_);

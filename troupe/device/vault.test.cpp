@@ -33,7 +33,8 @@ class VaultTest : public testing::Test {
 };
 
 TEST_F(VaultTest, needs_a_limit_and_a_source) {
-  expect_error(Vault::create({}, 0, source), ErrorKind::invalid_argument, "limit is at least 512 bytes; it was 0");
+  expect_error(Vault::create({}, 0, source), ErrorKind::invalid_argument,
+               "limit_bytes is 0; a vault needs at least 512");
   expect_error(Vault::create({.limit_bytes = kMiB}, 0, nullptr), ErrorKind::invalid_argument, "source of chunks");
 }
 

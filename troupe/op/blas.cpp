@@ -12,9 +12,8 @@ namespace {
 Result<void> check_four(std::string_view call, std::initializer_list<NamedView> views,
                         std::initializer_list<NamedScalar> factors) {
   TROUPE_TRY(check_same_types(call, views));
-  const DType dtype = views.begin()->view.dtype;
-  TROUPE_TRY(check_type_is_one_of(call, dtype, kFourTypes));
-  for (const NamedScalar& factor : factors) TROUPE_TRY(check_factor(call, factor, dtype));
+  TROUPE_TRY(check_type_is_one_of(call, *views.begin(), kFourTypes));
+  for (const NamedScalar& factor : factors) TROUPE_TRY(check_factor(call, factor, views.begin()->view.dtype));
   return {};
 }
 
@@ -29,12 +28,9 @@ Result<void> check_whole(std::string_view call, const Scalar& alpha, const Scala
   for (const NamedScalar& factor : {NamedScalar{"alpha", alpha}, NamedScalar{"beta", beta}}) {
     const double number = factor.scalar.as<double>();
     if (number == std::trunc(number) && std::abs(number) <= 2147483647.0) continue;
-    std::string digits = std::to_string(number);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    if (digits.ends_with('.')) digits.pop_back();
     return fail(ErrorKind::invalid_argument, std::string(call) +
-                                                 " of i8 needs whole alpha and beta of at most 31 bits; " +
-                                                 std::string(factor.name) + " is " + digits);
+                                                 " of i8 needs whole alpha and beta from -2147483647 to 2147483647; " +
+                                                 std::string(factor.name) + " is " + number_of(factor.scalar));
   }
   return {};
 }
@@ -43,17 +39,17 @@ Result<void> check_gemm(std::string_view call, const View& a, const View& b, con
                         const Scalar& beta, Compute compute) {
   TROUPE_TRY(check_same_types(call, {{"a", a}, {"b", b}}));
   if (!is_floating(a.dtype) && !is_complex(a.dtype) && a.dtype != DType::i8)
-    return fail(ErrorKind::unsupported, std::string(call) + " does not take " + std::string(name(a.dtype)) +
-                                            "; it takes floating-point and complex types, and i8 into i32");
+    return refuse_unsupported(
+        call, "a is " + std::string(name(a.dtype)) + "; it must be a floating-point type, a complex type or i8");
   const DType result = a.dtype == DType::i8 ? DType::i32 : a.dtype;
   if (c.dtype != result)
-    return refuse(call, "a product of " + std::string(name(a.dtype)) + " is " + std::string(name(result)) + "; c is " +
-                            std::string(name(c.dtype)));
+    return refuse(call, "c is " + std::string(name(c.dtype)) + "; it must be " + std::string(name(result)) +
+                            " when a and b are " + std::string(name(a.dtype)));
   TROUPE_TRY(check_factor(call, {"alpha", alpha}, a.dtype));
   TROUPE_TRY(check_factor(call, {"beta", beta}, a.dtype));
   if (a.dtype == DType::i8) TROUPE_TRY(check_whole(call, alpha, beta));
   if (compute == Compute::tf32 && a.dtype != DType::f32)
-    return refuse_unsupported(call, "tf32 is for matrices of f32; these are " + std::string(name(a.dtype)));
+    return refuse_unsupported(call, "Compute::tf32 needs matrices of f32; a is " + std::string(name(a.dtype)));
   const int rank = c.shape.rank() == 3 ? 3 : 2;
   TROUPE_TRY(check_ranks(call, rank, {{"a", a}, {"b", b}, {"c", c}}));
   return check_product(call, {"a", a}, {"b", b}, {"c", c});
@@ -71,7 +67,7 @@ View transposed(const View& matrix) {
 Result<void> check(const Axpy& op) {
   TROUPE_TRY(check_same_types("axpy", {{"x", op.x}, {"y", op.y}}));
   if (op.x.dtype == DType::boolean)
-    return refuse_unsupported("axpy", "does not take bool; it takes floating-point, complex and integer types");
+    return refuse_unsupported("axpy", "x is bool; it must be a floating-point, complex or integer type");
   TROUPE_TRY(check_factor("axpy", {"alpha", op.alpha}, op.x.dtype));
   return check_same_shapes("axpy", {{"x", op.x}, {"y", op.y}});
 }
@@ -83,7 +79,8 @@ Result<void> check(const Scal& op) { return check_four("scal", {{"x", op.x}}, {{
 Result<void> check(const Rot& op) {
   const std::string_view call = op.swaps ? "swap" : "rot";
   TROUPE_TRY(check_four(call, {{"x", op.x}, {"y", op.y}}, {{"cosine", op.cosine}, {"sine", op.sine}}));
-  if (op.cosine.as<std::complex<double>>().imag() != 0) return refuse(call, "cosine is complex; it must be real");
+  if (op.cosine.as<std::complex<double>>().imag() != 0)
+    return refuse(call, "cosine is " + number_of(op.cosine) + "; it must be real");
   return check_same_shapes(call, {{"x", op.x}, {"y", op.y}});
 }
 
@@ -95,9 +92,10 @@ Result<void> check(const Dot& op) {
 
 Result<void> check(const Measure& op) {
   const std::string_view call = enum_names<Measure::What>()[static_cast<std::size_t>(op.what)];
-  TROUPE_TRY(check_type_is_one_of(call, op.x.dtype, kFourTypes));
+  TROUPE_TRY(check_type_is_one_of(call, {"x", op.x}, kFourTypes));
   const bool finds = op.what == Measure::What::iamax || op.what == Measure::What::iamin;
-  if (finds && element_count(op.x) == 0) return refuse(call, "x has no elements to choose from");
+  if (finds && element_count(op.x) == 0)
+    return refuse(call, "x is " + op.x.shape.to_string() + "; it must have at least one element");
   return check_one(call, op.out, finds ? DType::i64 : real_type(op.x.dtype));
 }
 
@@ -117,23 +115,26 @@ Result<void> check(const Syrk& op) {
   TROUPE_TRY(check_same_shapes(call, {{"a", op.a}, {"b", b}}));
   TROUPE_TRY(check_product(call, {"a", op.a}, {"a'", transposed(op.a)}, {"c", op.c}));
   const auto is_real = [](const Scalar& factor) { return factor.as<std::complex<double>>().imag() == 0; };
-  if (op.hermitian && !is_real(op.beta)) return refuse(call, "beta is complex; a Hermitian result takes a real one");
+  if (op.hermitian && !is_real(op.beta))
+    return refuse(call, "beta is " + number_of(op.beta) + "; a Hermitian c needs a real beta");
   if (op.hermitian && !op.has_b && !is_real(op.alpha))
-    return refuse(call, "alpha is complex; a Hermitian result takes a real one");
+    return refuse(call, "alpha is " + number_of(op.alpha) + "; a Hermitian c needs a real alpha");
   return {};
 }
 
 Result<void> check(const Triangular& op) {
   const std::string_view call = op.solves ? "trsm" : "trmm";
-  TROUPE_TRY(check_four(call, {{"a", op.a}, {"b", op.b}, {"the result", op.out}}, {{"alpha", op.alpha}}));
+  const NamedView out{op.solves ? "x" : "c", op.out};
+  TROUPE_TRY(check_four(call, {{"a", op.a}, {"b", op.b}, out}, {{"alpha", op.alpha}}));
   TROUPE_TRY(check_square(call, {"a", op.a}));
   TROUPE_TRY(check_ranks(call, 2, {{"b", op.b}}));
-  TROUPE_TRY(check_same_shapes(call, {{"b", op.b}, {"the result", op.out}}));
+  TROUPE_TRY(check_same_shapes(call, {{"b", op.b}, out}));
   if (op.b.shape[0] != op.a.shape[0])
-    return refuse(call, "a " + op.a.shape.to_string() + " and b " + op.b.shape.to_string() + " do not go together");
+    return refuse(call, "a is " + op.a.shape.to_string() + " and b is " + op.b.shape.to_string() +
+                            "; b must have as many rows as a");
   if (!op.solves) return {};
-  TROUPE_TRY(check_type(call, {"the verdict", op.verdict}, DType::i32));
-  return check_shape(call, {"the verdict", op.verdict}, Shape{1});
+  TROUPE_TRY(check_type(call, {"verdict", op.verdict}, DType::i32));
+  return check_shape(call, {"verdict", op.verdict}, Shape{1});
 }
 
 Result<void> check(const Geam& op) {
@@ -143,7 +144,9 @@ Result<void> check(const Geam& op) {
 
 Result<void> check(const GemmGroup& op) {
   constexpr std::string_view kCall = "gemm_group";
-  if (op.matrices.size() % 3 != 0) return refuse(kCall, "there must be as many of each of a, b and c");
+  if (op.matrices.size() % 3 != 0)
+    return refuse(
+        kCall, "there are " + std::to_string(op.matrices.size()) + " matrices; each product needs three: a, b and c");
   if (op.matrices.size() / 3 > GemmGroup::kMaxProducts)
     return refuse(kCall, "there are " + std::to_string(op.matrices.size() / 3) + " products; it takes at most " +
                              std::to_string(GemmGroup::kMaxProducts));
@@ -153,11 +156,15 @@ Result<void> check(const GemmGroup& op) {
     const View& c = op.matrices[i + 2].view;
     TROUPE_TRY(check_gemm(kCall, a, op.matrices[i + 1].view, c, op.alpha, op.beta, op.compute));
     if (a.dtype != op.matrices[0].view.dtype)
-      return refuse(kCall, "the types differ: product 0 is of " + std::string(name(op.matrices[0].view.dtype)) +
-                               ", product " + std::to_string(i / 3) + " of " + std::string(name(a.dtype)));
+      return refuse(kCall, "product 0 is of " + std::string(name(op.matrices[0].view.dtype)) + " and product " +
+                               std::to_string(i / 3) + " is of " + std::string(name(a.dtype)) +
+                               "; they must have the same type");
+    if (c.shape.rank() != 2)
+      return refuse(kCall,
+                    "c of product " + std::to_string(i / 3) + " is " + c.shape.to_string() + "; it must be a matrix");
     if (op.matrices[i].access != Access::read || op.matrices[i + 1].access != Access::read ||
-        op.matrices[i + 2].access != access_c || c.shape.rank() != 2)
-      return refuse(kCall, "each product reads two matrices, a and b, and writes one, c");
+        op.matrices[i + 2].access != access_c)
+      return refuse(kCall, "product " + std::to_string(i / 3) + " must read a and b, and write c");
   }
   return {};
 }

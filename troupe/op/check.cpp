@@ -1,6 +1,7 @@
 #include "troupe/op/check.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace troupe::inline v0::op {
@@ -14,11 +15,33 @@ std::string kind_of_array(int rank) {
     case 0: return "one element";
     case 1: return "a vector";
     case 2: return "a matrix";
-    default: return "an array of rank " + std::to_string(rank);
+    case 3: return "a batch of matrices, [batch, rows, columns]";
+    default: return "an array of " + std::to_string(rank) + " dimensions";
   }
 }
 
+/// The fewest digits that give the same number again.
+std::string digits_of(double number) {
+  std::array<char, 32> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
+}
+
 }  // namespace
+
+std::string number_of(const Scalar& scalar) {
+  const auto number = scalar.as<std::complex<double>>();
+  if (number.imag() == 0) return digits_of(number.real());
+  return digits_of(number.real()) + (std::signbit(number.imag()) ? "" : "+") + digits_of(number.imag()) + "i";
+}
+
+std::string names_of(std::initializer_list<DType> types) {
+  std::string names;
+  for (const DType* type = types.begin(); type != types.end(); ++type) {
+    if (type != types.begin()) names += type + 1 == types.end() ? " or " : ", ";
+    names += troupe::name(*type);
+  }
+  return names;
+}
 
 Unexpected refuse(std::string_view call, const std::string& why) {
   return fail(ErrorKind::invalid_argument, text(call) + ": " + why);
@@ -32,8 +55,8 @@ Result<void> check_same_types(std::string_view call, std::initializer_list<Named
   const NamedView& first = *views.begin();
   for (const NamedView& other : views)
     if (other.view.dtype != first.view.dtype)
-      return refuse(call, "the types differ: " + text(first.name) + " is " + type_name(first.view) + ", " +
-                              text(other.name) + " is " + type_name(other.view));
+      return refuse(call, text(first.name) + " is " + type_name(first.view) + " and " + text(other.name) + " is " +
+                              type_name(other.view) + "; they must have the same type");
   return {};
 }
 
@@ -42,20 +65,18 @@ Result<void> check_type(std::string_view call, const NamedView& view, DType dtyp
   return refuse(call, text(view.name) + " is " + type_name(view.view) + "; it must be " + text(troupe::name(dtype)));
 }
 
-Result<void> check_type_is_one_of(std::string_view call, DType dtype, std::initializer_list<DType> allowed) {
-  if (std::ranges::find(allowed, dtype) != allowed.end()) return {};
-  std::string names;
-  for (const DType type : allowed) names += " " + text(troupe::name(type));
-  return fail(ErrorKind::unsupported,
-              text(call) + " does not take " + text(troupe::name(dtype)) + "; it takes" + names);
+Result<void> check_type_is_one_of(std::string_view call, const NamedView& view, std::initializer_list<DType> allowed) {
+  if (std::ranges::find(allowed, view.view.dtype) != allowed.end()) return {};
+  return refuse_unsupported(call,
+                            text(view.name) + " is " + type_name(view.view) + "; it must be " + names_of(allowed));
 }
 
 Result<void> check_same_shapes(std::string_view call, std::initializer_list<NamedView> views) {
   const NamedView& first = *views.begin();
   for (const NamedView& other : views)
     if (other.view.shape != first.view.shape)
-      return refuse(call, "the shapes differ: " + text(first.name) + " is " + first.view.shape.to_string() + ", " +
-                              text(other.name) + " is " + other.view.shape.to_string());
+      return refuse(call, text(first.name) + " is " + first.view.shape.to_string() + " and " + text(other.name) +
+                              " is " + other.view.shape.to_string() + "; they must have the same shape");
   return {};
 }
 
@@ -83,20 +104,27 @@ Result<void> check_product(std::string_view call, const NamedView& a, const Name
   const Shape& right = b.view.shape;
   const Shape& result = c.view.shape;
   const int rank = result.rank();
-  const bool fits = left[rank - 1] == right[rank - 2] && result[rank - 2] == left[rank - 2] &&
-                    result[rank - 1] == right[rank - 1] &&
-                    (rank == 2 || (left[0] == result[0] && right[0] == result[0]));
-  if (fits) return {};
-  return refuse(call, text(a.name) + " " + left.to_string() + " times " + text(b.name) + " " + right.to_string() +
-                          " does not fit into " + text(c.name) + " " + result.to_string());
+  if (rank == 3 && (left[0] != result[0] || right[0] != result[0]))
+    return refuse(call, text(a.name) + ", " + text(b.name) + " and " + text(c.name) + " are batches of " +
+                            std::to_string(left[0]) + ", " + std::to_string(right[0]) + " and " +
+                            std::to_string(result[0]) + " matrices; the batches must have the same size");
+  if (left[rank - 1] != right[rank - 2])
+    return refuse(call, text(a.name) + " is " + left.to_string() + " and " + text(b.name) + " is " + right.to_string() +
+                            "; " + text(a.name) + " must have as many columns as " + text(b.name) + " has rows");
+  Shape product = left;
+  product[rank - 1] = right[rank - 1];
+  if (result == product) return {};
+  return refuse(call, text(c.name) + " is " + result.to_string() + "; " + text(a.name) + " " + left.to_string() +
+                          " times " + text(b.name) + " " + right.to_string() + " makes " + product.to_string());
 }
 
 Result<void> check_factor(std::string_view call, const NamedScalar& factor, DType dtype) {
   const auto number = factor.scalar.as<std::complex<double>>();
-  if (std::isnan(number.real()) || std::isnan(number.imag())) return refuse(call, text(factor.name) + " is NaN");
+  if (std::isnan(number.real()) || std::isnan(number.imag()))
+    return refuse(call, text(factor.name) + " is NaN; it must be a number");
   if (number.imag() != 0 && !is_complex(dtype))
-    return refuse(call,
-                  text(factor.name) + " is complex; arrays of " + text(troupe::name(dtype)) + " take a real factor");
+    return refuse(call, text(factor.name) + " is " + number_of(factor.scalar) + "; arrays of " +
+                            text(troupe::name(dtype)) + " need a real " + text(factor.name));
   return {};
 }
 

@@ -20,6 +20,11 @@ struct NamedScalar {
   const Scalar& scalar;
 };
 
+/// "0.5", or "0+1i" when it has an imaginary part.
+std::string number_of(const Scalar& scalar);
+/// "f32, f64 or c64".
+std::string names_of(std::initializer_list<DType> types);
+
 /// `invalid_argument`: "gemm: why".
 Unexpected refuse(std::string_view call, const std::string& why);
 /// `unsupported`: "gemm: why".
@@ -29,8 +34,8 @@ Unexpected refuse_unsupported(std::string_view call, const std::string& why);
 Result<void> check_same_types(std::string_view call, std::initializer_list<NamedView> views);
 /// Of that type, or `invalid_argument`.
 Result<void> check_type(std::string_view call, const NamedView& view, DType dtype);
-/// One of `allowed`, or `unsupported` and what would be.
-Result<void> check_type_is_one_of(std::string_view call, DType dtype, std::initializer_list<DType> allowed);
+/// Of one of these types, or `unsupported`.
+Result<void> check_type_is_one_of(std::string_view call, const NamedView& view, std::initializer_list<DType> allowed);
 /// All of one shape, or `invalid_argument`.
 Result<void> check_same_shapes(std::string_view call, std::initializer_list<NamedView> views);
 /// Of that shape, or `invalid_argument`.

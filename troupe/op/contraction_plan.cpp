@@ -241,7 +241,8 @@ AxisList axes_of(const Contract& op) {
 Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, TensorEngine wanted,
                                          const ContractionRates& rates) {
   if (wanted == TensorEngine::cutensor)
-    return fail(ErrorKind::unsupported, "this build has no cuTENSOR; the engines are automatic, gemm and loops");
+    return fail(ErrorKind::unsupported,
+                "einsum: this build has no cuTENSOR; the engine must be automatic, gemm or loops");
   ContractionPlan loops;
   loops.engine = TensorEngine::loops;
   loops.flops = flops_of(axes, dtype);
@@ -250,8 +251,9 @@ Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, Tens
   const std::optional<ContractionPlan> gemm = plan_gemm(axes, dtype, rates);
   if (gemm && (wanted == TensorEngine::gemm || gemm->seconds <= loops.seconds)) return *gemm;
   if (wanted == TensorEngine::automatic) return loops;
-  return fail(ErrorKind::unsupported, "as a product of matrices the contraction takes more than " +
-                                          std::to_string(rates.max_scratch_bytes) + " bytes of scratch memory");
+  return fail(ErrorKind::unsupported, "einsum: the engine gemm needs more than " +
+                                          std::to_string(rates.max_scratch_bytes) +
+                                          " bytes of scratch memory here; use automatic or loops");
 }
 
 AxisList packed_axes(const ContractionPlan& plan, Packed operand) {

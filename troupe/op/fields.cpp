@@ -241,11 +241,11 @@ class JsonSource final : public FieldSource {
 
   Result<FieldValue> value_of(const std::string& name, const FieldValue& now) override {
     const Json* const member = json_.find(name);
-    if (!member) return fail(ErrorKind::invalid_argument, "the field " + name + " is missing");
+    if (!member) return fail(ErrorKind::invalid_argument, "the field \"" + name + "\" is missing");
     ++used_;
     FieldValue value = now;
     if (std::visit([&](auto& alternative) { return read(*member, alternative); }, value)) return value;
-    return fail(ErrorKind::invalid_argument, "the field " + name + " cannot have this value");
+    return fail(ErrorKind::invalid_argument, "the field \"" + name + "\" cannot have the value that is given");
   }
   std::size_t used() const noexcept { return used_; }
 
@@ -323,7 +323,7 @@ Result<AnyOp> from_json(std::string_view text) {
   const OpInfo* const info = name ? find_by_name(name->spelling()) : nullptr;
   if (!info)
     return fail(ErrorKind::invalid_argument,
-                name ? "there is no op " + name->spelling() : std::string("the field op is missing"));
+                name ? "there is no op \"" + name->spelling() + "\"" : std::string("the field \"op\" is missing"));
   AnyOp op(*info);
   JsonSource source(json);
   if (Result<void> good = info->assign(op.get(), source); !good)
@@ -332,8 +332,8 @@ Result<AnyOp> from_json(std::string_view text) {
   const std::vector<Field> known = fields_of(op);
   for (const auto& [member, value] : json.members())
     if (member != "op" && std::ranges::find(known, member, &Field::name) == known.end())
-      return fail(ErrorKind::invalid_argument, std::string(info->name) + " has no field " + member);
-  return fail(ErrorKind::invalid_argument, std::string(info->name) + ": a field stands there twice");
+      return fail(ErrorKind::invalid_argument, std::string(info->name) + " has no field \"" + member + "\"");
+  return fail(ErrorKind::invalid_argument, std::string(info->name) + ": a field is given twice");
 }
 
 }  // namespace troupe::inline v0::op

@@ -111,7 +111,7 @@ class FieldAssigner : public FieldNames {
       if (!found)
         status_ = fail(std::move(found).error());
       else if (!set(value, *found))
-        status_ = fail(ErrorKind::invalid_argument, "the field " + whole + " cannot have this value");
+        status_ = fail(ErrorKind::invalid_argument, "the field \"" + whole + "\" cannot have the value that is given");
     }
   }
   const Result<void>& status() const noexcept { return status_; }

@@ -39,12 +39,13 @@ TEST(OpText, names_the_fields_in_which_two_ops_differ) {
 
 TEST(OpText, says_what_is_wrong_with_json) {
   const auto message = [](std::string_view text) { return std::string(from_json(text).error().message()); };
-  EXPECT_EQ(message("{\"op\": \"memory.melt\"}"), "there is no op memory.melt");
-  EXPECT_EQ(message("{}"), "the field op is missing");
-  EXPECT_EQ(message("{\"op\": \"memory.ready\"}"), "memory.ready: the field in is missing");
-  EXPECT_EQ(message("{\"op\": \"memory.ready\", \"in\": 3}"), "memory.ready: the field in cannot have this value");
-  EXPECT_EQ(message("{\"op\": \"control.nop\", \"x\": 3}"), "control.nop has no field x");
-  EXPECT_EQ(message("{\"op\": "), "this is no JSON from byte 7 on");
+  EXPECT_EQ(message("{\"op\": \"memory.melt\"}"), "there is no op \"memory.melt\"");
+  EXPECT_EQ(message("{}"), "the field \"op\" is missing");
+  EXPECT_EQ(message("{\"op\": \"memory.ready\"}"), "memory.ready: the field \"in\" is missing");
+  EXPECT_EQ(message("{\"op\": \"memory.ready\", \"in\": 3}"),
+            "memory.ready: the field \"in\" cannot have the value that is given");
+  EXPECT_EQ(message("{\"op\": \"control.nop\", \"x\": 3}"), "control.nop has no field \"x\"");
+  EXPECT_EQ(message("{\"op\": "), "this is not JSON from byte 7 on");
 }
 
 TEST(OpText, says_what_every_op_is) {

@@ -18,40 +18,40 @@ std::string text(const Extents& extents) {
 Result<void> check_grid(const LaunchPlan& plan) {
   const auto [x, y, z] = plan.blocks;
   if (x == 0 || y == 0 || z == 0 || x > kMaxBlocksAlongX || y > kMaxBlocksAlongYZ || z > kMaxBlocksAlongYZ)
-    return refuse("launch", "the grid is " + text(plan.blocks) +
-                                " blocks; it must have 1 to 2147483647 along x, and 1 to 65535 along y and z");
+    return refuse("launch",
+                  "grid.blocks is " + text(plan.blocks) + "; x must be 1 to 2147483647, y and z must be 1 to 65535");
   const Extents& threads = plan.threads;
   const std::uint64_t together = std::uint64_t{threads.x} * threads.y * threads.z;
   if (together == 0 || threads.x > kMaxThreadsPerBlock || threads.y > kMaxThreadsPerBlock ||
       threads.z > kMaxThreadsAlongZ || together > kMaxThreadsPerBlock)
     return refuse("launch",
-                  "a block is " + text(threads) + " threads; it must have 1 to 1024 together, and at most 64 along z");
+                  "grid.threads is " + text(threads) + "; the product must be 1 to 1024, and z must be at most 64");
   return {};
 }
 
 /// Each argument is the next array, or a scalar of so many bytes; none is left over.
 Result<void> check_arguments(const Launch& op) {
   if (op.order.size() > kMaxKernelArguments || op.arrays.size() >= kMaxKernelArguments)
-    return refuse("launch", "there are " + std::to_string(op.order.size()) + " arguments, " +
+    return refuse("launch", "there are " + std::to_string(op.order.size()) + " arguments, and " +
                                 std::to_string(op.arrays.size()) +
-                                " of them arrays; a kernel takes at most 64, 63 of them arrays");
+                                " of them are arrays; a kernel takes at most 64 arguments and 63 arrays");
   std::size_t arrays = 0, scalar_bytes = 0;
   for (const std::byte size : op.order) {
     arrays += size == std::byte{0} ? 1 : 0;
     scalar_bytes += static_cast<std::size_t>(size);
   }
   if (arrays == op.arrays.size() && scalar_bytes == op.scalars.size()) return {};
-  return refuse("launch", "the order of the arguments names " + std::to_string(arrays) + " arrays and " +
-                              std::to_string(scalar_bytes) + " bytes of scalars; there are " +
-                              std::to_string(op.arrays.size()) + " and " + std::to_string(op.scalars.size()));
+  return refuse("launch", "order needs " + std::to_string(arrays) + " arrays and " + std::to_string(scalar_bytes) +
+                              " bytes of scalars; there are " + std::to_string(op.arrays.size()) + " arrays and " +
+                              std::to_string(op.scalars.size()) + " bytes");
 }
 
 }  // namespace
 
 Result<void> check(const Launch& op) {
   if (op.kernel.empty() || op.kernel.size() > kMaxTextBytes)
-    return refuse("launch", "the kernel's name has " + std::to_string(op.kernel.size()) +
-                                " characters; it must have 1 to " + std::to_string(kMaxTextBytes));
+    return refuse("launch", "the name of the kernel has " + std::to_string(op.kernel.size()) +
+                                " bytes; it must have 1 to " + std::to_string(kMaxTextBytes));
   TROUPE_TRY(check_arguments(op));
   return check_grid(op.plan);
 }

@@ -19,23 +19,23 @@ Result<void> check_types(std::string_view call, DType a, DType b, DType d) {
                     : a == DType::i8 ? b == a && d == DType::i32
                                      : is_usual(a) && a == b && (d == a || (d == DType::f32 && a != DType::f64));
   if (good) return {};
-  return refuse_unsupported(call, "does not take " + std::string(name(a)) + " times " + std::string(name(b)) +
-                                      " into " + std::string(name(d)) +
-                                      "; it takes f32 f64 f16 bf16 into themselves, f16 bf16 into f32, 8-bit floats "
-                                      "into f32 f16 bf16 f8e4m3, and i8 into i32");
+  return refuse_unsupported(
+      call, "a is " + std::string(name(a)) + ", b is " + std::string(name(b)) + " and d is " + std::string(name(d)) +
+                "; it can multiply f32, f64, f16 or bf16 into the same type, f16 or bf16 into f32, 8-bit floats into "
+                "f32, f16, bf16 or f8e4m3, and i8 into i32");
 }
 
 Result<void> check_compute(std::string_view call, Compute compute, DType dtype) {
   if (compute != Compute::tf32 || dtype == DType::f32) return {};
-  return refuse_unsupported(call, "tf32 is for matrices of f32; these are " + std::string(name(dtype)));
+  return refuse_unsupported(call, "Compute::tf32 needs matrices of f32; a is " + std::string(name(dtype)));
 }
 
 /// An array of the epilogue: of a type that is added or kept, and one that goes with the result.
 Result<void> check_extra(std::string_view call, const NamedView& view, const View& d, const Shape& shape) {
-  TROUPE_TRY(check_type_is_one_of(call, view.view.dtype, kUsualTypes));
+  TROUPE_TRY(check_type_is_one_of(call, view, kUsualTypes));
   if (view.view.shape == shape) return {};
   return refuse(call, std::string(view.name) + " is " + view.view.shape.to_string() + "; a result of " +
-                          d.shape.to_string() + " takes a " + std::string(view.name) + " of " + shape.to_string());
+                          d.shape.to_string() + " needs a " + std::string(view.name) + " of " + shape.to_string());
 }
 
 }  // namespace
@@ -52,18 +52,20 @@ Result<void> check(const Matmul& op) {
   if (op.has_c) TROUPE_TRY(check_extra(kCall, {"c", op.c}, op.d, op.d.shape));
   if (op.keeps_pre) TROUPE_TRY(check_extra(kCall, {"pre", op.pre}, op.d, op.d.shape));
   if (op.has_bias) TROUPE_TRY(check_extra(kCall, {"bias", op.bias}, op.d, Shape{op.d.shape[1]}));
-  if (op.beta != 0 && !op.has_c) return refuse(kCall, "there is a beta, and no c that it would multiply");
+  if (op.beta != 0 && !op.has_c)
+    return refuse(kCall, "beta is " + number_of(Scalar(op.beta)) + " and there is no c; beta needs options.c");
   const bool has_epilogue =
       op.has_c || op.has_bias || op.keeps_pre || op.activation != Activation::none || op.scale_d != 1;
   if (op.a.dtype == DType::i8 && (has_epilogue || op.alpha != 1))
-    return refuse_unsupported(kCall, "of i8 has no factors and no epilogue; blas().gemm has factors");
+    return fail(ErrorKind::unsupported,
+                "matmul of i8 takes no factors, c, bias, pre or activation; for alpha and beta use blas().gemm");
   return {};
 }
 
 Result<void> check(const MatmulGradient& op) {
   constexpr std::string_view kCall = "matmul gradient";
   TROUPE_TRY(check_same_types(kCall, {{"a", op.a}, {"b", op.b}, {"d", op.d}}));
-  TROUPE_TRY(check_type_is_one_of(kCall, op.a.dtype, kUsualTypes));
+  TROUPE_TRY(check_type_is_one_of(kCall, {"a", op.a}, kUsualTypes));
   TROUPE_TRY(check_ranks(kCall, 2, {{"a", op.a}, {"b", op.b}, {"d", op.d}}));
   TROUPE_TRY(check_product(kCall, {"a", op.a}, {"b", op.b}, {"d", op.d}));
   TROUPE_TRY(check_compute(kCall, op.compute, op.a.dtype));
@@ -71,7 +73,8 @@ Result<void> check(const MatmulGradient& op) {
   if (op.has_pre) TROUPE_TRY(check_extra(kCall, {"pre", op.pre}, op.d, op.d.shape));
   if (op.sums_columns) TROUPE_TRY(check_extra(kCall, {"bias_gradient", op.sums}, op.d, Shape{op.d.shape[1]}));
   if (op.activation != Activation::none && !op.has_pre)
-    return refuse(kCall, "an activation needs `pre`, where its slope is taken");
+    return refuse(kCall, std::string(enum_names<Activation>()[static_cast<std::size_t>(op.activation)]) +
+                             " needs options.pre, the array that multiply wrote with options.pre");
   return {};
 }
 

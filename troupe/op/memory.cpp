@@ -9,8 +9,8 @@ Result<void> check(const Fill&) { return {}; }  // any number becomes an element
 
 Result<void> check(const Copy& op) {
   if (op.in.dtype != op.out.dtype)
-    return refuse("copy", "the types differ: from is " + std::string(name(op.in.dtype)) + ", to is " +
-                              std::string(name(op.out.dtype)) + "; cast converts");
+    return refuse("copy", "from is " + std::string(name(op.in.dtype)) + " and to is " +
+                              std::string(name(op.out.dtype)) + "; they must have the same type, or use cast");
   return check_same_shapes("copy", {{"from", op.in}, {"to", op.out}});
 }
 

@@ -17,10 +17,15 @@ void Views::add_to_more(const ViewUse& use) {
 
 Result<void> Toucher::add(const Views& views) {
   for (const ViewUse& use : views.all()) {
-    const Range range = TROUPE_TRY(range_of(*use.view));
+    const Result<Range> found = range_of(*use.view);
+    if (!found) [[unlikely]]
+      return fail(found.error().kind(),
+                  std::string(use.name) + " is not valid: " + std::string(found.error().message()));
+    const Range& range = *found;
     if (range.empty()) continue;
     if (touches_.size() == kMaxViews)
-      return fail(ErrorKind::invalid_argument, "an op has at most " + std::to_string(kMaxViews) + " arrays");
+      return fail(ErrorKind::invalid_argument, "there are " + std::to_string(views.size()) +
+                                                   " arrays; an op takes at most " + std::to_string(kMaxViews));
     elements_ += static_cast<std::uint64_t>(element_count(*use.view));
     const bool writes = use.access != Access::read;
     touches_.add({.range = range,

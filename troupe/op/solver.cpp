@@ -14,11 +14,9 @@ namespace {
 class Fit {
  public:
   /// `a` is the batch of matrices that all others must fit.
-  Fit(std::string_view op, std::string_view name, const View& a) : op_(op), dtype_(a.dtype) {
-    if (a.dtype != DType::f32 && a.dtype != DType::f64 && a.dtype != DType::c64 && a.dtype != DType::c128) {
-      status_ = fail(ErrorKind::unsupported, std::string(op) + " does not take " + std::string(troupe::name(a.dtype)) +
-                                                 "; it takes f32 f64 c64 c128");
-    } else if (has_rank(name, a, 3)) {
+  Fit(std::string_view op, std::string_view name, const View& a)
+      : op_(op), first_(name), dtype_(a.dtype), status_(check_type_is_one_of(op, {name, a}, kFourTypes)) {
+    if (has_rank(name, a, 3)) {
       batch_ = a.shape[0];
       rows_ = a.shape[1];
       columns_ = a.shape[2];
@@ -31,13 +29,13 @@ class Fit {
   const Result<void>& status() const noexcept { return status_; }
 
   Fit& square(std::string_view name) {
-    if (status_ && rows_ != columns_) refuse("is not square", name, {rows_, columns_});
+    if (status_ && rows_ != columns_) refuse(name, {rows_, columns_}, "it must be square");
     return *this;
   }
   Fit& matrix(std::string_view name, const View& view, std::int64_t rows, std::int64_t columns) {
     if (!has_type(name, view, dtype_) || !has_rank(name, view, 3) || !has_batch(name, view)) return *this;
     if (view.shape[1] != rows || view.shape[2] != columns)
-      refuse("should be " + Shape{rows, columns}.to_string(), name, {view.shape[1], view.shape[2]});
+      refuse(name, {view.shape[1], view.shape[2]}, "it must be " + Shape{rows, columns}.to_string());
     return *this;
   }
   /// Right-hand sides, or the solutions of as many.
@@ -46,7 +44,7 @@ class Fit {
   }
   Fit& vector(std::string_view name, const View& view, std::int64_t length, DType dtype) {
     if (!has_type(name, view, dtype) || !has_rank(name, view, 2) || !has_batch(name, view)) return *this;
-    if (view.shape[1] != length) refuse("should be " + Shape{length}.to_string(), name, {view.shape[1]});
+    if (view.shape[1] != length) refuse(name, {view.shape[1]}, "it must be " + Shape{length}.to_string());
     return *this;
   }
   /// One for each matrix.
@@ -56,37 +54,36 @@ class Fit {
   }
   Fit& verdict(const View& view) {
     numbers("verdict", view, DType::i32);
-    if (status_ && view.shape[0] > 1 && view.strides[0] != 1) refuse("has gaps", "verdict", view.shape);
+    if (status_ && view.shape[0] > 1 && view.strides[0] != 1)
+      status_ = op::refuse(op_, "verdict has strides " + view.strides.to_string() + "; it must be contiguous");
     return *this;
-  }
-  void refuse(const std::string& why, std::string_view name, const Shape& shape) {
-    if (!status_) return;
-    status_ = fail(ErrorKind::invalid_argument,
-                   std::string(op_) + ": " + std::string(name) + " is " + shape.to_string() + " and " + why);
   }
 
  private:
+  void refuse(std::string_view name, const Shape& shape, const std::string& needed) {
+    status_ = op::refuse(op_, std::string(name) + " is " + shape.to_string() + "; " + needed);
+  }
   bool has_type(std::string_view name, const View& view, DType dtype) {
-    if (status_ && view.dtype != dtype)
-      status_ = fail(ErrorKind::invalid_argument, std::string(op_) + ": " + std::string(name) + " is of type " +
-                                                      std::string(troupe::name(view.dtype)) + " and should be of " +
-                                                      std::string(troupe::name(dtype)));
+    if (status_) status_ = check_type(op_, {name, view}, dtype);
     return status_.has_value();
   }
   bool has_rank(std::string_view name, const View& view, int rank) {
-    constexpr std::array kForms{"a number for each matrix", "a vector, or one for each matrix of a batch",
-                                "a matrix, or a batch of them"};
+    constexpr std::array kForms{"a vector, one number for each matrix", "a vector, or a batch of vectors",
+                                "a matrix, or a batch of matrices"};
     if (status_ && (view.shape.rank() != rank || view.strides.rank() != rank))
-      refuse("should be " + std::string(kForms[static_cast<std::size_t>(rank - 1)]), name, view.shape);
+      refuse(name, view.shape, "it must be " + std::string(kForms[static_cast<std::size_t>(rank - 1)]));
     return status_.has_value();
   }
   bool has_batch(std::string_view name, const View& view) {
     if (status_ && view.shape[0] != batch_)
-      refuse("should be for a batch of " + std::to_string(batch_), name, view.shape);
+      status_ = op::refuse(op_, std::string(name) + " is a batch of " + std::to_string(view.shape[0]) + " and " +
+                                    std::string(first_) + " is a batch of " + std::to_string(batch_) +
+                                    "; the batches must have the same size");
     return status_.has_value();
   }
 
   std::string_view op_;
+  std::string_view first_;
   DType dtype_;
   std::int64_t batch_ = 0;
   std::int64_t rows_ = 0;
@@ -107,20 +104,20 @@ std::uint64_t cubic_work(const View& matrices) noexcept {
 }
 
 Result<void> check(const Solve& op) {
-  Fit fit("solve", "a", op.a);
+  Fit fit(op.matrix_kind == MatrixKind::positive ? "solve_positive" : "solve", "a", op.a);
   fit.square("a").sides("b", op.b, fit.rows()).sides("x", op.x, fit.rows(), columns_of(op.b)).verdict(op.verdict);
   return fit.status();
 }
 
 Result<void> check(const Inverse& op) {
   Fit fit("inverse", "a", op.a);
-  fit.square("a").matrix("the inverse", op.out, fit.rows(), fit.rows()).verdict(op.verdict);
+  fit.square("a").matrix("out", op.out, fit.rows(), fit.rows()).verdict(op.verdict);
   return fit.status();
 }
 
 Result<void> check(const Determinant& op) {
   Fit fit("determinant", "a", op.a);
-  return fit.square("a").numbers("the output", op.out, op.a.dtype).status();
+  return fit.square("a").numbers("out", op.out, op.a.dtype).status();
 }
 
 Result<void> check(const Lu& op) {

@@ -22,12 +22,19 @@ constexpr std::array kFamilies{
 
 Unexpected no_header(bool is_whole, std::uint16_t version) {
   if (!is_whole) return fail(ErrorKind::invalid_argument, "the record is too short to be an op");
-  return fail(ErrorKind::invalid_argument, "the record is of op version " + std::to_string(version) +
-                                               ", and this is version " + std::to_string(wire::kOpVersion));
+  return fail(ErrorKind::invalid_argument, "the record has op version " + std::to_string(version) +
+                                               "; it must have version " + std::to_string(wire::kOpVersion));
 }
 
 /// "gemm" of "blas.gemm".
 std::string short_name(const OpInfo& info) { return std::string(info.name.substr(info.name.find('.') + 1)); }
+
+/// The name of the view that makes that touch: those without elements make none.
+std::string name_at(const Views& views, std::size_t touch) {
+  for (const ViewUse& use : views.all())
+    if (element_count(*use.view) != 0 && touch-- == 0) return std::string(use.name);
+  return {};
+}
 
 /// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
 Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
@@ -36,15 +43,15 @@ Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<co
     if (element_count(*use.view) == 0) continue;  // touches nothing
     const Touch& touch = touches[mine];
     if (touch.writes && !touch.whole && may_overlap_itself(*use.view))  // a whole one has no gaps and no overlaps
-      return fail(ErrorKind::invalid_argument, short_name(info) + ": it writes " + std::string(use.name) +
-                                                   ", whose elements overlap each other: shape " +
-                                                   use.view->shape.to_string() + ", strides " +
-                                                   use.view->strides.to_string());
+      return fail(ErrorKind::invalid_argument, short_name(info) + " would write " + std::string(use.name) +
+                                                   ", and elements of " + std::string(use.name) +
+                                                   " overlap each other: its shape is " + use.view->shape.to_string() +
+                                                   ", its strides are " + use.view->strides.to_string());
     for (std::size_t other = 0; other < mine; ++other)
       if ((touch.writes || touches[other].writes) && touches[other].range.overlaps(touch.range))
-        return fail(ErrorKind::invalid_argument, short_name(info) + ": " + std::string(use.name) +
-                                                     " overlaps another of its arrays, and one of them is written; use "
-                                                     "a temporary");
+        return fail(ErrorKind::invalid_argument, short_name(info) + ": " + name_at(views, other) + " and " +
+                                                     std::string(use.name) +
+                                                     " overlap, and the op would write one of them; use another array");
     ++mine;
   }
   return {};
@@ -68,7 +75,8 @@ std::string name_of(Kind kind) {
 }
 
 Result<void> examine(const OpInfo& info, const void* op, const Views& views, Toucher& toucher) {
-  TROUPE_TRY(toucher.add(views));
+  if (const Result<void> good = toucher.add(views); !good) [[unlikely]]
+    return fail(good.error().kind(), short_name(info) + ": " + std::string(good.error().message()));
   TROUPE_TRY(info.check(op));
   return check_overlaps(info, views, toucher.touches().all());
 }
@@ -87,13 +95,14 @@ Result<void> AnyOp::decode(std::span<const std::byte> bytes) {
   if (!in.ok() || version != wire::kOpVersion) [[unlikely]]
     return no_header(in.ok(), version);
   const OpInfo* const info = find_op(kind);
-  if (!info) return fail(ErrorKind::invalid_argument, "there is no op of " + name_of(kind));
+  if (!info) return fail(ErrorKind::invalid_argument, "the record has " + name_of(kind) + "; there is no such op");
   make(*info);
   info->decode(get(), in);
   if (in.finished()) [[likely]]
     return {};
   clear();
-  return fail(ErrorKind::invalid_argument, "the record of " + name_of(kind) + " is corrupt");
+  return fail(ErrorKind::invalid_argument,
+              "the record of " + name_of(kind) + " is corrupt: it ends early or late, or a field has no valid value");
 }
 
 std::vector<std::byte> AnyOp::encoded() const {

@@ -51,7 +51,8 @@ Result<Range> range_of(const View& view) {
   if (span.empty()) return Range{view.address, view.address};
   const std::uint32_t chunk = chunk_of(view.address);
   if (chunk >= kMaxChunks)  // beyond, the end of a range could even wrap to 0 and look like that of an empty one
-    return fail(ErrorKind::invalid_argument, "the vault has no chunk " + std::to_string(chunk));
+    return fail(ErrorKind::invalid_argument, "its address is in chunk " + std::to_string(chunk) +
+                                                 "; a vault has chunks 0 to " + std::to_string(kMaxChunks - 1));
   const std::int64_t element = size_bytes(view.dtype);
   const auto offset = static_cast<std::int64_t>(offset_of(view.address));
   std::int64_t lowest = 0;
@@ -61,8 +62,8 @@ Result<Range> range_of(const View& view) {
                          __builtin_mul_overflow(span.highest, element, &highest) ||
                          __builtin_add_overflow(highest, offset + element, &highest);
   if (too_large || lowest < 0 || highest > static_cast<std::int64_t>(kMaxChunkBytes))
-    return fail(ErrorKind::invalid_argument, "the view " + view.shape.to_string() + " with strides " +
-                                                 view.strides.to_string() + " leaves its chunk of the vault");
+    return fail(ErrorKind::invalid_argument, "the shape " + view.shape.to_string() + " with the strides " +
+                                                 view.strides.to_string() + " reaches out of its chunk of memory");
   return Range{address_of(chunk, static_cast<std::uint64_t>(lowest)),
                address_of(chunk, 0) + static_cast<std::uint64_t>(highest)};
 }

@@ -37,13 +37,18 @@ Result<void> check_ranks(std::string_view call, std::initializer_list<op::NamedV
   return op::check_ranks(call, 2, matrices);
 }
 
+/// A vector is multiplied from the left only.
+Unexpected refuse_right(std::string_view call) {
+  return refuse(call, "options.side is Side::right; a vector needs Side::left, with the matrix on its left");
+}
+
 /// a x fits into y.
 Result<void> check_gemv(std::string_view call, const AnyArray& a, const AnyArray& x, const AnyArray& y) {
   TROUPE_TRY(check_ranks(call, {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}}));
   if (a.shape()[1] == x.shape()[0] && a.shape()[0] == y.shape()[0]) return {};
-  return refuse(call, "a is " + a.shape().to_string() + "; it takes x of " + Shape{a.shape()[1]}.to_string() +
-                          " and y of " + Shape{a.shape()[0]}.to_string() + ", not " + x.shape().to_string() + " and " +
-                          y.shape().to_string());
+  return refuse(call, "a is " + a.shape().to_string() + ", x is " + x.shape().to_string() + " and y is " +
+                          y.shape().to_string() + "; x must be " + Shape{a.shape()[1]}.to_string() + " and y must be " +
+                          Shape{a.shape()[0]}.to_string());
 }
 
 op::Gemm make_gemm(const op::View& a, const op::View& b, const op::View& c, const GemmOptions& options) {
@@ -78,8 +83,8 @@ op::Symm make_symm(const op::View& a, const op::View& b, const op::View& c, cons
 Result<void> judge_diagonal(std::span<const std::int32_t> words) {
   if (words[0] == 0) return {};
   return fail(Error(ErrorKind::numerical_error,
-                    "the triangular matrix is singular: row " + std::to_string(words[0] - 1) +
-                        " (counted from 0) has a zero on the diagonal",
+                    "the triangular matrix is singular: the diagonal element of row " + std::to_string(words[0] - 1) +
+                        ", counted from 0, is zero",
                     ErrorOrigin{.native_code = words[0]}));
 }
 
@@ -130,7 +135,7 @@ Call<void> Blas::gemv(const AnyArray& a, const AnyArray& x, const AnyArray& y, G
 
 Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, GerOptions options) const {
   Result<void> good = check_ranks("ger", {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}});
-  if (good) good = op::check_type_is_one_of("ger", a.dtype(), op::kFourTypes);
+  if (good) good = op::check_type_is_one_of("ger", {"a", a.view()}, op::kFourTypes);
   if (good) good = op::check_shape("ger", {"a", a.view()}, Shape{x.shape()[0], y.shape()[0]});
   if (!good) return fail(std::move(good).error());
   const GemmOptions product{.alpha = options.alpha, .beta = 1.0, .conjugate_b = options.conjugate};
@@ -140,18 +145,18 @@ Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, Ge
 Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, SymmOptions options) const {
   Result<void> good = op::check_square("symv", {"a", a.view()});
   if (good) good = check_gemv("symv", a, x, y);
-  if (good && options.side == Side::right) good = refuse("symv", "a vector stands on the right of its matrix");
+  if (good && options.side == Side::right) good = refuse_right("symv");
   if (!good) return fail(std::move(good).error());
   return make_call(device_, make_symm(a.view(), column(x), column(y), options), {&a, &x, &y});
 }
 
 Call<void> Blas::trmv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
-  if (x.rank() != 1) return refuse("trmv", "takes vectors; this is " + x.shape().to_string());
+  if (Result<void> good = op::check_ranks("trmv", 1, {{"x", x.view()}}); !good) return fail(std::move(good).error());
   return triangular(false, a, x, y, options);
 }
 
 Call<void> Blas::trsv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
-  if (x.rank() != 1) return refuse("trsv", "takes vectors; this is " + x.shape().to_string());
+  if (Result<void> good = op::check_ranks("trsv", 1, {{"x", x.view()}}); !good) return fail(std::move(good).error());
   return triangular(true, a, x, y, options);
 }
 
@@ -165,13 +170,13 @@ Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArra
                             GemmOptions options) const {
   constexpr std::string_view kName = "gemm_group";
   if (a.size() != b.size() || a.size() != c.size())
-    return refuse(kName, "there must be as many of each of a, b and c; there are " + std::to_string(a.size()) + ", " +
-                             std::to_string(b.size()) + " and " + std::to_string(c.size()));
+    return refuse(kName, "a, b and c have " + std::to_string(a.size()) + ", " + std::to_string(b.size()) + " and " +
+                             std::to_string(c.size()) + " matrices; they must have the same number");
   if (a.size() > op::GemmGroup::kMaxProducts)
     return refuse(kName, "there are " + std::to_string(a.size()) + " products; it takes at most " +
                              std::to_string(op::GemmGroup::kMaxProducts));
   if (options.conjugate_a || options.conjugate_b)
-    return fail(ErrorKind::unsupported, "gemm_group does not conjugate; gemm does");
+    return op::refuse_unsupported(kName, "conjugate_a or conjugate_b is set, and it cannot conjugate; use gemm");
   op::GemmGroup op{
       .alpha = op::Scalar(options.alpha), .beta = op::Scalar(options.beta), .compute = options.compute, .matrices = {}};
   const op::Access access_c = op::is_zero(op.beta) ? op::Access::write : op::Access::update;
@@ -223,8 +228,10 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
   const bool vectors = b.rank() == 1;
   const std::string_view name = solves ? (vectors ? "trsv" : "trsm") : (vectors ? "trmv" : "trmm");
   Result<void> good = op::check_ranks(name, 2, {{"a", a.view()}});
-  if (good) good = op::check_ranks(name, vectors ? 1 : 2, {{"b", b.view()}, {"the result", out.view()}});
-  if (good && vectors && options.side == Side::right) good = refuse(name, "a vector stands on the right of its matrix");
+  if (good)
+    good = op::check_ranks(name, vectors ? 1 : 2,
+                           {{vectors ? "x" : "b", b.view()}, {vectors ? "y" : (solves ? "x" : "c"), out.view()}});
+  if (good && vectors && options.side == Side::right) good = refuse_right(name);
   if (!good) return fail(std::move(good).error());
   const bool left = options.side == Side::left;
   // x a = b is a^T x^T = b^T, and the transpose of a matrix has its halves exchanged.
@@ -250,11 +257,11 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
 }
 
 Call<void> Blas::trmm(const AnyArray& a, const AnyArray& b, const AnyArray& c, TriangularOptions options) const {
-  if (b.rank() != 2) return refuse("trmm", "takes matrices; this is " + b.shape().to_string());
+  if (Result<void> good = op::check_ranks("trmm", 2, {{"b", b.view()}}); !good) return fail(std::move(good).error());
   return triangular(false, a, b, c, options);
 }
 Call<void> Blas::trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, TriangularOptions options) const {
-  if (b.rank() != 2) return refuse("trsm", "takes matrices; this is " + b.shape().to_string());
+  if (Result<void> good = op::check_ranks("trsm", 2, {{"b", b.view()}}); !good) return fail(std::move(good).error());
   return triangular(true, a, b, x, options);
 }
 

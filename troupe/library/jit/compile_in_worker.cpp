@@ -10,9 +10,9 @@ Result<wire::CompiledImage> compile_in_worker(const std::string& executable, con
                                               std::string_view flags, int capability, Duration limit) {
   if (source.empty() || source.size() > wire::kMaxSourceBytes)
     return fail(ErrorKind::invalid_argument, "the source has " + std::to_string(source.size()) +
-                                                 " bytes; it may have 1 to " + std::to_string(wire::kMaxSourceBytes));
+                                                 " bytes; it must have 1 to " + std::to_string(wire::kMaxSourceBytes));
   if (flags.find('\n') != std::string_view::npos || source.find('\0') != std::string::npos)
-    return fail(ErrorKind::invalid_argument, "flags are one line, and a source has no zero bytes");
+    return fail(ErrorKind::invalid_argument, "flags must be one line, and the source must have no zero bytes");
   const std::string input = std::string(flags) + "\n" + source;
   const wire::ChildAnswer answer = TROUPE_TRY(
       wire::run_child(executable, {"--compile", std::to_string(capability)}, std::as_bytes(std::span(input)), limit));

@@ -110,7 +110,7 @@ Result<Program> Jit::compile_now(const std::string& source, const CompileOptions
 }
 
 Call<void> Jit::make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const {
-  if (!program.image_) return refuse("the program is empty: it was never compiled");
+  if (!program.image_) return refuse("the program is empty; compile it first");
   op::Launch op{.plan = {.program = {.name = program.name_,
                                      .address = program.image_.view().address,
                                      .size_bytes = static_cast<std::uint64_t>(program.image_.size())},

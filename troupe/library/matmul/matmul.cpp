@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "troupe/core/enum_names.hpp"
 #include "troupe/device/make_call.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/matmul.hpp"
@@ -12,7 +13,9 @@ Matmul Device::matmul() const { return Matmul(*this); }
 Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options) const {
   for (const auto& [name, scale] : {std::pair("scale_a", options.scale_a), std::pair("scale_b", options.scale_b)})
     if (Result<void> good = op::check_finite("matmul", name, scale); !good) return fail(std::move(good).error());
-  if (options.beta != 0 && !options.c) return op::refuse("matmul", "there is a beta, and no c that it would multiply");
+  if (options.beta != 0 && !options.c)
+    return op::refuse(
+        "matmul", "beta is " + op::number_of(op::Scalar(options.beta)) + " and there is no c; beta needs options.c");
   op::Matmul op{.alpha = options.alpha * options.scale_a * options.scale_b,
                 .beta = options.beta,
                 .scale_d = options.scale_d,
@@ -44,7 +47,9 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
 Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
                             MatmulGradientOptions options) const {
   if (options.activation != Activation::none && !options.pre)
-    return op::refuse("matmul gradient", "an activation needs `pre`, where its slope is taken");
+    return op::refuse("matmul gradient",
+                      std::string(enum_names<Activation>()[static_cast<std::size_t>(options.activation)]) +
+                          " needs options.pre, the array that multiply wrote with options.pre");
   op::MatmulGradient op{.alpha = options.alpha,
                         .activation = options.activation,
                         .compute = options.compute,

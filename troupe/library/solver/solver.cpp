@@ -56,10 +56,10 @@ Result<void> judge(std::string_view op, Words words, std::string (*explain)(std:
   const auto first = std::ranges::find_if(words, [](std::int32_t word) { return word != 0; });
   std::string what;
   switch (*first) {
-    case op::kNotFinite: what = "has a NaN or an infinity in it"; break;
-    case op::kNotPivots: what = "comes with pivots that no factorization has made"; break;
-    case op::kRankDeficient: what = "has columns or rows that depend on each other"; break;
-    case op::kNoConvergence: what = "is one for which the iteration does not converge"; break;
+    case op::kNotFinite: what = "contains a NaN or an infinity"; break;
+    case op::kNotPivots: what = "has pivots that no factorization made"; break;
+    case op::kRankDeficient: what = "is rank-deficient: its columns or rows depend on each other"; break;
+    case op::kNoConvergence: what = "does not let the iteration converge"; break;
     default: what = explain(*first);
   }
   std::string message = std::string(op) + ": ";
@@ -76,15 +76,14 @@ std::string singular(std::int32_t word) {
   return "is singular: pivot " + std::to_string(word) + ", counted from 1, is 0";
 }
 std::string indefinite(std::int32_t word) {
-  return "is not positive definite: its leading minor of order " + std::to_string(word) + " is not";
+  return "is not positive definite: its leading minor of order " + std::to_string(word) + " is not positive";
 }
 std::string no_convergence(std::int32_t word) {
-  return "is one for which the iteration does not converge (info " + std::to_string(word) + ")";
+  return "does not let the iteration converge (info " + std::to_string(word) + ")";
 }
 /// LAPACK has one number for both: up to n for the iteration, n + i for b.
 std::string no_convergence_or_indefinite(std::int32_t word) {
-  return "is one for which the iteration does not converge, or b is not positive definite (info " +
-         std::to_string(word) + ")";
+  return "does not let the iteration converge, or b is not positive definite (info " + std::to_string(word) + ")";
 }
 
 /// With a verdict, which all of these ops describe last.
@@ -131,7 +130,7 @@ Call<void> Solver::inverse(const AnyArray& a, const AnyArray& out) const {
 Call<void> Solver::determinant_into(const AnyArray& a, const AnyArray& out) const {
   if (a.rank() != 2)
     return op::refuse("determinant",
-                      "takes a matrix; this is " + a.shape().to_string() + " (for a batch there is `determinants`)");
+                      "a is " + a.shape().to_string() + "; it must be a matrix; for a batch use determinants");
   return make_call(device_, op::Determinant{.a = Form(a).matrix(a), .out = out.view()}, {&a, &out});
 }
 

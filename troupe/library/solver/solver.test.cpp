@@ -40,39 +40,40 @@ class SolverInput : public SolverFixture<float> {
 TEST_F(SolverInput, a_matrix_that_is_not_square) {
   const Array<float> a = array({3, 4});
   expect_refused(solver().solve(a, array({3}), array({3})), ErrorKind::invalid_argument, "solve: a is [3, 4]");
-  expect_refused(solver().inverse(a, array({3, 4})), ErrorKind::invalid_argument, "not square");
-  expect_refused(solver().determinant(a), ErrorKind::invalid_argument, "not square");
+  expect_refused(solver().inverse(a, array({3, 4})), ErrorKind::invalid_argument, "it must be square");
+  expect_refused(solver().determinant(a), ErrorKind::invalid_argument, "it must be square");
   expect_refused(solver().lu_solve(a, array<std::int32_t>({3}), array({3}), array({3})), ErrorKind::invalid_argument,
-                 "not square");
-  expect_refused(solver().cholesky(a, array({3, 4})), ErrorKind::invalid_argument, "not square");
-  expect_refused(solver().eigh(a, array({3}), array({3, 3})), ErrorKind::invalid_argument, "not square");
+                 "it must be square");
+  expect_refused(solver().cholesky(a, array({3, 4})), ErrorKind::invalid_argument, "it must be square");
+  expect_refused(solver().eigh(a, array({3}), array({3, 3})), ErrorKind::invalid_argument, "it must be square");
 }
 
 TEST_F(SolverInput, shapes_that_do_not_fit) {
   const Array<float> a = array({3, 3});
   expect_refused(solver().solve(a, array({4}), array({3})), ErrorKind::invalid_argument, "b is [4, 1]");
-  expect_refused(solver().solve(a, array({3, 2}), array({3, 1})), ErrorKind::invalid_argument, "should be [3, 2]");
-  expect_refused(solver().inverse(a, array({2, 2})), ErrorKind::invalid_argument, "should be [3, 3]");
+  expect_refused(solver().solve(a, array({3, 2}), array({3, 1})), ErrorKind::invalid_argument, "it must be [3, 2]");
+  expect_refused(solver().inverse(a, array({2, 2})), ErrorKind::invalid_argument, "it must be [3, 3]");
   expect_refused(solver().lu(array({5, 3}), array({5, 5}), array<std::int32_t>({3})), ErrorKind::invalid_argument,
-                 "should be [5, 3]");
+                 "it must be [5, 3]");
   expect_refused(solver().lu(array({5, 3}), array({5, 3}), array<std::int32_t>({5})), ErrorKind::invalid_argument,
-                 "should be [3]");
+                 "it must be [3]");
   expect_refused(solver().qr(array({5, 3}), array({5, 4}), array({4, 3})), ErrorKind::invalid_argument, "q is [5, 4]");
   expect_refused(solver().qr(array({5, 3}), array({5, 5}), array({3, 3})), ErrorKind::invalid_argument, "[5, 3]");
   expect_refused(solver().least_squares(array({5, 3}), array({5}), array({5})), ErrorKind::invalid_argument,
-                 "should be [3, 1]");
+                 "it must be [3, 1]");
   expect_refused(solver().svd(array({5, 3}), array({5, 5}), array({3}), array({2, 3})), ErrorKind::invalid_argument,
-                 "should be [3, 3]");
-  expect_refused(solver().singular_values(array({5, 3}), array({5})), ErrorKind::invalid_argument, "should be [3]");
+                 "it must be [3, 3]");
+  expect_refused(solver().singular_values(array({5, 3}), array({5})), ErrorKind::invalid_argument, "it must be [3]");
   expect_refused(solver().eigenvalues(a, array({3, 2}), array({3})), ErrorKind::invalid_argument, "b is [3, 2]");
 }
 
 TEST_F(SolverInput, ranks_and_batches_that_do_not_fit) {
   const Array<float> batch = array({4, 3, 3});
-  expect_refused(solver().solve(array({3}), array({3}), array({3})), ErrorKind::invalid_argument, "should be a matrix");
+  expect_refused(solver().solve(array({3}), array({3}), array({3})), ErrorKind::invalid_argument,
+                 "it must be a matrix");
   expect_refused(solver().inverse(array({2, 2, 2, 2}), array({2, 2, 2, 2})), ErrorKind::invalid_argument, "matrix");
-  expect_refused(solver().inverse(batch, array({5, 3, 3})), ErrorKind::invalid_argument, "a batch of 4");
-  expect_refused(solver().inverse(batch, array({3, 3})), ErrorKind::invalid_argument, "should be a matrix");
+  expect_refused(solver().inverse(batch, array({5, 3, 3})), ErrorKind::invalid_argument, "a is a batch of 4");
+  expect_refused(solver().inverse(batch, array({3, 3})), ErrorKind::invalid_argument, "it must be a matrix");
   expect_refused(solver().determinant(batch), ErrorKind::invalid_argument, "determinants");
   expect_refused(solver().determinants(batch, array({3})), ErrorKind::invalid_argument, "a batch of 4");
   expect_refused(solver().eigh(batch, array({3}), batch), ErrorKind::invalid_argument, "vector");
@@ -81,8 +82,8 @@ TEST_F(SolverInput, ranks_and_batches_that_do_not_fit) {
 TEST_F(SolverInput, types) {
   const Array<float> a = array({3, 3});
   expect_refused(solver().inverse(array<std::int32_t>({3, 3}), array<std::int32_t>({3, 3})), ErrorKind::unsupported,
-                 "f32 f64 c64 c128");
-  expect_refused(solver().determinant(array<f16>({3, 3})), ErrorKind::unsupported, "it takes f32");
+                 "f32, f64, c64 or c128");
+  expect_refused(solver().determinant(array<f16>({3, 3})), ErrorKind::unsupported, "it must be f32");
   expect_refused(solver().inverse(a, array<double>({3, 3})), ErrorKind::invalid_argument, "f64");
   expect_refused(solver().lu(a, array({3, 3}), array<std::int64_t>({3})), ErrorKind::invalid_argument, "i32");
   const auto complex = array<std::complex<float>>({3, 3});
@@ -91,11 +92,11 @@ TEST_F(SolverInput, types) {
 
 TEST_F(SolverInput, outputs_that_overlap_something) {
   const Array<float> a = array({3, 3});
-  expect_refused(solver().inverse(a, a), ErrorKind::invalid_argument, "overlaps");
-  expect_refused(solver().inverse(a, a.transpose()), ErrorKind::invalid_argument, "overlaps");
-  expect_refused(solver().qr(a, array({3, 3}), a), ErrorKind::invalid_argument, "overlaps");
+  expect_refused(solver().inverse(a, a), ErrorKind::invalid_argument, "overlap");
+  expect_refused(solver().inverse(a, a.transpose()), ErrorKind::invalid_argument, "overlap");
+  expect_refused(solver().qr(a, array({3, 3}), a), ErrorKind::invalid_argument, "overlap");
   const Array<float> out = array({3, 3});
-  expect_refused(solver().svd(a, out, array({3}), out), ErrorKind::invalid_argument, "overlaps");
+  expect_refused(solver().svd(a, out, array({3}), out), ErrorKind::invalid_argument, "overlap");
   const Array<float> repeated = value(array({1, 3}).broadcast({3, 3}));
   expect_refused(solver().inverse(a, repeated), ErrorKind::invalid_argument, "overlap each other");
 }

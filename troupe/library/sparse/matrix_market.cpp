@@ -32,7 +32,7 @@ class Lines {
     line_.clear();
     for (int c = in_.get(); c != std::istream::traits_type::eof() && c != '\n'; c = in_.get()) {
       if (static_cast<std::int64_t>(line_.size()) >= limit_)
-        return refuse("longer than " + std::to_string(limit_) + " bytes");
+        return refuse("the line has more than " + std::to_string(limit_) + " bytes");
       line_.push_back(static_cast<char>(c));
     }
     return words();
@@ -72,7 +72,7 @@ Result<N> number(const Lines& lines, std::string_view word) {
   const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size())
-    return lines.refuse("\"" + std::string(word) + "\" is no number that can be read here");
+    return lines.refuse("\"" + std::string(word) + "\" must be a number");
   return value;
 }
 
@@ -94,17 +94,17 @@ Result<E> one_of(const Lines& lines, const std::string& word, const std::array<s
     if (word == name) return value;
     all += std::string(all.empty() ? "" : ", ") + name;
   }
-  return lines.refuse("\"" + word + "\" is none of " + all);
+  return lines.refuse("\"" + word + "\" must be one of " + all);
 }
 
 Result<Header> read_header(Lines& lines) {
   const std::vector<std::string_view> words = TROUPE_TRY(lines.next());
   if (words.size() != 5 || lower(words[0]) != "%%matrixmarket" || lower(words[1]) != "matrix")
-    return lines.refuse("a file begins with \"%%MatrixMarket matrix coordinate\", a field and a symmetry");
+    return lines.refuse("the file must begin with \"%%MatrixMarket matrix coordinate\", a field and a symmetry");
   if (lower(words[2]) == "array")
     return fail(ErrorKind::unsupported,
-                "Matrix Market: this file is an array, a dense matrix; coordinate is supported");
-  if (lower(words[2]) != "coordinate") return lines.refuse("\"" + std::string(words[2]) + "\" is not coordinate");
+                "Matrix Market, line 1: the file is an array, a dense matrix; it must be coordinate");
+  if (lower(words[2]) != "coordinate") return lines.refuse("\"" + std::string(words[2]) + "\" must be coordinate");
   using FieldName = std::pair<const char*, Field>;
   using SymmetryName = std::pair<const char*, Symmetry>;
   Header header;
@@ -117,9 +117,9 @@ Result<Header> read_header(Lines& lines) {
       std::array{SymmetryName{"general", Symmetry::general}, SymmetryName{"symmetric", Symmetry::symmetric},
                  SymmetryName{"skew-symmetric", Symmetry::skew}, SymmetryName{"hermitian", Symmetry::hermitian}}));
   if (header.symmetry == Symmetry::hermitian && header.field != Field::complex)
-    return lines.refuse("a Hermitian matrix is complex");
+    return lines.refuse("the matrix is hermitian and not complex; a hermitian matrix must be complex");
   if (header.symmetry == Symmetry::skew && header.field == Field::pattern)
-    return lines.refuse("a pattern cannot be skew-symmetric");
+    return lines.refuse("the matrix is a skew-symmetric pattern; a pattern has no values to negate");
   return header;
 }
 
@@ -131,17 +131,21 @@ struct Extents {
 
 Result<Extents> read_extents(Lines& lines, const Header& header, const MatrixMarketLimits& limits) {
   const std::vector<std::string_view> words = TROUPE_TRY(lines.next_data());
-  if (words.size() != 3) return lines.refuse("the numbers of rows, columns and elements are missing");
+  if (words.size() != 3) return lines.refuse("the line must have three numbers: rows, columns and elements");
   Extents extents;
   extents.rows = TROUPE_TRY(number<std::int64_t>(lines, words[0]));
   extents.columns = TROUPE_TRY(number<std::int64_t>(lines, words[1]));
   extents.elements = TROUPE_TRY(number<std::int64_t>(lines, words[2]));
-  if (extents.rows < 0 || extents.columns < 0 || extents.elements < 0) return lines.refuse("a number is negative");
+  if (extents.rows < 0 || extents.columns < 0 || extents.elements < 0)
+    return lines.refuse("a number is negative; rows, columns and elements must be 0 or more");
   if (std::max(extents.rows, extents.columns) > limits.rows_or_columns || extents.elements > limits.elements)
-    return lines.refuse("the matrix is larger than the limits, " + std::to_string(limits.rows_or_columns) +
-                        " rows or columns and " + std::to_string(limits.elements) + " elements");
+    return lines.refuse("the matrix is " + std::to_string(extents.rows) + " x " + std::to_string(extents.columns) +
+                        " with " + std::to_string(extents.elements) + " elements; the limits are " +
+                        std::to_string(limits.rows_or_columns) + " rows or columns and " +
+                        std::to_string(limits.elements) + " elements");
   if (header.symmetry != Symmetry::general && extents.rows != extents.columns)
-    return lines.refuse("a symmetric matrix is square");
+    return lines.refuse("the matrix is " + std::to_string(extents.rows) + " x " + std::to_string(extents.columns) +
+                        "; a symmetric matrix must be square");
   return extents;
 }
 
@@ -172,16 +176,19 @@ Result<void> read_element(Lines& lines, const Header& header, const Extents& ext
                           std::vector<Triplet<T>>& elements) {
   const std::vector<std::string_view> words = TROUPE_TRY(lines.next_data());
   const std::size_t needed = header.field == Field::pattern ? 2 : header.field == Field::complex ? 4 : 3;
-  if (words.empty()) return lines.refuse("the file ends before its last element");
-  if (words.size() != needed) return lines.refuse("an element has " + std::to_string(needed) + " numbers here");
+  if (words.empty())
+    return lines.refuse("the file ends; it must have " + std::to_string(extents.elements) + " elements");
+  if (words.size() != needed)
+    return lines.refuse("the element has " + std::to_string(words.size()) + " numbers; it must have " +
+                        std::to_string(needed));
   const std::int64_t row = TROUPE_TRY(number<std::int64_t>(lines, words[0]));
   const std::int64_t column = TROUPE_TRY(number<std::int64_t>(lines, words[1]));
   if (row < 1 || row > extents.rows || column < 1 || column > extents.columns)
-    return lines.refuse("(" + std::to_string(row) + ", " + std::to_string(column) + ") is outside a matrix of " +
+    return lines.refuse("(" + std::to_string(row) + ", " + std::to_string(column) + ") is outside the matrix of " +
                         std::to_string(extents.rows) + " x " + std::to_string(extents.columns));
   if (header.symmetry != Symmetry::general && (row < column || (row == column && header.symmetry == Symmetry::skew)))
     return lines.refuse("(" + std::to_string(row) + ", " + std::to_string(column) +
-                        ") is not in the lower triangle, which is all that such a file has");
+                        ") is not in the lower triangle; the file of a symmetric matrix must have only that");
   const T value = TROUPE_TRY(read_value<T>(lines, header, words));
   elements.push_back({row - 1, column - 1, value});
   if (header.symmetry != Symmetry::general && row != column)
@@ -208,12 +215,14 @@ Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimit
   Lines lines(in, limits);
   const Header header = TROUPE_TRY(read_header(lines));
   if (header.field == Field::complex && !kIsComplex<T>)
-    return lines.refuse("a complex matrix is read as c64 or c128, not as " + std::string(name(dtype_of<T>)));
+    return lines.refuse("the matrix is complex; it must be read as c64 or c128, not as " +
+                        std::string(name(dtype_of<T>)));
   const Extents extents = TROUPE_TRY(read_extents(lines, header, limits));
   Triplets<T> matrix{extents.rows, extents.columns, {}};
   // Not reserved: what a file says of itself may not be so.
   for (std::int64_t i = 0; i < extents.elements; ++i) TROUPE_TRY(read_element(lines, header, extents, matrix.elements));
-  if (!TROUPE_TRY(lines.next_data()).empty()) return lines.refuse("there are more elements than the file says");
+  if (!TROUPE_TRY(lines.next_data()).empty())
+    return lines.refuse("there is another element; the file says that it has " + std::to_string(extents.elements));
   return matrix;
 }
 
@@ -240,7 +249,8 @@ Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix) {
     out << line << '\n';
   }
   out.flush();
-  if (!out) return fail(ErrorKind::invalid_argument, "Matrix Market: the file could not be written to its end");
+  if (!out)
+    return fail(ErrorKind::invalid_argument, "Matrix Market: the file could not be written whole; is the disk full?");
   return {};
 }
 

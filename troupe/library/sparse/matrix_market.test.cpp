@@ -49,34 +49,35 @@ TEST(MatrixMarket, reads_all_fields_and_symmetries) {
 
 TEST(MatrixMarket, names_the_line_that_is_wrong) {
   const std::string header = "%%MatrixMarket matrix coordinate real general\n";
-  expect_refused("", "line 1: a file begins with");
+  expect_refused("", "line 1: the file must begin with");
   expect_refused("%%MatrixMarket matrix coordinate real\n", "line 1");
   expect_refused("%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n",
-                 "line 1: \"quaternion\" is none of real");
-  expect_refused("%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", "a Hermitian matrix is complex");
+                 "line 1: \"quaternion\" must be one of real");
+  expect_refused("%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", "a hermitian matrix must be complex");
   expect_refused("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "read as c64 or c128");
-  expect_refused("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "line 2: a symmetric matrix is square");
+  expect_refused("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
+                 "line 2: the matrix is 2 x 3; a symmetric matrix must be square");
   expect_refused("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n",
                  "line 3: (1, 2) is not in the lower");
   expect_refused(header + "2 2\n", "line 2");
   expect_refused(header + "2 -2 0\n", "line 2: a number is negative");
-  expect_refused(header + "2 2 1\n1 x 1\n", "line 3: \"x\" is no number");
-  expect_refused(header + "2 2 1\n1 1\n", "line 3: an element has 3 numbers");
-  expect_refused(header + "2 2 1\n1 3 1\n", "line 3: (1, 3) is outside a matrix of 2 x 2");
+  expect_refused(header + "2 2 1\n1 x 1\n", "line 3: \"x\" must be a number");
+  expect_refused(header + "2 2 1\n1 1\n", "line 3: the element has 2 numbers; it must have 3");
+  expect_refused(header + "2 2 1\n1 3 1\n", "line 3: (1, 3) is outside the matrix of 2 x 2");
   expect_refused(header + "2 2 1\n0 1 1\n", "(0, 1) is outside");
-  expect_refused(header + "2 2 2\n1 1 1\n", "the file ends before its last element");
-  expect_refused(header + "2 2 1\n1 1 1\n2 2 1\n", "line 4: there are more elements");
-  expect_refused(header + "2 2 1\n1 1 " + std::string(2000, '1') + "\n", "line 3: longer than 1024 bytes");
-  expect_refused(header + "99999999999999999999 1 1\n", "is no number");
+  expect_refused(header + "2 2 2\n1 1 1\n", "line 4: the file ends; it must have 2 elements");
+  expect_refused(header + "2 2 1\n1 1 1\n2 2 1\n", "line 4: there is another element; the file says that it has 1");
+  expect_refused(header + "2 2 1\n1 1 " + std::string(2000, '1') + "\n", "line 3: the line has more than 1024 bytes");
+  expect_refused(header + "99999999999999999999 1 1\n", "must be a number");
   const Result<Triplets<double>> dense = read<double>("%%MatrixMarket matrix array real general\n1 1\n1\n");
   EXPECT_EQ(dense.error().kind(), ErrorKind::unsupported);
 }
 
 TEST(MatrixMarket, refuses_what_is_beyond_the_limits_before_it_takes_memory) {
   const std::string header = "%%MatrixMarket matrix coordinate real general\n";
-  expect_refused(header + "5 5 1000000000000000\n", "larger than the limits");
-  expect_refused(header + "9000000000000 5 1\n", "larger than the limits");
-  expect_refused(header + "5 5 3\n1 1 1\n", "larger than the limits", {.elements = 2});
+  expect_refused(header + "5 5 1000000000000000\n", "5 x 5 with 1000000000000000 elements; the limits are");
+  expect_refused(header + "9000000000000 5 1\n", "the limits are");
+  expect_refused(header + "5 5 3\n1 1 1\n", "the limits are", {.elements = 2});
 }
 
 TEST(MatrixMarket, comes_back_through_a_file_and_a_device) {

@@ -22,7 +22,7 @@ Result<void> check_op(std::string_view name, const Op& op) {
 
 Result<void> check_made(std::string_view name, const SparseMatrix& matrix) {
   if (matrix) return {};
-  return op::refuse(name, "the matrix is empty: it was moved from, or never made");
+  return op::refuse(name, "the matrix is an empty handle: default-constructed or moved from");
 }
 
 op::Transform transform_of(bool transpose, bool conjugate, DType dtype) noexcept {
@@ -42,8 +42,10 @@ op::View dense_like(const AnyArray& array) {
 }
 
 Result<void> check_index_types(std::string_view name, const AnyArray& offsets, const AnyArray& indices) {
-  TROUPE_TRY(op::check_type_is_one_of(name, indices.dtype(), {DType::i32, DType::i64}));
-  return op::check_same_types(name, {{"offsets", offsets.view()}, {"indices", indices.view()}});
+  const bool is_coo = name == "coo";
+  const op::NamedView of_columns{is_coo ? "column_indices" : "indices", indices.view()};
+  TROUPE_TRY(op::check_type_is_one_of(name, of_columns, {DType::i32, DType::i64}));
+  return op::check_same_types(name, {{is_coo ? "row_indices" : "offsets", offsets.view()}, of_columns});
 }
 
 }  // namespace
@@ -64,9 +66,13 @@ Sparse Device::sparse() const { return Sparse(*this); }
 Call<SparseMatrix> Sparse::adopt(std::string_view name, const SparseMatrix& like, const AnyArray& offsets,
                                  const AnyArray& indices) const {
   for (const AnyArray* array : {&offsets, &indices, &like.values()})
-    if (!*array) return op::refuse(name, "an array is empty: it was moved from, or never made");
+    if (!*array)
+      return op::refuse(name, std::string(array == &like.values() ? "values"
+                                          : array == &offsets     ? (name == "coo" ? "row_indices" : "offsets")
+                                                                  : (name == "coo" ? "column_indices" : "indices")) +
+                                  " is an empty handle: default-constructed or moved from");
   if (Result<void> good = check_index_types(name, offsets, indices); !good) return fail(good.error());
-  if (Result<void> good = op::check_type_is_one_of(name, like.dtype(), op::kFourTypes); !good)
+  if (Result<void> good = op::check_type_is_one_of(name, {"values", like.values().view()}, op::kFourTypes); !good)
     return fail(good.error());
   SparseMatrix matrix = like;
   op::SparseView view = matrix.view();

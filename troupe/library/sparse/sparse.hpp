@@ -89,7 +89,7 @@ class Sparse {
   //
   // The structure is copied, and the copy is checked on the device: offsets begin at 0, never fall and end at the
   // number of indices; indices are in range, and ascend in each line without duplicates. `invalid_argument` says what
-  // is wrong and where: "row 3 has column 17 of a matrix with 10 columns". `values` (contiguous) are shared and not
+  // is wrong and where: "row 3 has column 17; the matrix has 10 columns". `values` (contiguous) are shared and not
   // copied.
 
   Call<SparseMatrix> csr(std::int64_t rows, std::int64_t columns, const AnyArray& offsets, const AnyArray& indices,

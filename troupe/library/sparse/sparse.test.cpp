@@ -38,32 +38,33 @@ class SparseInput : public ::testing::Test {
 };
 
 TEST_F(SparseInput, a_bad_structure_is_found_on_the_device_and_says_where) {
-  expect_refused({0, 1, 2, 2, 3}, {0, 9, 17}, "row 3 has column 17 of a matrix with 10 columns");
-  expect_refused({0, 1, 2, 2, 3}, {0, -1, 1}, "row 1 has column -1 of a matrix with 10 columns");
-  expect_refused({1, 1, 2, 2, 3}, {0, 1, 1}, "the first offset is 1 instead of 0");
+  expect_refused({0, 1, 2, 2, 3}, {0, 9, 17}, "row 3 has column 17; the matrix has 10 columns");
+  expect_refused({0, 1, 2, 2, 3}, {0, -1, 1}, "row 1 has column -1; the matrix has 10 columns");
+  expect_refused({1, 1, 2, 2, 3}, {0, 1, 1}, "the first offset is 1; it must be 0");
   expect_refused({0, 2, 1, 3, 3}, {0, 1, 1}, "row 1 ends before it begins");
-  expect_refused({0, 1, 2, 2, 2}, {0, 1, 1}, "the last offset is 2, and there are 3 indices");
-  expect_refused({0, 1, 2, 2147483647, 3}, {0, 1, 1}, "row 2 has the offset 2147483647, and there are 3 indices");
+  expect_refused({0, 1, 2, 2, 2}, {0, 1, 1}, "the last offset is 2; it must be 3, the number of indices");
+  expect_refused({0, 1, 2, 2147483647, 3}, {0, 1, 1}, "row 2 has the offset 2147483647; there are only 3 indices");
   expect_refused({0, -7, 2, 2, 3}, {0, 1, 1}, "row 0 ends before it begins");
-  expect_refused({0, 3, 3, 3, 3}, {0, 2, 1}, "row 0 has column 1 after one that is not below it");
-  expect_refused({0, 3, 3, 3, 3}, {0, 2, 2}, "none comes twice");
+  expect_refused({0, 3, 3, 3, 3}, {0, 2, 1},
+                 "row 0 has column 1 after an equal or larger one; the columns of a row must ascend");
+  expect_refused({0, 3, 3, 3, 3}, {0, 2, 2}, "row 0 has column 2 after an equal or larger one");
 }
 
 TEST_F(SparseInput, every_format_names_what_it_counts) {
   const Sparse sparse = device().sparse();
   const auto values = array<double>({1, 2});
   expect_error(sparse.csc(3, 2, array<std::int64_t>({0, 1, 2}), array<std::int64_t>({0, 3}), values).get(),
-               ErrorKind::invalid_argument, "column 1 has row 3 of a matrix with 3 rows");
+               ErrorKind::invalid_argument, "column 1 has row 3; the matrix has 3 rows");
   expect_error(sparse.coo(3, 2, array<std::int64_t>({0, 3}), array<std::int64_t>({0, 1}), values).get(),
-               ErrorKind::invalid_argument, "element 1 has row 3 of a matrix with 3 rows");
+               ErrorKind::invalid_argument, "element 1 has row 3; the matrix has 3 rows");
   expect_error(sparse.coo(3, 2, array<std::int64_t>({0, 2}), array<std::int64_t>({-1, 1}), values).get(),
-               ErrorKind::invalid_argument, "element 0 has column -1 of a matrix with 2 columns");
+               ErrorKind::invalid_argument, "element 0 has column -1; the matrix has 2 columns");
   expect_error(sparse.coo(3, 2, array<std::int64_t>({2, 0}), array<std::int64_t>({0, 1}), values).get(),
-               ErrorKind::invalid_argument, "element 1 does not come after the one before it");
+               ErrorKind::invalid_argument, "element 1 is not after the element before it");
   const auto blocks = value(device().array<float>({2, 2, 2}));
   value(device().fill(blocks, 1.0F).get());
   expect_error(sparse.bsr(4, 4, 2, array<std::int32_t>({0, 1, 2}), array<std::int32_t>({0, 2}), blocks).get(),
-               ErrorKind::invalid_argument, "block row 1 has block column 2 of a matrix with 2 block columns");
+               ErrorKind::invalid_argument, "block row 1 has block column 2; the matrix has 2 block columns");
 }
 
 TEST_F(SparseInput, structures_at_random_are_taken_or_refused_and_never_leave_their_arrays) {
@@ -128,17 +129,22 @@ TEST_F(SparseInput, extents_and_types_that_do_not_fit_are_refused) {
     expect_error(std::move(call).get(), kind, words);
   };
   using enum ErrorKind;
-  refused(sparse.csr(3, 2, offsets, indices, values), invalid_argument, "instead of [4]");
+  refused(sparse.csr(3, 2, offsets, indices, values), invalid_argument, "it must be [4], one more than there are rows");
   refused(sparse.csr(-1, 2, offsets, indices, values), invalid_argument, "-1 x 2");
-  refused(sparse.csr(2, 1LL << 40, offsets, indices, values), invalid_argument, "cannot be, with indices of i32");
-  refused(sparse.csr(2, 0, offsets, indices, values), invalid_argument, "has no elements");
-  refused(sparse.csr(2, 2, offsets, array<std::int64_t>({0, 1}), values), invalid_argument, "types differ");
-  refused(sparse.csr(2, 2, values, values, values), unsupported, "it takes i32 i64");
-  refused(sparse.csr(2, 2, offsets, indices, indices), unsupported, "it takes f32 f64 c64 c128");
-  refused(sparse.csr(2, 2, offsets, indices, array<float>({1, 2, 3})), invalid_argument, "instead of [2]");
-  refused(sparse.csr(2, 2, offsets, indices, value(values.slice(0, 1, -1, -1))), invalid_argument, "side by side");
-  refused(sparse.csr(2, 2, offsets, indices, Array<float>()), invalid_argument, "empty");
-  refused(sparse.bsr(2, 2, 3, offsets, indices, values), invalid_argument, "cannot be cut into blocks of 3");
+  refused(sparse.csr(2, 1LL << 40, offsets, indices, values), invalid_argument,
+          "with i32 indices it must have 0 to 2147483647 rows and columns");
+  refused(sparse.csr(2, 0, offsets, indices, values), invalid_argument, "there must be none");
+  refused(sparse.csr(2, 2, offsets, array<std::int64_t>({0, 1}), values), invalid_argument,
+          "they must have the same type");
+  refused(sparse.csr(2, 2, values, values, values), unsupported, "it must be i32 or i64");
+  refused(sparse.csr(2, 2, offsets, indices, indices), unsupported, "it must be f32, f64, c64 or c128");
+  refused(sparse.csr(2, 2, offsets, indices, array<float>({1, 2, 3})), invalid_argument,
+          "it must be [2], one for each index");
+  refused(sparse.csr(2, 2, offsets, indices, value(values.slice(0, 1, -1, -1))), invalid_argument,
+          "it must be contiguous");
+  refused(sparse.csr(2, 2, offsets, indices, Array<float>()), invalid_argument, "values is an empty handle");
+  refused(sparse.bsr(2, 2, 3, offsets, indices, values), invalid_argument,
+          "the block size is 3 and the matrix is 2 x 2");
   refused(sparse.bsr(2, 2, 0, offsets, indices, values), invalid_argument, "1 to 1024");
   refused(sparse.bsr(2, 2, 1, offsets, indices, values), invalid_argument, "[2, 1, 1]");
 }
@@ -150,28 +156,34 @@ TEST_F(SparseInput, products_of_other_extents_or_types_are_refused) {
     expect_error(std::move(call).get(), kind, words);
   };
   using enum ErrorKind;
-  expect(sparse.multiply(SparseMatrix(), floats({4}), floats({3})), invalid_argument, "multiply: the matrix is empty");
-  expect(sparse.multiply(a, floats({3}), floats({3})), invalid_argument, "4 rows are needed");
-  expect(sparse.multiply(a, floats({4}), floats({4})), invalid_argument, "3 rows are needed");
-  expect(sparse.multiply(a, floats({4}), floats({3}), {.transpose = true}), invalid_argument, "3 rows are needed");
-  expect(sparse.multiply(a, floats({4, 2}), floats({3})), invalid_argument, "do not fit");
-  expect(sparse.multiply(a, floats({4, 2}), floats({3, 3})), invalid_argument, "do not fit");
+  expect(sparse.multiply(SparseMatrix(), floats({4}), floats({3})), invalid_argument,
+         "multiply: the matrix is an empty handle");
+  expect(sparse.multiply(a, floats({3}), floats({3})), invalid_argument, "x is [3]; it must have 4 rows");
+  expect(sparse.multiply(a, floats({4}), floats({4})), invalid_argument, "y is [4]; it must have 3 rows");
+  expect(sparse.multiply(a, floats({4}), floats({3}), {.transpose = true}), invalid_argument,
+         "x is [4]; it must have 3 rows");
+  expect(sparse.multiply(a, floats({4, 2}), floats({3})), invalid_argument, "the same number of columns");
+  expect(sparse.multiply(a, floats({4, 2}), floats({3, 3})), invalid_argument, "the same number of columns");
   expect(sparse.multiply(a, floats({4, 2, 1}), floats({3})), invalid_argument, "a vector or a matrix");
-  expect(sparse.multiply(a, value(device().array<double>({4})), floats({3})), invalid_argument, "types differ");
+  expect(sparse.multiply(a, value(device().array<double>({4})), floats({3})), invalid_argument,
+         "the type of the matrix, f32");
   expect(sparse.multiply(a, Array<float>(), floats({3})), invalid_argument, "");
-  expect(sparse.multiply(a, floats({4}), floats({3}), {.alpha = {0.0, 1.0}}), invalid_argument, "alpha is complex");
-  expect(sparse.multiply(a, floats({4}), value(a.values_as<float>())), invalid_argument, "overlaps");
+  expect(sparse.multiply(a, floats({4}), floats({3}), {.alpha = {0.0, 1.0}}), invalid_argument, "alpha is 0+1i");
+  expect(sparse.multiply(a, floats({4}), value(a.values_as<float>())), invalid_argument, "overlap");
   const auto both = floats({7});
-  expect(sparse.multiply(a, value(both.slice(0, 0, 4)), value(both.slice(0, 2, 5))), invalid_argument, "overlaps");
+  expect(sparse.multiply(a, value(both.slice(0, 0, 4)), value(both.slice(0, 2, 5))), invalid_argument, "overlap");
   expect(sparse.solve(a, floats({3}), floats({3})), invalid_argument, "square");
-  expect(sparse.sddmm(floats({3, 2}), floats({3, 4}), a), invalid_argument, "is no matrix of 3 x 4");
-  expect(sparse.sddmm(floats({3}), floats({3, 4}), a), invalid_argument, "dense matrices");
-  expect(sparse.to_dense(a, floats({4, 3})), invalid_argument, "instead of [3, 4]");
-  expect_error(sparse.product_now(a, a), invalid_argument, "3 x 4 cannot be multiplied by one of 3 x 4");
+  expect(sparse.sddmm(floats({3, 2}), floats({3, 4}), a), invalid_argument,
+         "a must have as many columns as b has rows");
+  expect(sparse.sddmm(floats({3}), floats({3, 4}), a), invalid_argument, "a is [3]; it must be a matrix");
+  expect(sparse.to_dense(a, floats({4, 3})), invalid_argument, "it must be [3, 4]");
+  expect_error(sparse.product_now(a, a), invalid_argument,
+               "a is 3 x 4 and b is 3 x 4; a must have as many columns as b has rows");
   expect_error(sparse.product_now(a, SparseMatrix()), invalid_argument, "empty");
-  expect_error(sparse.convert_now(a, SparseFormat::bsr, 2), invalid_argument, "cannot be cut into blocks of 2");
-  expect_error(sparse.from_dense_now(floats({3})), invalid_argument, "takes a dense matrix");
-  expect_error(sparse.from_dense_now(value(device().array<std::int32_t>({3, 3}))), unsupported, "f32 f64 c64 c128");
+  expect_error(sparse.convert_now(a, SparseFormat::bsr, 2), invalid_argument, "the block size must divide both");
+  expect_error(sparse.from_dense_now(floats({3})), invalid_argument, "dense is [3]; it must be a matrix");
+  expect_error(sparse.from_dense_now(value(device().array<std::int32_t>({3, 3}))), unsupported,
+               "f32, f64, c64 or c128");
 }
 
 TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
@@ -181,7 +193,7 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   const Triplets<double> back = value(sparse.triplets_now<double>(matrix));
   EXPECT_EQ(back.elements, (std::vector<Triplet<double>>{{0, 0, 4}, {1, 2, 4}}));
   expect_error(sparse.from_triplets<double>(2, 2, std::span<const Triplet<double>>(elements)),
-               ErrorKind::invalid_argument, "element 0 is at (1, 2) of a matrix of 2 x 2");
+               ErrorKind::invalid_argument, "element 0 is at (1, 2), outside the matrix of 2 x 2");
   expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
 }
 

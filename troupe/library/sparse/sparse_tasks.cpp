@@ -12,13 +12,17 @@ namespace troupe::inline v0 {
 namespace {
 
 Unexpected refuse_empty(std::string_view name) {
-  return op::refuse(name, "the matrix is empty: it was moved from, or never made");
+  return op::refuse(name, "the matrix is an empty handle: default-constructed or moved from");
+}
+
+std::string types_of(const SparseMatrix& matrix) {
+  return std::string(name(matrix.dtype())) + " with " + std::string(name(matrix.index_type())) + " indices";
 }
 
 Result<void> check_count(std::string_view name, std::int64_t count, DType index_type) {
   if (index_type == DType::i64 || count <= std::numeric_limits<std::int32_t>::max()) return {};
   return op::refuse(
-      name, "the result has " + std::to_string(count) + " elements, too many for 32-bit indices: use 64-bit ones");
+      name, "the result has " + std::to_string(count) + " elements; i32 indices can count 2147483647: use i64 indices");
 }
 
 }  // namespace
@@ -86,11 +90,13 @@ Task<Result<SparseMatrix>> Sparse::to_blocks(Device device, SparseMatrix csr, st
   SparseMatrix made = csr;
   made.format_ = SparseFormat::bsr;
   made.block_ = block_size;
-  if (block_size < 1 || block_size > op::kMaxSparseBlock || csr.rows() % block_size != 0 ||
-      csr.columns() % block_size != 0)
-    co_return op::refuse("convert", "a matrix of " + std::to_string(csr.rows()) + " x " +
-                                        std::to_string(csr.columns()) + " cannot be cut into blocks of " +
-                                        std::to_string(block_size));
+  if (block_size < 1 || block_size > op::kMaxSparseBlock)
+    co_return op::refuse("convert", "the block size is " + std::to_string(block_size) + "; it must be 1 to " +
+                                        std::to_string(op::kMaxSparseBlock));
+  if (csr.rows() % block_size != 0 || csr.columns() % block_size != 0)
+    co_return op::refuse("convert", "the block size is " + std::to_string(block_size) + " and the matrix is " +
+                                        std::to_string(csr.rows()) + " x " + std::to_string(csr.columns()) +
+                                        "; the block size must divide both");
   CO_TRY(allocate_offsets(device, made, csr.index_type()));
   HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));
   const op::SparseCountBlocks count{
@@ -127,11 +133,12 @@ Result<SparseMatrix> Sparse::from_dense_now(const AnyArray& dense, DType index_t
 }
 
 Task<Result<SparseMatrix>> Sparse::from_dense_on(Device device, AnyArray dense, DType index_type) {
-  if (!dense) co_return op::refuse("from_dense", "the array is empty: it was moved from, or never made");
+  if (!dense) co_return op::refuse("from_dense", "dense is an empty handle: default-constructed or moved from");
   if (index_type != DType::i32 && index_type != DType::i64)
-    co_return fail(ErrorKind::unsupported, "from_dense: indices are i32 or i64");
+    co_return op::refuse_unsupported("from_dense",
+                                     "index_type is " + std::string(name(index_type)) + "; it must be i32 or i64");
   if (dense.rank() != 2)
-    co_return op::refuse("from_dense", "takes a dense matrix; this is " + dense.shape().to_string());
+    co_return op::refuse("from_dense", "dense is " + dense.shape().to_string() + "; it must be a matrix");
   SparseMatrix made;
   made.rows_ = dense.shape()[0];
   made.columns_ = dense.shape()[1];
@@ -162,11 +169,12 @@ Result<SparseMatrix> Sparse::product_now(const SparseMatrix& a, const SparseMatr
 Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, SparseMatrix b) {
   if (!a || !b) co_return refuse_empty("product");
   if (a.dtype() != b.dtype() || a.index_type() != b.index_type())
-    co_return op::refuse("product", "the matrices are of one type, and so are their indices");
+    co_return op::refuse("product",
+                         "a is " + types_of(a) + " and b is " + types_of(b) + "; they must have the same types");
   if (a.columns() != b.rows())
-    co_return op::refuse("product", "a matrix of " + std::to_string(a.rows()) + " x " + std::to_string(a.columns()) +
-                                        " cannot be multiplied by one of " + std::to_string(b.rows()) + " x " +
-                                        std::to_string(b.columns()));
+    co_return op::refuse("product", "a is " + std::to_string(a.rows()) + " x " + std::to_string(a.columns()) +
+                                        " and b is " + std::to_string(b.rows()) + " x " + std::to_string(b.columns()) +
+                                        "; a must have as many columns as b has rows");
   a = CO_TRY(co_await convert_on(device, a, SparseFormat::csr, 1));
   b = CO_TRY(co_await convert_on(device, b, SparseFormat::csr, 1));
   HostArray<std::int64_t> total = CO_TRY(device.host_array<std::int64_t>({1}));

@@ -14,12 +14,14 @@ namespace {
 
 Result<void> check_extents(std::int64_t rows, std::int64_t columns, DType index_type) {
   if (index_type != DType::i32 && index_type != DType::i64)
-    return fail(ErrorKind::unsupported, "from_triplets: indices are i32 or i64");
+    return op::refuse_unsupported("from_triplets",
+                                  "index_type is " + std::string(name(index_type)) + "; it must be i32 or i64");
   const std::int64_t most = index_type == DType::i32 ? std::numeric_limits<std::int32_t>::max()
                                                      : std::numeric_limits<std::int64_t>::max() / 2;
   if (rows >= 0 && columns >= 0 && rows <= most && columns <= most) return {};
-  return op::refuse("from_triplets", "a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
-                                         " cannot be, with indices of " + std::string(name(index_type)));
+  return op::refuse("from_triplets", "the matrix is " + std::to_string(rows) + " x " + std::to_string(columns) +
+                                         "; with " + std::string(name(index_type)) + " indices it must have 0 to " +
+                                         std::to_string(most) + " rows and columns");
 }
 
 template <class T>
@@ -34,7 +36,7 @@ Result<Triplets<T>> sorted(std::int64_t rows, std::int64_t columns, std::span<co
     const Triplet<T>& element = elements[i];
     if (element.row < 0 || element.row >= rows || element.column < 0 || element.column >= columns)
       return op::refuse("from_triplets", "element " + std::to_string(i) + " is at (" + std::to_string(element.row) +
-                                             ", " + std::to_string(element.column) + ") of a matrix of " +
+                                             ", " + std::to_string(element.column) + "), outside the matrix of " +
                                              std::to_string(rows) + " x " + std::to_string(columns));
   }
   std::vector<std::size_t> order(elements.size());
@@ -89,7 +91,8 @@ Result<SparseMatrix> Sparse::from_triplets(std::int64_t rows, std::int64_t colum
                                            std::span<const Triplet<T>> elements, DType index_type) const {
   TROUPE_TRY(check_extents(rows, columns, index_type));
   if (index_type == DType::i32 && elements.size() > std::numeric_limits<std::int32_t>::max())
-    return op::refuse("from_triplets", "there are too many elements for 32-bit indices");
+    return op::refuse("from_triplets", "there are " + std::to_string(elements.size()) +
+                                           " elements; i32 indices can count 2147483647: use i64 indices");
   const Triplets<T> in_order = TROUPE_TRY(sorted(rows, columns, elements));
   return index_type == DType::i32 ? upload<T, std::int32_t>(in_order) : upload<T, std::int64_t>(in_order);
 }

@@ -32,26 +32,27 @@ Nouns nouns_of(std::int32_t format) {
 std::string sentence(Fault fault, const Nouns& nouns, const std::string& line, const std::string& value,
                      const std::string& bound) {
   switch (fault) {
-    case Fault::first_offset: return "the first offset is " + value + " instead of 0";
-    case Fault::line_falls: return "the offsets fall: " + nouns.line + " " + line + " ends before it begins";
+    case Fault::first_offset: return "the first offset is " + value + "; it must be 0";
+    case Fault::line_falls: return "the offsets must not fall: " + nouns.line + " " + line + " ends before it begins";
     case Fault::line_leaves:
-      return nouns.line + " " + line + " has the offset " + value + ", and there are " + bound + " indices";
-    case Fault::last_offset: return "the last offset is " + value + ", and there are " + bound + " indices";
+      return nouns.line + " " + line + " has the offset " + value + "; there are only " + bound + " indices";
+    case Fault::last_offset: return "the last offset is " + value + "; it must be " + bound + ", the number of indices";
     case Fault::index_outside:
-      return nouns.line + " " + line + " has " + nouns.index + " " + value + " of a matrix with " + bound + " " +
+      return nouns.line + " " + line + " has " + nouns.index + " " + value + "; the matrix has " + bound + " " +
              nouns.index + "s";
     case Fault::index_unsorted:
-      return nouns.line + " " + line + " has " + nouns.index + " " + value +
-             " after one that is not below it: " + nouns.index + "s ascend, and none comes twice";
-    case Fault::row_outside: return "element " + line + " has row " + value + " of a matrix with " + bound + " rows";
+      return nouns.line + " " + line + " has " + nouns.index + " " + value + " after an equal or larger one; the " +
+             nouns.index + "s of a " + nouns.line + " must ascend";
+    case Fault::row_outside: return "element " + line + " has row " + value + "; the matrix has " + bound + " rows";
     case Fault::column_outside:
-      return "element " + line + " has column " + value + " of a matrix with " + bound + " columns";
+      return "element " + line + " has column " + value + "; the matrix has " + bound + " columns";
     case Fault::element_unsorted:
-      return "element " + line + " does not come after the one before it: sort by row, then by column, and none twice";
+      return "element " + line +
+             " is not after the element before it; sort the elements by row, then by column, each place once";
     case Fault::no_diagonal: return "row " + line + " has no diagonal element";
     case Fault::zero_diagonal: return "the diagonal element of row " + line + " is zero";
     case Fault::other_nonzeros:
-      return "row " + line + " of the dense matrix has changed while its nonzeros were gathered";
+      return "row " + line + " of the dense matrix changed while its nonzeros were counted and copied";
     case Fault::none: break;
   }
   return "the verdict " + std::to_string(static_cast<int>(fault)) + " has no meaning";

@@ -42,15 +42,18 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) { einsum_.text = text; }
 
   Result<Einsum> parse(std::size_t operands) {
-    if (text_.size() > kMostLetters) return refuse(text_.substr(0, 40), kNowhere, "the text is too long");
+    if (text_.size() > kMostLetters)
+      return refuse(
+          text_.substr(0, 40), kNowhere,
+          "the text has " + std::to_string(text_.size()) + " characters; it may have " + std::to_string(kMostLetters));
     while (at_ < text_.size()) TROUPE_TRY(take());
     if (!output_) return refuse(text_, text_.size(), "\"->\" and the output are missing");
     einsum_.output = std::move(term_);
     TROUPE_TRY(check_output());
     if (einsum_.inputs.size() == operands) return std::move(einsum_);
-    return refuse(
-        text_, kNowhere,
-        "the text has " + std::to_string(einsum_.inputs.size()) + " operands, not " + std::to_string(operands));
+    return refuse(text_, kNowhere,
+                  "the text has " + std::to_string(einsum_.inputs.size()) + " operands, and the call has " +
+                      std::to_string(operands));
   }
 
  private:
@@ -65,18 +68,18 @@ class Parser {
     }
     if (c == kEllipsis) return take_ellipsis(place);
     if (c == ',' && !output_) return end_input();
-    if (c == ',') return refuse(text_, place, "there is one output");
+    if (c == ',') return refuse(text_, place, "there must be one output");
     if (c != '-' || at_ == text_.size() || text_[at_] != '>')
-      return refuse(text_, place, std::string("'") + c + "' is not a letter, \",\" or \"->\"");
-    if (output_) return refuse(text_, place, "a second \"->\"");
+      return refuse(text_, place, std::string("'") + c + "' must be a letter, \",\" or \"->\"");
+    if (output_) return refuse(text_, place, "\"->\" is there twice");
     ++at_;
     output_ = true;
     return end_input();
   }
 
   Result<void> take_ellipsis(std::size_t place) {
-    if (text_.substr(place, kDots.size()) != kDots) return refuse(text_, place, "an ellipsis has three dots");
-    if (term_.letters.find(kEllipsis) != kNowhere) return refuse(text_, place, "a second \"...\"");
+    if (text_.substr(place, kDots.size()) != kDots) return refuse(text_, place, "an ellipsis must have three dots");
+    if (term_.letters.find(kEllipsis) != kNowhere) return refuse(text_, place, "an operand has \"...\" twice");
     at_ = place + kDots.size();
     term_.letters += kEllipsis;
     term_.places.push_back(place);
@@ -139,9 +142,9 @@ std::size_t axes_left_over(const EinsumTerm& term, const op::View& view) {
 /// Letters that are there twice become one axis, along both at once: the diagonal.
 Result<Labelled> label(const Einsum& einsum, const EinsumTerm& term, const op::View& view, const std::string& which) {
   if (static_cast<int>(term.letters.size()) != view.shape.rank())
-    return refuse(
-        einsum.text, term.places.empty() ? kNowhere : term.places.front(),
-        which + " has " + std::to_string(term.letters.size()) + " letters, and the shape " + view.shape.to_string());
+    return refuse(einsum.text, term.places.empty() ? kNowhere : term.places.front(),
+                  which + " is " + view.shape.to_string() + " and has " + std::to_string(term.letters.size()) +
+                      " letters; each axis needs one");
   std::string letters;
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
@@ -154,7 +157,8 @@ Result<Labelled> label(const Einsum& einsum, const EinsumTerm& term, const op::V
       strides.push_back(view.strides[i]);
     } else if (extents[known] != view.shape[i]) {
       return refuse(einsum.text, term.places[static_cast<std::size_t>(i)],
-                    quoted(letter) + " is " + std::to_string(extents[known]) + " and " + std::to_string(view.shape[i]));
+                    quoted(letter) + " is " + std::to_string(extents[known]) + " and " + std::to_string(view.shape[i]) +
+                        " in one operand; it must have one extent");
     } else {
       strides[known] += view.strides[i];
     }
@@ -207,7 +211,7 @@ Result<std::vector<Labelled>> label_inputs(const Einsum& einsum, std::initialize
     if (inputs.front().extent(letter) == inputs.back().extent(letter)) continue;
     return refuse(einsum.text, terms.back().places[i],
                   quoted(letter) + " is " + std::to_string(inputs.front().extent(letter)) + " in operand 1 and " +
-                      std::to_string(inputs.back().extent(letter)) + " in operand 2");
+                      std::to_string(inputs.back().extent(letter)) + " in operand 2; it must have one extent");
   }
   return inputs;
 }
@@ -234,7 +238,7 @@ Result<Labelled> label_output(const Einsum& einsum, const std::vector<Labelled>&
   TROUPE_TRY(check(expected));
   if (out.shape == expected) return label(einsum, output, out, "the output");
   return refuse(einsum.text, einsum.output.places.empty() ? kNowhere : einsum.output.places.front(),
-                "the output is " + out.shape.to_string() + " instead of " + expected.to_string());
+                "the output is " + out.shape.to_string() + "; it must be " + expected.to_string());
 }
 
 }  // namespace

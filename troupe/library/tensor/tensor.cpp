@@ -53,10 +53,11 @@ Result<void> check_shapes(std::string_view name, std::span<const Operand> operan
     if (operand.array() == nullptr) continue;
     const Shape& next = operand.array()->shape();
     all += (all.empty() ? "" : " and ") + next.to_string();
-    if (!broadcast_shapes(shape, next)) return op::refuse(name, "the shapes " + all + " do not go together");
+    if (!broadcast_shapes(shape, next))
+      return op::refuse(name, "the operands are " + all + "; their shapes must broadcast");
   }
   if (all.empty() || shape == out.shape()) return {};
-  return op::refuse(name, all + " make " + shape.to_string() + ", and the output is " + out.shape().to_string());
+  return op::refuse(name, "out is " + out.shape().to_string() + "; operands of " + all + " make " + shape.to_string());
 }
 
 template <class Op, class F>
@@ -96,9 +97,9 @@ Result<op::View> with_axes(const AnyArray& in, Axes axes, const AnyArray& out) {
   std::array<bool, kMaxRank> is_reduced{};
   for (const int axis : axes) {
     if (axis < 0 || axis >= in.rank())
-      return op::refuse("reduce", "there is no axis " + std::to_string(axis) + " in " + in.shape().to_string());
+      return op::refuse("reduce", "in is " + in.shape().to_string() + "; it has no axis " + std::to_string(axis));
     if (std::exchange(is_reduced[static_cast<std::size_t>(axis)], true))
-      return op::refuse("reduce", "axis " + std::to_string(axis) + " is there twice");
+      return op::refuse("reduce", "axis " + std::to_string(axis) + " is given twice");
   }
   Shape kept = in.shape();
   std::vector<std::int64_t> dropped;
@@ -110,8 +111,8 @@ Result<op::View> with_axes(const AnyArray& in, Axes axes, const AnyArray& out) {
   }
   if (out.shape() == kept) return out.view();
   if (out.shape() != Shape(dropped))
-    return op::refuse("reduce", in.shape().to_string() + " becomes " + kept.to_string() + " or " +
-                                    Shape(dropped).to_string() + ", and the output is " + out.shape().to_string());
+    return op::refuse("reduce", "in is " + in.shape().to_string() + " and out is " + out.shape().to_string() +
+                                    "; out must be " + kept.to_string() + " or " + Shape(dropped).to_string());
   op::View view{out.view().address, out.dtype(), kept, Strides(std::span(kept.begin(), kept.end()))};
   int next = 0;
   for (int i = 0; i < in.rank(); ++i)
@@ -209,7 +210,8 @@ Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArr
 
 Call<void> Tensor::einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options) const {
   if (options.engine != TensorEngine::automatic)
-    return fail(ErrorKind::unsupported, "einsum: one operand is not contracted, so there is no engine to choose");
+    return op::refuse_unsupported(
+        "einsum", "options.engine is " + std::string(name(options.engine)) + "; with one operand it must be automatic");
   const auto make = [&]() -> Result<op::Reduce> {
     TROUPE_TRY(op::check_same_types("einsum", {{"a", a.view()}, {"c", c.view()}}));
     const Einsum einsum = TROUPE_TRY(parse_einsum(text, 1));
@@ -266,8 +268,7 @@ Call<void> Tensor::permute(const AnyArray& in, Axes order, const AnyArray& out, 
   Result<AnyArray> permuted = in.permute(std::span<const int>(order.begin(), order.end()));
   if (!permuted) return fail(std::move(permuted).error());
   if (permuted->shape() != out.shape())
-    return op::refuse("permute",
-                      "the output is " + out.shape().to_string() + " instead of " + permuted->shape().to_string());
+    return op::refuse("permute", "out is " + out.shape().to_string() + "; it must be " + permuted->shape().to_string());
   return unary(Unary::identity, *permuted, out, {.alpha = alpha});
 }
 

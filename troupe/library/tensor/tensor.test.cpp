@@ -43,26 +43,28 @@ TEST_F(TensorTest, points_at_what_is_wrong_in_a_text) {
     SCOPED_TRACE(text);
     expect_refused(tensor().einsum(text, a_, b_, c_), ErrorKind::invalid_argument, words);
   };
-  expect("ik,k7->ij", "'7' is not a letter, \",\" or \"->\"\n  ik,k7->ij\n      ^");
-  expect("ik,kj-ij", "'-' is not a letter, \",\" or \"->\"\n  ik,kj-ij\n       ^");
+  expect("ik,k7->ij", "'7' must be a letter, \",\" or \"->\"\n  ik,k7->ij\n      ^");
+  expect("ik,kj-ij", "'-' must be a letter, \",\" or \"->\"\n  ik,kj-ij\n       ^");
   expect("ik,kj", "\"->\" and the output are missing\n  ik,kj\n       ^");
-  expect("ik,kj->ij->ij", "a second \"->\"\n  ik,kj->ij->ij\n           ^");
-  expect("ik,kj->i,j", "there is one output\n  ik,kj->i,j\n          ^");
+  expect("ik,kj->ij->ij", "\"->\" is there twice\n  ik,kj->ij->ij\n           ^");
+  expect("ik,kj->i,j", "there must be one output\n  ik,kj->i,j\n          ^");
   expect("ik,kj->iq", "'q' is in no operand\n  ik,kj->iq\n          ^");
   expect("ik,kj->ii", "'i' is twice in the output\n  ik,kj->ii\n          ^");
-  expect("ik,ij->kj", "'i' is 2 in operand 1 and 3 in operand 2\n  ik,ij->kj\n     ^");
-  expect("ii,ij->ij", "'i' is 2 and 3\n  ii,ij->ij\n   ^");
-  expect("ikl,kj->ij", "operand 1 has 3 letters, and the shape [2, 3]\n  ikl,kj->ij\n  ^");
-  expect("ik,kj->ji", "the output is [2, 4] instead of [4, 2]\n  ik,kj->ji\n         ^");
-  expect("ik->i", "the text has 1 operands, not 2");
-  expect("ik,kj,k->ij", "the text has 3 operands, not 2");
+  expect("ik,ij->kj", "'i' is 2 in operand 1 and 3 in operand 2; it must have one extent\n  ik,ij->kj\n     ^");
+  expect("ii,ij->ij", "'i' is 2 and 3 in one operand; it must have one extent\n  ii,ij->ij\n   ^");
+  expect("ikl,kj->ij", "operand 1 is [2, 3] and has 3 letters; each axis needs one\n  ikl,kj->ij\n  ^");
+  expect("ik,kj->ji", "the output is [2, 4]; it must be [4, 2]\n  ik,kj->ji\n         ^");
+  expect("ik->i", "the text has 1 operands, and the call has 2");
+  expect("ik,kj,k->ij", "the text has 3 operands, and the call has 2");
   expect("", "\"->\" and the output are missing");
-  expect("..k,kj->j", "an ellipsis has three dots\n  ..k,kj->j\n  ^");
-  expect("...k...,kj->j", "a second \"...\"\n  ...k...,kj->j\n      ^");
+  expect("..k,kj->j", "an ellipsis must have three dots\n  ..k,kj->j\n  ^");
+  expect("...k...,kj->j", "an operand has \"...\" twice\n  ...k...,kj->j\n      ^");
   expect("ik,kj->...ij", "\"...\" is in no operand\n  ik,kj->...ij\n         ^");
-  expect("...ikl,kj->ij", "operand 1 has 3 letters, and the shape [2, 3]\n  ...ikl,kj->ij\n     ^");
-  expect("...k,...j->kj", "an axis of \"...\" is 2 in operand 1 and 3 in operand 2\n  ...k,...j->kj\n       ^");
-  expect_refused(tensor().einsum(std::string(1000, 'i'), a_, b_, c_), ErrorKind::invalid_argument, "too long");
+  expect("...ikl,kj->ij", "operand 1 is [2, 3] and has 3 letters; each axis needs one\n  ...ikl,kj->ij\n     ^");
+  expect("...k,...j->kj",
+         "an axis of \"...\" is 2 in operand 1 and 3 in operand 2; it must have one extent\n  ...k,...j->kj\n       ^");
+  expect_refused(tensor().einsum(std::string(1000, 'i'), a_, b_, c_), ErrorKind::invalid_argument,
+                 "the text has 1000 characters; it may have 256");
 }
 
 /// The op of a text for dense arrays of these shapes.
@@ -117,63 +119,64 @@ TEST_F(TensorTest, takes_spaces_and_capitals) {
 
 TEST_F(TensorTest, refuses_what_cannot_be_contracted) {
   expect_refused(tensor().einsum("ik,kj->ij", a_, array<double>({3, 4}), c_), ErrorKind::invalid_argument,
-                 "the types differ: a is f32, b is f64");
+                 "a is f32 and b is f64; they must have the same type");
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, array<double>({2, 4})), ErrorKind::invalid_argument,
-                 "the types differ: a is f32, c is f64");
+                 "a is f32 and c is f64; they must have the same type");
   const auto ints = array<std::int32_t>({2, 2});
   expect_refused(tensor().einsum("ik,kj->ij", ints, ints, array<std::int32_t>({2, 2})), ErrorKind::unsupported,
-                 "einsum does not take i32; it takes f32 f64 f16 bf16 c64 c128");
+                 "einsum: c is i32; it must be f32, f64, f16, bf16, c64 or c128");
   const auto square = array({3, 3});
   expect_refused(tensor().einsum("ik,kj->ij", square, array({3, 3}), square), ErrorKind::invalid_argument,
-                 "overlaps another of its arrays");
+                 "overlap, and the op would write one of them");
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, c_, {.alpha = {0.0, 1.0}}), ErrorKind::invalid_argument,
-                 "einsum: alpha is complex; arrays of f32 take a real factor");
+                 "einsum: alpha is 0+1i; arrays of f32 need a real alpha");
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, value(array({1, 4}).broadcast({2, 4}))),
                  ErrorKind::invalid_argument, "overlap each other");
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, c_, {.engine = TensorEngine::cutensor}), ErrorKind::unsupported,
                  "this build has no cuTENSOR");
   expect_refused(tensor().einsum("ij->ji", a_, array({3, 2}), {.engine = TensorEngine::gemm}), ErrorKind::unsupported,
-                 "no engine to choose");
+                 "options.engine is gemm; with one operand it must be automatic");
   expect_refused(tensor().einsum("ik,kj->ij", Array<float>(), b_, c_), ErrorKind::invalid_argument, "");
 }
 
 TEST_F(TensorTest, refuses_what_cannot_be_reduced) {
   expect_refused(tensor().reduce(Reduction::sum, a_, {2}, array({2})), ErrorKind::invalid_argument,
-                 "there is no axis 2 in [2, 3]");
+                 "in is [2, 3]; it has no axis 2");
   expect_refused(tensor().reduce(Reduction::sum, a_, {-1}, array({2})), ErrorKind::invalid_argument, "no axis -1");
   expect_refused(tensor().reduce(Reduction::sum, a_, {1, 1}, array({2})), ErrorKind::invalid_argument,
-                 "axis 1 is there twice");
+                 "axis 1 is given twice");
   expect_refused(tensor().reduce(Reduction::sum, a_, {1}, array({3})), ErrorKind::invalid_argument,
-                 "[2, 3] becomes [2, 1] or [2], and the output is [3]");
+                 "in is [2, 3] and out is [3]; out must be [2, 1] or [2]");
   const auto complex = array<std::complex<float>>({2, 3});
   expect_refused(tensor().reduce(Reduction::max, complex, {1}, array<std::complex<float>>({2})), ErrorKind::unsupported,
-                 "max does not take c64; it takes f32 f64 f16 bf16");
+                 "max: in is c64; it must be f32, f64, f16 or bf16");
   expect_refused(tensor().reduce(Reduction::norm, complex, {1}, array<std::complex<float>>({2})),
-                 ErrorKind::invalid_argument, "norm: the output is c64; it must be f32");
+                 ErrorKind::invalid_argument, "norm: out is c64; it must be f32");
   expect_refused(tensor().reduce(Reduction::max, array({0, 2}), {0}, array({2})), ErrorKind::invalid_argument,
-                 "max: there is none of no elements: the shape is [0, 2]");
+                 "max: in is [0, 2]; it must have at least one element");
 }
 
 TEST_F(TensorTest, refuses_what_cannot_be_done_element_by_element) {
   expect_refused(tensor().binary(Binary::add, a_, b_, c_), ErrorKind::invalid_argument,
-                 "add: the shapes [2, 3] and [3, 4] do not go together");
+                 "add: the operands are [2, 3] and [3, 4]; their shapes must broadcast");
   expect_refused(tensor().binary(Binary::add, a_, array({3}), array({2, 2, 3})), ErrorKind::invalid_argument,
-                 "add: [2, 3] and [3] make [2, 3], and the output is [2, 2, 3]");
+                 "add: out is [2, 2, 3]; operands of [2, 3] and [3] make [2, 3]");
   expect_refused(tensor().binary(Binary::add, a_, array<double>({2, 3}), array({2, 3})), ErrorKind::invalid_argument,
-                 "add: operand 2 is f64; it must be f32");
+                 "add: b is f64; it must be f32");
   const auto complex = array<std::complex<double>>({2});
   expect_refused(tensor().unary(Unary::relu, complex, array<std::complex<double>>({2})), ErrorKind::unsupported,
-                 "relu does not take c128; it takes f32 f64 f16 bf16");
+                 "relu: out is c128; it must be f32, f64, f16 or bf16");
   expect_refused(tensor().binary(Binary::pow, complex, 2, array<std::complex<double>>({2})), ErrorKind::unsupported,
-                 "pow does not take c128");
+                 "pow: out is c128");
   expect_refused(tensor().ternary(Ternary::select, a_, a_, a_, array({2, 3})), ErrorKind::invalid_argument,
-                 "select: operand 1 is f32; it must be bool");
+                 "select: a is f32; it must be bool");
   expect_refused(tensor().ternary(Ternary::select, 1, a_, a_, array({2, 3})), ErrorKind::invalid_argument,
-                 "the condition is a number; it must be an array of bool");
-  expect_refused(tensor().unary(Unary::exp, a_, a_), ErrorKind::invalid_argument, "overlaps another of its arrays");
+                 "select: a, the condition, is a number; it must be an array of bool");
+  expect_refused(tensor().unary(Unary::exp, a_, a_), ErrorKind::invalid_argument,
+                 "overlap, and the op would write one of them");
   expect_refused(tensor().permute(a_, {0, 0}, a_), ErrorKind::invalid_argument, "");
   expect_refused(tensor().permute(a_, {1, 0}, array({2, 3})), ErrorKind::invalid_argument,
-                 "permute: the output is [2, 3] instead of [3, 2]");
+                 "permute: out is [2, 3]; it must be [3, 2]");
 }
 
 TEST_F(TensorTest, explains_what_would_run) {

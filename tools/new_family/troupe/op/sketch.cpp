@@ -7,7 +7,7 @@ namespace troupe::inline v0::op {
 
 Result<void> check(const SketchScale& op) {
   constexpr std::string_view kCall = "scale";
-  TROUPE_TRY(check_type_is_one_of(kCall, op.y.dtype, {DType::f32, DType::f64}));
+  TROUPE_TRY(check_type_is_one_of(kCall, {"y", op.y}, {DType::f32, DType::f64}));
   TROUPE_TRY(check_type(kCall, {"x", op.x}, op.y.dtype));
   TROUPE_TRY(check_shape(kCall, {"x", op.x}, op.y.shape));
   TROUPE_TRY(check_finite(kCall, "alpha", op.alpha));

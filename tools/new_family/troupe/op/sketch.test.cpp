@@ -32,7 +32,7 @@ TEST(SketchChecks, let_a_good_scale_pass) { EXPECT_EQ(refusal(good_scale()), "")
 TEST(SketchChecks, refuse_a_type_that_the_family_has_not) {
   SketchScale op = good_scale();
   op.x.dtype = op.y.dtype = DType::i32;
-  EXPECT_EQ(refusal(op), "scale does not take i32; it takes f32 f64");
+  EXPECT_EQ(refusal(op), "scale: y is i32; it must be f32 or f64");
   EXPECT_EQ(check(op).error().kind(), ErrorKind::unsupported);
 }
 

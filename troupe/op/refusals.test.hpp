@@ -1,0 +1,36 @@
+// The table of refusals (refusals.test.cpp), for the test that looks whether it has them all. A row is an op with one
+// mistake, and the sentence that a user reads then.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "troupe/op/table.hpp"
+
+namespace troupe::op {
+
+/// An op with which one thing is wrong, and what a user then reads.
+struct Refusal {
+  std::function<AnyOp()> make;
+  std::string text;
+  ErrorKind kind = ErrorKind::invalid_argument;
+};
+
+const std::vector<Refusal>& refusals();
+
+/// What `examine` says of it, which the app and the worker ask; `internal` when it is not refused.
+inline Error refusal_of(const AnyOp& op) {
+  Views views;
+  op.info().views(op.get(), views);
+  Toucher toucher;
+  const Result<void> good = examine(op.info(), op.get(), views, toucher);
+  return good ? Error(ErrorKind::internal, "(it is not refused)") : good.error();
+}
+
+inline void reshape(View& view, const Shape& shape) {
+  view.shape = shape;
+  view.strides = contiguous_strides(shape);
+}
+
+}  // namespace troupe::op
