@@ -98,7 +98,7 @@ Result<void> check(const Measure& op) {
   TROUPE_TRY(check_type_is_one_of(call, op.x.dtype, kFourTypes));
   const bool finds = op.what == Measure::What::iamax || op.what == Measure::What::iamin;
   if (finds && element_count(op.x) == 0) return refuse(call, "x has no elements to choose from");
-  return check_one(call, op.out, finds ? DType::i64 : real_type(op.x.dtype));
+  return check_one(call, op.out, finds ? DType::i64 : detail::real_type(op.x.dtype));
 }
 
 Result<void> check(const Symm& op) {

@@ -20,7 +20,7 @@ Result<void> check_tensor_type(std::string_view call, DType dtype, bool takes_co
 template <class Op>
 Result<void> check_elementwise(const Op& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, op.out.dtype, takes_complex(op.function)));
+  TROUPE_TRY(check_tensor_type(call, op.out.dtype, detail::takes_complex(op.function)));
   if (op.numbers >> Op::kInputs != 0)
     return refuse(call, "it has " + std::to_string(Op::kInputs) + " operands; none after those can be a number");
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
@@ -55,8 +55,8 @@ Result<void> check(const TernaryOp& op) { return check_elementwise(op); }
 
 Result<void> check(const Reduce& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, op.in.dtype, takes_complex(op.function)));
-  const DType expected = op.function == Reduction::norm ? real_type(op.in.dtype) : op.in.dtype;
+  TROUPE_TRY(check_tensor_type(call, op.in.dtype, detail::takes_complex(op.function)));
+  const DType expected = op.function == Reduction::norm ? detail::real_type(op.in.dtype) : op.in.dtype;
   TROUPE_TRY(check_type(call, {"the output", op.out}, expected));
   TROUPE_TRY(check_factor(call, {"alpha", op.alpha}, op.out.dtype));
   TROUPE_TRY(check_factor(call, {"beta", op.beta}, op.out.dtype));

@@ -44,7 +44,7 @@ Result<void> CudaOps::submit(const backend::Work& work, const op::AnyOp& op, CUs
     return result;
   } catch (...) {
     backend::at_no_op();
-    return fail(current_exception_as_error());
+    return fail(detail::current_exception_as_error());
   }
 }
 

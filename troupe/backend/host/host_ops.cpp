@@ -34,7 +34,7 @@ Result<void> HostOps::run(const backend::Work& work, const op::AnyOp& op, bool& 
     return result;
   } catch (...) {
     backend::at_no_op();
-    return fail(current_exception_as_error());
+    return fail(detail::current_exception_as_error());
   }
 }
 
