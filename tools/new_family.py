@@ -18,7 +18,7 @@ TEMPLATES = ROOT / "tools" / "new_family"
 MAX_NAME = 24
 MAX_LANES = 16  # wire::kMaxLanes; families behind those share one
 # The files that exist and must know a family.
-TOUCHED = ["troupe/op/families.inc", "troupe/device/device.hpp", "troupe/troupe.hpp", "cmake/public_headers.txt"]
+TOUCHED = ["troupe/op/families.hpp", "troupe/device/device.hpp", "troupe/troupe.hpp", "cmake/public_headers.txt"]
 KEYWORDS = """alignas alignof and asm auto bool break case catch char class concept const continue default delete do
 double else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept
 not nullptr operator or private protected public register requires return short signed sizeof static struct switch
@@ -38,8 +38,8 @@ def pascal(name):
 
 
 def families(root):
-    listed = (root / "troupe/op/families.inc").read_text(encoding="utf-8")
-    return re.findall(r"^TROUPE_FAMILY\((\w+), \d+\)$", listed, re.M)
+    listed = (root / "troupe/op/families.hpp").read_text(encoding="utf-8")
+    return re.findall(r"^  FAMILY\((\w+), \d+\)", listed, re.M)
 
 
 def check_name(name, root):
@@ -105,7 +105,8 @@ def edit(path, change):
 def touch_files(name, root, number):
     header = f"troupe/library/{name}/{name}.hpp"
     lane = min(number, MAX_LANES - 1)
-    edit(root / "troupe/op/families.inc", lambda text: f"{text}TROUPE_FAMILY({name}, {lane})\n")
+    edit(root / "troupe/op/families.hpp",
+         lambda text: re.sub(r"^(  FAMILY\(\w+, \d+\))$", rf"\1 \\\n  FAMILY({name}, {lane})", text, flags=re.M))
     edit(root / "troupe/troupe.hpp",
          lambda text: inserted(text, f'#include "{header}"\n', r'#include "troupe/library/'))
     accessor = f"  /// One op to begin with ({header}).\n  {pascal(name)} {name}() const;\n"
@@ -140,7 +141,7 @@ def make(name, root):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(filled((TEMPLATES / template).read_text(encoding="utf-8"), name, number), encoding="utf-8")
     touch_files(name, root, number)
-    is_formatted = formatted([root / path for path in files.values()])
+    is_formatted = formatted([root / path for path in [*files.values(), "troupe/op/families.hpp"]])
     print("new:\n  " + "\n  ".join(files.values()))
     print("changed:\n  " + "\n  ".join(TOUCHED))
     print("next:")

@@ -13,7 +13,7 @@ using Small = element_t<DType::f8e4m3>;
 template <class T>
 class FakeOpsOf : public FakeGpu {
  protected:
-  using Real = RealType<T>;
+  using Real = detail::RealType<T>;
 
   void TearDown() override {
     gpu.close();
@@ -67,9 +67,10 @@ TYPED_TEST(FakeOpsOf, blas_on_matrices) {
   const Array<T> y = this->some({6});
   const Array<T> gaps = value(value(this->some({12, 12}).slice(0, 0, 12, 2)).slice(1, 0, 12, 2));
   this->end_well(blas.gemm(a, b, c));
-  this->end_well(blas.gemm(a.transpose(), b, c, {.alpha = 2.0, .beta = 1.0, .conjugate_a = kIsComplex<T>}));
-  this->end_well(blas.gemm(a, b, c.transpose(), {.conjugate_a = kIsComplex<T>, .conjugate_b = kIsComplex<T>}));
-  this->end_well(blas.gemm(a, b, c, {.conjugate_a = kIsComplex<T>, .conjugate_b = kIsComplex<T>}));
+  this->end_well(blas.gemm(a.transpose(), b, c, {.alpha = 2.0, .beta = 1.0, .conjugate_a = detail::kIsComplex<T>}));
+  this->end_well(
+      blas.gemm(a, b, c.transpose(), {.conjugate_a = detail::kIsComplex<T>, .conjugate_b = detail::kIsComplex<T>}));
+  this->end_well(blas.gemm(a, b, c, {.conjugate_a = detail::kIsComplex<T>, .conjugate_b = detail::kIsComplex<T>}));
   this->end_well(blas.gemm(a, gaps, c));
   const Array<T> gaps_in_each = value(value(this->some({3, 12, 12}).slice(1, 0, 12, 2)).slice(2, 0, 12, 2));
   this->end_well(blas.gemm(gaps_in_each, this->some({3, 6, 6}), this->some({3, 6, 6})));
@@ -79,9 +80,9 @@ TYPED_TEST(FakeOpsOf, blas_on_matrices) {
   for (const Triangle triangle : {Triangle::lower, Triangle::upper})
     for (const Side side : {Side::left, Side::right}) {
       this->end_well(blas.symm(a, b, c, {.triangle = triangle, .side = side}));
-      this->end_well(blas.symm(a, b, c, {.triangle = triangle, .hermitian = kIsComplex<T>, .side = side}));
+      this->end_well(blas.symm(a, b, c, {.triangle = triangle, .hermitian = detail::kIsComplex<T>, .side = side}));
       this->end_well(blas.trmm(a, b, c, {.triangle = triangle, .side = side}));
-      this->end_well(blas.trsm(a, b, c, {.triangle = triangle, .conjugate = kIsComplex<T>, .side = side}));
+      this->end_well(blas.trsm(a, b, c, {.triangle = triangle, .conjugate = detail::kIsComplex<T>, .side = side}));
       this->end_well(blas.trsm(a, gaps, c, {.triangle = triangle, .unit_diagonal = true, .side = side}));
     }
   this->end_well(blas.symm(gaps, b, c));
@@ -91,12 +92,12 @@ TYPED_TEST(FakeOpsOf, blas_on_matrices) {
   this->end_well(blas.syrk(a, c));
   this->end_well(blas.syrk(gaps, c, {.beta = 1.0, .triangle = Triangle::upper}));
   this->end_well(blas.syr2k(a, b, c));
-  if (kIsComplex<T>) {
+  if (detail::kIsComplex<T>) {
     this->end_well(blas.herk(a, c));
     this->end_well(blas.her2k(a, b, c.transpose()));
   }
   this->end_well(blas.geam(a, b, c));
-  this->end_well(blas.geam(a.transpose(), gaps, c, {.conjugate_a = kIsComplex<T>}));
+  this->end_well(blas.geam(a.transpose(), gaps, c, {.conjugate_a = detail::kIsComplex<T>}));
   const std::vector<AnyArray> as{a, a};
   const std::vector<AnyArray> bs{b, b};
   const std::vector<AnyArray> cs{c, this->some({6, 6})};
@@ -175,7 +176,7 @@ TYPED_TEST(FakeOpsOf, sparse) {
     EXPECT_TRUE(sparse.convert_now(coo, SparseFormat::csr));
     for (const SparseMatrix& matrix : {csr, csc, coo, bsr}) {
       for (const bool transpose : {false, true})
-        for (const bool conjugate : {false, kIsComplex<T>}) {
+        for (const bool conjugate : {false, detail::kIsComplex<T>}) {
           const SparseMultiplyOptions options{.beta = 1.0, .transpose = transpose, .conjugate = conjugate};
           this->end_well(sparse.multiply(matrix, x, y, options));
           this->end_well(sparse.multiply(matrix, dense, out.transpose(), options));

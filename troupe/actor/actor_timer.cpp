@@ -2,7 +2,7 @@
 
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 ActorTimer::ActorTimer(Cell& cell, std::unique_ptr<TimerMessage> message, std::uint64_t id, Duration period) noexcept
     : cell_(IntrusivePtr<Cell>::share(&cell)), message_(std::move(message)), id_(id), period_(period) {}
@@ -47,4 +47,4 @@ void ActorTimer::run(Cell& cell) noexcept {
 
 void ActorTimer::drop(Cell&, const Error&) noexcept { release(); }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -13,6 +13,8 @@ namespace troupe::inline v0 {
 /// One more ends in `out_of_memory`.
 inline constexpr std::size_t kMaxTimersPerActor = 65'536;
 
+namespace detail {
+
 class ActorTimer final : public Timer, public Node {
  public:
   ActorTimer(Cell& cell, std::unique_ptr<TimerMessage> message, std::uint64_t id, Duration period) noexcept;
@@ -35,5 +37,7 @@ class ActorTimer final : public Timer, public Node {
   std::atomic<bool> waits_{false};
   std::atomic<bool> cancelled_{false};
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -21,9 +21,9 @@
 
 namespace troupe::inline v0 {
 
-class Timeout;
-
 namespace detail {
+
+class Timeout;
 
 /// The part of an ask that does not depend on the reply's type: sending, giving up, and being woken.
 class AskBase {
@@ -71,8 +71,9 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
   /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is
   /// taken over here, and the mailbox's.
   template <class E>
-  Ask(IntrusivePtr<Cell> target, E* envelope) noexcept
-      : detail::AskBase(std::move(target), IntrusivePtr<Pending>::adopt(envelope), envelope), outcome_(envelope) {}
+  Ask(detail::IntrusivePtr<detail::Cell> target, E* envelope) noexcept
+      : detail::AskBase(std::move(target), detail::IntrusivePtr<detail::Pending>::adopt(envelope), envelope),
+        outcome_(envelope) {}
   Ask(Ask&&) noexcept = default;
 
   /// Ends in `timeout` if no answer came within `limit`; a limit of zero or less ends at once, and nothing is sent.
@@ -110,7 +111,7 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
  private:
   static Task<Result<R>> as_task(Ask ask) { co_return co_await std::move(ask); }
 
-  Outcome<R>* outcome_;  // owned by `pending_`
+  detail::Outcome<R>* outcome_;  // owned by `pending_`
 };
 
 }  // namespace troupe::inline v0

@@ -10,7 +10,7 @@
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 constinit thread_local Cell* Cell::current_cell_ = nullptr;
 
@@ -220,4 +220,4 @@ void Cell::report_unheard(const EnvelopeBase& envelope, const Error& error) cons
   log(LogLevel::warning, "a " + envelope.message_type() + " that nobody waits for ended in " + error.to_string());
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -20,11 +20,7 @@
 
 namespace troupe::inline v0 {
 
-class ActorTimer;
-class BackoffTimer;
 class EventStream;
-class SystemCore;
-class TimerMessage;
 
 /// How many handlers of one actor may be waiting at a `co_await` at a time, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
@@ -45,6 +41,13 @@ static_assert(std::is_trivially_destructible_v<SpawnOptions>, "safe inside a co_
 
 /// `invalid_argument` for options that cannot be.
 Result<void> check(const SpawnOptions& options);
+
+namespace detail {
+
+class ActorTimer;
+class BackoffTimer;
+class SystemCore;
+class TimerMessage;
 
 class Cell : public RefCounted, public Runnable {
  public:
@@ -199,8 +202,6 @@ class Cell : public RefCounted, public Runnable {
   bool takes_children_ = true;
   bool in_tree_ = false;
 };
-
-namespace detail {
 
 // What `spawn` needs of a system's core.
 

@@ -13,6 +13,8 @@ namespace troupe::inline v0 {
 /// One more `stash` ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxStashedMessages = 4096;
 
+namespace detail {
+
 /// Ends a back-off: posts itself to the cell when its time has come.
 class BackoffTimer final : public Timer, public Node {
  public:
@@ -39,5 +41,7 @@ struct Cell::Extras {
   IntrusivePtr<BackoffTimer> backoff;          // set while it waits
   std::vector<IntrusivePtr<Cell>> escalated;   // children that wait for this actor's directive
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -26,9 +26,9 @@ enum class TimerId : std::uint64_t {};
 template <class A>
 class Context {
  public:
-  explicit Context(Cell& cell) noexcept : cell_(&cell) {}
+  explicit Context(detail::Cell& cell) noexcept : cell_(&cell) {}
 
-  Ref<A> ref() const noexcept { return Ref<A>(IntrusivePtr<Cell>::share(cell_)); }
+  Ref<A> ref() const noexcept { return Ref<A>(detail::IntrusivePtr<detail::Cell>::share(cell_)); }
   std::string path() const { return cell_->path(); }
   TimePoint now() const noexcept { return cell_->now(); }
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
@@ -36,20 +36,21 @@ class Context {
   /// A child: it stops before this actor stops or restarts. Errors as `System::spawn`.
   template <class B, class... Args>
   Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
-    return detail::spawn_under<B>(cell_->core(), IntrusivePtr<Cell>::share(cell_), std::move(options),
+    return detail::spawn_under<B>(cell_->core(), detail::IntrusivePtr<detail::Cell>::share(cell_), std::move(options),
                                   std::forward<Args>(args)...);
   }
 
   /// Stops this actor after the current message.
-  void stop() const noexcept { cell_->raise(Signal::stop); }
+  void stop() const noexcept { cell_->raise(detail::Signal::stop); }
 
   /// This actor gets a `Terminated` when `other` has stopped; at once if it has already. Watching twice is once.
   template <class B>
   void watch(const Ref<B>& other) const {
-    static_assert(Handles<A, Terminated>, "an actor that watches needs a handler for the news: void on(Terminated)");
+    static_assert(detail::Handles<A, Terminated>,
+                  "an actor that watches needs a handler for the news: void on(Terminated)");
     if (other)
-      cell_->watch(other.cell(), [](Terminated&& notice) -> EnvelopeBase* {
-        return new Envelope<A, Terminated>(false, std::move(notice));
+      cell_->watch(other.cell(), [](Terminated&& notice) -> detail::EnvelopeBase* {
+        return new detail::Envelope<A, Terminated>(false, std::move(notice));
       });
   }
   /// No `Terminated` for `other` is handled after this.
@@ -78,7 +79,7 @@ class Context {
   template <class M>
   Result<void> stash(M&& message) const {
     static_assert(!std::is_lvalue_reference_v<M>, "stash takes the message over: stash(std::move(message))");
-    auto* envelope = dynamic_cast<Envelope<A, M>*>(cell_->current());
+    auto* envelope = dynamic_cast<detail::Envelope<A, M>*>(cell_->current());
     if (!envelope)
       return fail(ErrorKind::invalid_argument, "only the message being handled can be stashed, before the first wait");
     envelope->put_back(std::forward<M>(message));
@@ -91,29 +92,29 @@ class Context {
 
  private:
   template <class M>
-  class Once final : public TimerMessage {
+  class Once final : public detail::TimerMessage {
    public:
     explicit Once(M message) : message_(std::move(message)) {}
-    EnvelopeBase* make() override { return new Envelope<A, M>(false, std::move(message_)); }
+    detail::EnvelopeBase* make() override { return new detail::Envelope<A, M>(false, std::move(message_)); }
 
    private:
     M message_;
   };
   template <class M>
-  class Every final : public TimerMessage {
+  class Every final : public detail::TimerMessage {
    public:
     explicit Every(M message) : message_(std::move(message)) {}
-    EnvelopeBase* make() override { return new Envelope<A, M>(false, message_); }
+    detail::EnvelopeBase* make() override { return new detail::Envelope<A, M>(false, message_); }
 
    private:
     M message_;
   };
 
-  Result<TimerId> start_timer(std::unique_ptr<TimerMessage> message, Duration first, Duration period) const {
+  Result<TimerId> start_timer(std::unique_ptr<detail::TimerMessage> message, Duration first, Duration period) const {
     return TimerId{TROUPE_TRY(cell_->start_timer(std::move(message), first, period))};
   }
 
-  Cell* cell_;
+  detail::Cell* cell_;
 };
 
 }  // namespace troupe::inline v0

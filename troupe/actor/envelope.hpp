@@ -14,10 +14,10 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 /// A message as the cell sees it: it can be run, dropped, finished when its coroutine ends, or cut off.
-class EnvelopeBase : public Node, public detail::Completion {
+class EnvelopeBase : public Node, public Completion {
  public:
   /// Its coroutine has ended: reply, and be gone. On the cell's turn.
   virtual void finished(Cell& cell) noexcept = 0;
@@ -51,8 +51,6 @@ class TimerMessage {
 /// A readable name of a type.
 std::string type_name(const std::type_info& type);
 
-namespace detail {
-
 template <class M>
 concept HasReply = requires { typename M::Reply; };
 
@@ -65,17 +63,13 @@ struct ReplyOf<M> {
   using type = typename M::Reply;
 };
 
-}  // namespace detail
-
 /// `M::Reply`, or `void` for a message without one.
 template <class M>
-using reply_t = typename detail::ReplyOf<M>::type;
+using reply_t = typename ReplyOf<M>::type;
 
 /// `A` has an `on` for `M`.
 template <class A, class M>
 concept Handles = requires(A& actor, M&& message) { actor.on(std::move(message)); };
-
-namespace detail {
 
 /// What a handler's return type comes to once a Task is awaited and a Result unwrapped.
 template <class T>
@@ -91,8 +85,6 @@ template <class Handled, class Reply>
 inline constexpr bool can_reply =
     std::is_void_v<Reply> || std::is_convertible_v<typename Unwrapped<Handled>::type, Reply>;
 
-}  // namespace detail
-
 /// Counts a tell that reached nobody, and publishes it.
 void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& why) noexcept;
 
@@ -101,7 +93,7 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
  public:
   using Reply = reply_t<M>;
   using Handled = decltype(std::declval<A&>().on(std::declval<M>()));
-  static_assert(detail::can_reply<Handled, Reply>,
+  static_assert(can_reply<Handled, Reply>,
                 "what this actor's handler returns is not the message's Reply: return Reply, Result<Reply>, "
                 "Task<Reply> or Task<Result<Reply>>");
 
@@ -179,7 +171,7 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
  private:
   template <class Value>
   static Result<Reply> to_result(Value&& value) {
-    if constexpr (detail::is_result<std::remove_cvref_t<Value>>) {
+    if constexpr (is_result<std::remove_cvref_t<Value>>) {
       if (!value) return Unexpected(std::forward<Value>(value).error());
       if constexpr (std::is_void_v<Reply>)
         return {};
@@ -216,4 +208,4 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
   [[no_unique_address]] std::conditional_t<is_task<Handled>, std::optional<Handled>, std::monostate> task_;
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -6,7 +6,7 @@
 
 namespace troupe::inline v0 {
 
-void EventStream::subscribe(std::type_index type, IntrusivePtr<Cell> cell, Deliver deliver) {
+void EventStream::subscribe(std::type_index type, detail::IntrusivePtr<detail::Cell> cell, Deliver deliver) {
   const std::lock_guard lock(mutex_);
   const auto same = [&](const Subscriber& one) { return one.type == type && one.cell == cell; };
   if (cell->stopped() || std::ranges::any_of(subscribers_, same)) return;
@@ -14,13 +14,13 @@ void EventStream::subscribe(std::type_index type, IntrusivePtr<Cell> cell, Deliv
   count_.store(subscribers_.size(), std::memory_order_release);
 }
 
-void EventStream::unsubscribe(std::type_index type, const Cell& cell) {
+void EventStream::unsubscribe(std::type_index type, const detail::Cell& cell) {
   const std::lock_guard lock(mutex_);
   std::erase_if(subscribers_, [&](const Subscriber& one) { return one.type == type && one.cell.get() == &cell; });
   count_.store(subscribers_.size(), std::memory_order_release);
 }
 
-void EventStream::remove(const Cell& cell) noexcept {
+void EventStream::remove(const detail::Cell& cell) noexcept {
   std::vector<Subscriber> removed;  // their cells are let go outside the lock
   const std::lock_guard lock(mutex_);
   std::erase_if(subscribers_, [&](Subscriber& one) {

@@ -13,7 +13,10 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
 class Cell;
+}  // namespace detail
+
 template <class A>
 class Ref;
 
@@ -40,18 +43,18 @@ class EventStream {
   bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
 
   /// The actor has stopped: takes it out everywhere.
-  void remove(const Cell& cell) noexcept;
+  void remove(const detail::Cell& cell) noexcept;
 
  private:
-  using Deliver = void (*)(Cell&, const void* event);
+  using Deliver = void (*)(detail::Cell&, const void* event);
   struct Subscriber {
     std::type_index type;
-    IntrusivePtr<Cell> cell;
+    detail::IntrusivePtr<detail::Cell> cell;
     Deliver deliver;
   };
 
-  void subscribe(std::type_index type, IntrusivePtr<Cell> cell, Deliver deliver);
-  void unsubscribe(std::type_index type, const Cell& cell);
+  void subscribe(std::type_index type, detail::IntrusivePtr<detail::Cell> cell, Deliver deliver);
+  void unsubscribe(std::type_index type, const detail::Cell& cell);
   void publish(std::type_index type, const void* event);
 
   std::mutex mutex_;

@@ -6,7 +6,7 @@
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/system_core.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 namespace {
 
 /// A directive on its way to a cell.
@@ -281,4 +281,4 @@ void Cell::backoff_over(const BackoffTimer& timer) noexcept {
   if (phase_ == Phase::suspended && extras().backoff.get() == &timer) end_restart();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 void NodeList::push_back(Node& node) noexcept {
   node.next_ = nullptr;
@@ -200,4 +200,4 @@ void Mailbox::lock() noexcept {
   while (lock_.test_and_set(std::memory_order_acquire)) sched_yield();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

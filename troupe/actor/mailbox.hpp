@@ -18,8 +18,23 @@
 
 namespace troupe::inline v0 {
 
-class Cell;
 class Error;
+
+/// What happens to a message when the mailbox is at its capacity.
+enum class Overflow : std::uint8_t {
+  refuse,         // it ends in `mailbox_full`
+  drop_oldest,    // the oldest waiting message ends in `mailbox_full`, this one is taken
+  suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
+};
+
+inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
+inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
+/// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
+inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
+
+namespace detail {
+
+class Cell;
 
 /// Something that waits in a lane. Exactly one of `run` and `drop` is called, once, on the actor's turn (a node that
 /// `drop_oldest` pushes out is dropped on the turn of nobody, by the producer). It owns itself until then.
@@ -75,18 +90,6 @@ class Lane {
   std::atomic<Node*> inbox_{nullptr};  // newest first
   Node* ready_ = nullptr;              // oldest first; the consumer's own
 };
-
-/// What happens to a message when the mailbox is at its capacity.
-enum class Overflow : std::uint8_t {
-  refuse,         // it ends in `mailbox_full`
-  drop_oldest,    // the oldest waiting message ends in `mailbox_full`, this one is taken
-  suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
-};
-
-inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
-inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
-/// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
-inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
 
 /// Requests that carry nothing but themselves. Raising one never fails and never allocates.
 enum class Signal : std::uint64_t {
@@ -167,5 +170,7 @@ class Mailbox {
   const Overflow overflow_;
   std::atomic_flag lock_;  // the message lane's pop side (drop_oldest) or outside_ (suspend_asker); else unused
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

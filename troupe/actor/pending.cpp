@@ -7,7 +7,7 @@
 #include "troupe/actor/timeout.hpp"
 #include "troupe/core/park.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 bool Pending::claim() noexcept {
   std::uint32_t state = state_.load(std::memory_order_relaxed);
@@ -71,4 +71,4 @@ void Timeout::fire() noexcept {
   pending_->fail_with(Error(ErrorKind::timeout, "no answer within " + to_string(after_)));
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -15,7 +15,7 @@
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 class SystemCore;
 
@@ -103,4 +103,4 @@ class Outcome : public Pending {
   Result<R> result_{std::unexpect, ErrorKind::internal};
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -24,15 +24,15 @@ class Ref {
  public:
   /// An empty ref: every ask ends in `invalid_argument`.
   Ref() = default;
-  explicit Ref(IntrusivePtr<Cell> cell) noexcept : cell_(std::move(cell)) {}
+  explicit Ref(detail::IntrusivePtr<detail::Cell> cell) noexcept : cell_(std::move(cell)) {}
 
   /// Sends and forgets. The error, if any, says why nothing was sent; it becomes a dead letter, too. Any thread.
   template <class M, class... Args>
   Result<void> tell(Args&&... args) const {
-    static_assert(Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
+    static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
     if (!cell_) return fail(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
-    if constexpr (Handles<A, M>) {
-      auto* envelope = new Envelope<A, M>(false, std::forward<Args>(args)...);
+    if constexpr (detail::Handles<A, M>) {
+      auto* envelope = new detail::Envelope<A, M>(false, std::forward<Args>(args)...);
       Result<void> sent = cell_->send(*envelope, false);
       if (!sent) envelope->drop(*cell_, sent.error());
       return sent;
@@ -46,20 +46,20 @@ class Ref {
   /// Asks; see ask.hpp. Any thread.
   template <class M, class... Args>
   auto ask(Args&&... args) const {
-    static_assert(Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
+    static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
     static_assert(detail::HasReply<M>,
                   "this message has no reply: tell it, or give it `using Reply = void;` to ask for its completion");
-    if constexpr (Handles<A, M> && detail::HasReply<M>)
-      return Ask<reply_t<M>>(cell_, new Envelope<A, M>(true, std::forward<Args>(args)...));
+    if constexpr (detail::Handles<A, M> && detail::HasReply<M>)
+      return Ask<detail::reply_t<M>>(cell_, new detail::Envelope<A, M>(true, std::forward<Args>(args)...));
   }
 
   /// Stops the actor after the message it is at; what is queued ends in `stopped`. Any thread.
   void stop() const noexcept {
-    if (cell_) cell_->raise(Signal::stop);
+    if (cell_) cell_->raise(detail::Signal::stop);
   }
   /// Stops the actor when all that is queued has been handled. Any thread.
   void drain() const noexcept {
-    if (cell_) cell_->raise(Signal::drain);
+    if (cell_) cell_->raise(detail::Signal::drain);
   }
 
   /// Whether it has begun to stop (or never was). By the time you look, a running actor may have stopped, too.
@@ -72,18 +72,20 @@ class Ref {
   explicit operator bool() const noexcept { return static_cast<bool>(cell_); }
   friend bool operator==(const Ref&, const Ref&) noexcept = default;
 
-  const IntrusivePtr<Cell>& cell() const noexcept { return cell_; }
+  const detail::IntrusivePtr<detail::Cell>& cell() const noexcept { return cell_; }
 
  private:
-  IntrusivePtr<Cell> cell_;
+  detail::IntrusivePtr<detail::Cell> cell_;
 };
 
 template <class Event, class A>
 void EventStream::subscribe(const Ref<A>& ref) {
-  static_assert(Handles<A, Event>, "this actor has no handler for this event: there is no on(Event) that takes it");
+  static_assert(detail::Handles<A, Event>,
+                "this actor has no handler for this event: there is no on(Event) that takes it");
   if (!ref) return;
-  subscribe(typeid(Event), ref.cell(), [](Cell& cell, const void* event) {
-    (void)Ref<A>(IntrusivePtr<Cell>::share(&cell)).template tell<Event>(*static_cast<const Event*>(event));
+  subscribe(typeid(Event), ref.cell(), [](detail::Cell& cell, const void* event) {
+    (void)Ref<A>(detail::IntrusivePtr<detail::Cell>::share(&cell))
+        .template tell<Event>(*static_cast<const Event*>(event));
   });
 }
 

@@ -157,15 +157,15 @@ class Broadcast {
   }
   /// Everybody's result, in the order of the refs.
   template <class M, class... Args>
-  Task<std::vector<Result<reply_t<M>>>> ask(Args&&... args) const {
+  Task<std::vector<Result<detail::reply_t<M>>>> ask(Args&&... args) const {
     return ask_each<M>(refs_, M{std::forward<Args>(args)...});
   }
 
  private:
   template <class M>
-  static Task<std::vector<Result<reply_t<M>>>> ask_each(std::vector<Ref<A>> refs, M message) {
-    std::vector<Task<Result<reply_t<M>>>> asks;
-    for (const Ref<A>& ref : refs) asks.push_back(to_task(ref.template ask<M>(message)));
+  static Task<std::vector<Result<detail::reply_t<M>>>> ask_each(std::vector<Ref<A>> refs, M message) {
+    std::vector<Task<Result<detail::reply_t<M>>>> asks;
+    for (const Ref<A>& ref : refs) asks.push_back(detail::to_task(ref.template ask<M>(message)));
     co_return co_await when_all(std::move(asks));
   }
 

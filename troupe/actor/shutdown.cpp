@@ -5,7 +5,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timekeeper.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 namespace {
 
 /// How long, after the deadline, cut-off actors get to be gone; only a handler that does not return takes longer.
@@ -60,4 +60,4 @@ void SystemCore::join() noexcept {
   internals_ = nullptr;
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

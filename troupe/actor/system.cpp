@@ -7,12 +7,12 @@
 namespace troupe::inline v0 {
 
 Result<System> System::create(SystemOptions options) {
-  return System(TROUPE_TRY(SystemCore::start(std::move(options))));
+  return System(TROUPE_TRY(detail::SystemCore::start(std::move(options))));
 }
 
 System::System(SystemOptions options) : System(value(create(std::move(options)))) {}
 System::System(System&& other) noexcept = default;
-System::System(IntrusivePtr<SystemCore> core) noexcept : core_(std::move(core)) {}
+System::System(detail::IntrusivePtr<detail::SystemCore> core) noexcept : core_(std::move(core)) {}
 
 System::~System() {
   if (!core_) return;
@@ -20,8 +20,8 @@ System::~System() {
   core_->join();
 }
 
-IntrusivePtr<Cell> System::user() const noexcept { return core_->user(); }
-IntrusivePtr<Cell> System::find_cell(std::string_view path) { return core_->find(path); }
+detail::IntrusivePtr<detail::Cell> System::user() const noexcept { return core_->user(); }
+detail::IntrusivePtr<detail::Cell> System::find_cell(std::string_view path) { return core_->find(path); }
 Result<Dispatcher*> System::pinned_thread(std::string name, std::optional<int> core) {
   return core_->pinned_thread(std::move(name), core);
 }
@@ -33,7 +33,7 @@ std::uint64_t System::fingerprint() const noexcept { return core_->deterministic
 TimePoint System::now() const noexcept { return core_->now(); }
 
 Result<ShutdownReport> System::shutdown(Duration deadline) {
-  if (Cell::current_cell())
+  if (detail::Cell::current_cell())
     return fail(ErrorKind::invalid_argument, "shutdown() inside a handler would wait for that very handler");
   return core_->shutdown(deadline);
 }

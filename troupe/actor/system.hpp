@@ -49,10 +49,10 @@ class System {
   /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or none of type `A`.
   template <class A>
   Result<Ref<A>> find(std::string_view path) {
-    IntrusivePtr<Cell> cell = find_cell(path);
+    detail::IntrusivePtr<detail::Cell> cell = find_cell(path);
     if (!cell) return fail(ErrorKind::invalid_argument, "there is no actor at " + std::string(path));
     if (cell->actor_type() != typeid(A))
-      return fail(ErrorKind::invalid_argument, std::string(path) + " is a " + type_name(cell->actor_type()));
+      return fail(ErrorKind::invalid_argument, std::string(path) + " is a " + detail::type_name(cell->actor_type()));
     return Ref<A>(std::move(cell));
   }
 
@@ -96,15 +96,15 @@ class System {
   std::uint64_t fingerprint() const noexcept;
   TimePoint now() const noexcept;
 
-  SystemCore& core() noexcept { return *core_; }
+  detail::SystemCore& core() noexcept { return *core_; }
 
  private:
-  explicit System(IntrusivePtr<SystemCore> core) noexcept;
+  explicit System(detail::IntrusivePtr<detail::SystemCore> core) noexcept;
 
-  IntrusivePtr<Cell> user() const noexcept;
-  IntrusivePtr<Cell> find_cell(std::string_view path);
+  detail::IntrusivePtr<detail::Cell> user() const noexcept;
+  detail::IntrusivePtr<detail::Cell> find_cell(std::string_view path);
 
-  IntrusivePtr<SystemCore> core_;
+  detail::IntrusivePtr<detail::SystemCore> core_;
 };
 
 namespace detail {

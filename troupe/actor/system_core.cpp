@@ -55,6 +55,8 @@ Result<void> check(const SpawnOptions& options) {
   return {};
 }
 
+namespace detail {
+
 void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& why) noexcept {
   cell.core().dead_letter(cell, envelope, why);
 }
@@ -358,12 +360,12 @@ void SystemCore::advance(Duration by) {
 
 // ---- for templates, which do not see the core ----
 
-namespace detail {
 std::uint64_t next_id(SystemCore& core) noexcept { return core.next_id(); }
 Result<void> add_to_tree(SystemCore& core, Cell& cell) { return core.add(cell); }
 IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept { return core.internals(); }
-}  // namespace detail
 TimePoint Cell::now() const noexcept { return core_.now(); }
 EventStream& Cell::events() const noexcept { return core_.events(); }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

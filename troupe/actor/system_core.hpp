@@ -27,6 +27,8 @@ namespace troupe::inline v0 {
 class Deterministic;
 class Timekeeper;
 
+namespace detail {
+
 class SystemCore final : public RefCounted, public Dispatcher::Watcher {
  public:
   /// `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
@@ -134,5 +136,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   IntrusivePtr<Cell> user_;       // "/user"
   IntrusivePtr<Cell> internals_;  // "/system"
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -23,16 +23,17 @@
 
 namespace troupe::inline v0 {
 
-class Cell;
 template <class T = void>
 class Task;
+
+namespace detail {
+
+class Cell;
 
 template <class T>
 inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<Task<T>> = true;
-
-namespace detail {
 
 /// Told when a task that nobody awaits directly has ended: a handler's root, or one of several under `when_all`.
 class Completion {
@@ -166,7 +167,7 @@ class [[nodiscard("a task does nothing until it is awaited")]] Task {
   Awaiter operator co_await() && noexcept { return Awaiter(handle_); }
 
   /// Runs it as a coroutine of `home` until its first wait; `completion` is told when it has ended. On the home's turn.
-  void start(Cell& home, detail::Completion& completion) {
+  void start(detail::Cell& home, detail::Completion& completion) {
     handle_.promise().home_ = &home;
     handle_.promise().completion_ = &completion;
     handle_.resume();

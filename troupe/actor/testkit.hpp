@@ -134,7 +134,7 @@ class Probe {
   }
 
  private:
-  SystemCore& core_;
+  detail::SystemCore& core_;
   std::shared_ptr<detail::ProbeInbox<Ms..., Terminated>> inbox_ =
       std::make_shared<detail::ProbeInbox<Ms..., Terminated>>();
   Ref<Actor> ref_;

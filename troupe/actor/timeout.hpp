@@ -7,7 +7,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/timer.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 /// Ends a `Pending` with `timeout` when it fires.
 class Timeout final : public Timer {
@@ -20,4 +20,4 @@ class Timeout final : public Timer {
   const Duration after_;
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

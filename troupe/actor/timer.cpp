@@ -24,7 +24,7 @@ TimerWheel::~TimerWheel() {
       }
 }
 
-void TimerWheel::start(IntrusivePtr<Timer> timer, TimePoint due) {
+void TimerWheel::start(detail::IntrusivePtr<Timer> timer, TimePoint due) {
   const std::int64_t ns = std::max<std::int64_t>(0, (due - start_).count());
   const auto tick = static_cast<std::uint64_t>((ns + kTick.count() - 1) / kTick.count());
   bool earlier = false;

@@ -16,7 +16,7 @@
 namespace troupe::inline v0 {
 
 /// Something that happens once, later. The wheel shares its ownership while it is armed.
-class Timer : public RefCounted {
+class Timer : public detail::RefCounted {
  public:
   /// Called at most once per start, on the timekeeper's thread (or the thread that moves virtual time), with no lock
   /// held. Must be short.
@@ -44,7 +44,7 @@ class TimerWheel {
   TimerWheel& operator=(const TimerWheel&) = delete;
 
   /// Arms `timer`, which must not be armed, to fire at `due`. Any thread.
-  void start(IntrusivePtr<Timer> timer, TimePoint due);
+  void start(detail::IntrusivePtr<Timer> timer, TimePoint due);
   /// True: it was armed and will not fire. False: it has fired, is firing now, or was never started. Any thread.
   bool cancel(Timer& timer);
   /// Fires everything due by `now`, in order of due tick, then of start. One thread at a time.

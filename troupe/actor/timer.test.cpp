@@ -24,8 +24,8 @@ class Recorder final : public Timer {
   int number_;
 };
 
-IntrusivePtr<Timer> recorder(std::vector<int>& fired, int number) {
-  return IntrusivePtr<Timer>::adopt(new Recorder(fired, number));
+detail::IntrusivePtr<Timer> recorder(std::vector<int>& fired, int number) {
+  return detail::IntrusivePtr<Timer>::adopt(new Recorder(fired, number));
 }
 
 TimePoint at(Duration time) { return TimePoint(time); }
@@ -99,7 +99,7 @@ TEST(TimerWheel, agrees_with_a_sorted_list_over_all_ranges) {
     std::int64_t now_ms = static_cast<std::int64_t>(random() % 10'000'000);
     TimerWheel wheel(at(0ms), [] {});
     wheel.advance(at(now_ms * 1ms));
-    std::vector<IntrusivePtr<Timer>> timers;
+    std::vector<detail::IntrusivePtr<Timer>> timers;
     for (int i = 0; i < 300; ++i) {
       const std::int64_t away = 1 + static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 34)));
       timers.push_back(recorder(fired, i));
@@ -139,7 +139,7 @@ TEST(TimerWheel, keeps_times_beyond_its_range) {
 TEST(TimerWheel, either_fires_or_is_cancelled_under_a_race) {
   std::vector<int> fired;
   TimerWheel wheel(at(0ms), [] {});
-  std::vector<IntrusivePtr<Timer>> timers;
+  std::vector<detail::IntrusivePtr<Timer>> timers;
   for (int i = 0; i < 2000; ++i) timers.push_back(recorder(fired, i));
   for (int i = 0; i < 2000; ++i) wheel.start(timers[static_cast<std::size_t>(i)], at((i + 1) * 1ms));
   std::atomic<int> cancelled = 0;

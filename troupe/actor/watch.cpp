@@ -17,6 +17,8 @@ std::string_view name(StopReason reason) noexcept {
   return "unknown";
 }
 
+namespace detail {
+
 Watch::Watch(IntrusivePtr<Cell> watcher_cell, IntrusivePtr<Cell> watched_cell, MakeEnvelope make_envelope) noexcept
     : watcher(std::move(watcher_cell)), watched(std::move(watched_cell)), make_envelope_(make_envelope) {}
 
@@ -45,5 +47,7 @@ void WatchList::remove(Watch& watch) noexcept {
   if (watch.next_) watch.next_->previous_ = watch.previous_;
   if (first_ == &watch) first_ = watch.next_;
 }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -28,6 +28,8 @@ struct Terminated {
   std::optional<Error> error;  // with `failed`
 };
 
+namespace detail {
+
 class EnvelopeBase;
 
 /// One actor watching another; also the notice itself, made ahead of time so that ending cannot fail.
@@ -62,5 +64,7 @@ class WatchList {
  private:
   Watch* first_ = nullptr;
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -165,8 +165,6 @@ class FirstOf {
   std::size_t winner_ = kNone;
 };
 
-}  // namespace detail
-
 /// `Task<T>` for a task or an ask.
 template <class T>
 Task<T> to_task(Task<T>&& task) noexcept {
@@ -177,9 +175,12 @@ Task<Result<R>> to_task(Ask<R>&& ask) {
   return std::move(ask);
 }
 
+}  // namespace detail
+
 /// All of them, side by side: tasks and asks. Gives a tuple of their values.
 template <class... Awaited>
 auto when_all(Awaited&&... awaited) {
+  using detail::to_task;  // another one, for calls of a device, is found by its argument
   return detail::AllOf(to_task(std::forward<Awaited>(awaited))...);
 }
 template <class T>
@@ -192,6 +193,7 @@ auto when_all(std::vector<Task<T>> tasks) {
 /// `invalid_argument`.
 template <class First, class... Rest>
 auto when_any(First&& first, Rest&&... rest) {
+  using detail::to_task;
   auto task = to_task(std::forward<First>(first));
   std::vector<decltype(task)> tasks;
   tasks.reserve(1 + sizeof...(Rest));

@@ -1,5 +1,5 @@
 // How a backend runs each op: a table of the same shape as op/table.hpp. Each of the backend's rooms adds the ops of
-// its family, in one function `add_<family>`; there is one for every family in op/families.inc, so a backend that
+// its family, in one function `add_<family>`; there is one for every family in op/families.hpp, so a backend that
 // forgets one does not link.
 //
 //   void add_blas(RunTable& table) { table.add(op::BlasOps{}); }  // a `run_op(op, tools)` for each

@@ -49,6 +49,8 @@ inline constexpr int kDTypes = 16;
 /// The enumerator as spelled, and "bool".
 std::string_view name(DType dtype) noexcept;
 
+namespace detail {
+
 /// The C++ type of each `DType`, in its order.
 using ElementTypes =
     std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
@@ -56,8 +58,10 @@ using ElementTypes =
 static_assert(std::tuple_size_v<ElementTypes> == kDTypes);
 static_assert(sizeof(bool) == 1, "a bool in an array is one byte");
 
+}  // namespace detail
+
 template <DType dtype>
-using element_t = std::tuple_element_t<static_cast<std::size_t>(dtype), ElementTypes>;
+using element_t = std::tuple_element_t<static_cast<std::size_t>(dtype), detail::ElementTypes>;
 
 namespace detail {
 
@@ -102,6 +106,8 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
   detail::assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
 }
 
+namespace detail {
+
 template <class T>
 inline constexpr bool kIsSmallFloat = false;
 template <class Format>
@@ -111,8 +117,6 @@ template <class T>
 inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
-
-namespace detail {
 
 /// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
 template <class T>
@@ -137,13 +141,9 @@ struct RealTypeOf<std::complex<T>> {
   using type = T;
 };
 
-}  // namespace detail
-
 /// `T` itself, and of complex numbers the type of their parts.
 template <class T>
 using RealType = typename detail::RealTypeOf<T>::type;
-
-namespace detail {
 
 template <class T>
 struct ComputeOf {
@@ -158,8 +158,6 @@ struct ComputeOf<T> {
   using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 };
 
-}  // namespace detail
-
 /// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
 template <class T>
 using ComputeType = typename detail::ComputeOf<T>::type;
@@ -170,21 +168,30 @@ constexpr ComputeType<T> to_compute(T value) noexcept {
   return static_cast<ComputeType<T>>(static_cast<typename detail::UnsignedOf<T>::type>(value));
 }
 
+}  // namespace detail
+
 constexpr std::int64_t size_bytes(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return static_cast<std::int64_t>(sizeof(T)); });
 }
 
 /// A real floating-point type of any size.
 constexpr bool is_floating(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return std::floating_point<T> || kIsSmallFloat<T>; });
+  return visit(dtype,
+               []<class T>(std::type_identity<T>) { return std::floating_point<T> || detail::kIsSmallFloat<T>; });
 }
 constexpr bool is_complex(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) { return kIsComplex<T>; });
+  return visit(dtype, []<class T>(std::type_identity<T>) { return detail::kIsComplex<T>; });
 }
+
+namespace detail {
+
 /// f32 of c64, f64 of c128; of others the type itself.
 constexpr DType real_type(DType dtype) noexcept {
   return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }
+
+}  // namespace detail
+
 /// An integer type; `bool` is none.
 constexpr bool is_integer(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && !std::same_as<T, bool>; });
@@ -221,16 +228,16 @@ template <Element To, Element From>
 constexpr To convert(From from) noexcept {
   if constexpr (std::same_as<To, From>) {
     return from;
-  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
+  } else if constexpr (detail::kIsComplex<From> && detail::kIsComplex<To>) {
     using Part = typename To::value_type;
     return To(convert<Part>(from.real()), convert<Part>(from.imag()));
-  } else if constexpr (kIsComplex<To>) {
+  } else if constexpr (detail::kIsComplex<To>) {
     return To(convert<typename To::value_type>(from), 0);
-  } else if constexpr (kIsSmallFloat<From>) {
+  } else if constexpr (detail::kIsSmallFloat<From>) {
     return convert<To>(static_cast<float>(from));
   } else if constexpr (std::same_as<To, bool>) {
     return from != From{};
-  } else if constexpr (kIsComplex<From>) {
+  } else if constexpr (detail::kIsComplex<From>) {
     return convert<To>(from.real());
   } else if constexpr (std::integral<To> && std::floating_point<From>) {
     return detail::saturate_to<To>(from);

@@ -71,6 +71,8 @@ std::string Error::to_string() const {
   return line;
 }
 
+namespace detail {
+
 Error current_exception_as_error() noexcept {
   try {
     try {
@@ -88,5 +90,7 @@ Error current_exception_as_error() noexcept {
     return Error(ErrorKind::out_of_memory);
   }
 }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

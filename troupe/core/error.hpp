@@ -81,9 +81,13 @@ class Exception : public std::runtime_error {
   Error error_;
 };
 
+namespace detail {
+
 /// The error that the exception in flight stands for: the one an `Exception` carries, `out_of_memory` for
 /// `std::bad_alloc`, else `internal` with `what()`; also for exceptions that are no `std::exception`.
 /// Call it inside a `catch` block.
 Error current_exception_as_error() noexcept;
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 /// Base of things owned by `IntrusivePtr`. Born with one owner: whoever called `new`.
 class RefCounted {
@@ -79,4 +79,4 @@ class IntrusivePtr {
   T* object_ = nullptr;
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -19,6 +19,8 @@ enum class CompletionPolicy : std::uint8_t {
   kLast = blocking,
 };
 
+namespace detail {
+
 /// A number that arrays are multiplied by: real, or complex for complex arrays. Real factors suit every type; the
 /// complex ones come as a pair. It is converted to what the op computes in. Trivially destructible, see `Supervision`.
 struct Factor {
@@ -31,6 +33,8 @@ struct Factor {
   constexpr Factor(std::complex<T> value) noexcept  // NOLINT(google-explicit-constructor)
       : real(value.real()), imaginary(value.imag()) {}
 };
+
+}  // namespace detail
 
 /// What products are computed in.
 enum class Compute : std::uint8_t {
@@ -96,10 +100,14 @@ enum class Reduction : std::uint8_t { sum, product, mean, norm, min, max, kLast 
 /// loops of our own; by cuTENSOR. `automatic` takes what is estimated to be fastest.
 enum class TensorEngine : std::uint8_t { automatic, gemm, loops, cutensor, kLast = cutensor };
 
+namespace detail {
+
 constexpr bool takes_complex(Unary kind) noexcept { return kind <= Unary::tanh; }
 constexpr bool takes_complex(Binary kind) noexcept { return kind <= Binary::div; }
 constexpr bool takes_complex(Ternary kind) noexcept { return kind != Ternary::clamp; }
 constexpr bool takes_complex(Reduction kind) noexcept { return kind <= Reduction::norm; }
+
+}  // namespace detail
 
 /// As spelled above.
 constexpr std::string_view name(Unary kind) noexcept {

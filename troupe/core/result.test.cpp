@@ -28,7 +28,7 @@ Error error_of(const Thrown& thrown) {
   try {
     throw thrown;
   } catch (...) {
-    return current_exception_as_error();
+    return detail::current_exception_as_error();
   }
 }
 

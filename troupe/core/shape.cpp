@@ -14,6 +14,8 @@ Strides zeros(int rank) {
 
 }  // namespace
 
+namespace detail {
+
 template <class Tag>
 std::string PerDimension<Tag>::to_string() const {
   std::string text = "[";
@@ -26,6 +28,8 @@ std::string PerDimension<Tag>::to_string() const {
 
 template class PerDimension<ExtentTag>;
 template class PerDimension<StrideTag>;
+
+}  // namespace detail
 
 Result<Shape> Shape::make(std::span<const std::int64_t> extents) {
   const Shape shape(extents);
@@ -62,6 +66,8 @@ Result<std::int64_t> size_bytes(const Shape& shape, DType dtype) {
   return bytes;
 }
 
+namespace detail {
+
 Result<RowMajor> row_major(const Shape& shape, DType dtype) {
   Result<RowMajor> layout(RowMajor{.strides = zeros(shape.rank())});  // made where the caller wants it
   std::int64_t count = 1;
@@ -77,6 +83,8 @@ Result<RowMajor> row_major(const Shape& shape, DType dtype) {
   if (is_invalid) layout = fail(size_bytes(shape, dtype).error());  // says why
   return layout;
 }
+
+}  // namespace detail
 
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = zeros(shape.rank());

@@ -29,6 +29,11 @@ Result<DType> parse_dtype(std::string_view name);
 
 inline constexpr int kMaxRank = 8;
 
+namespace detail {
+
+struct ExtentTag;
+struct StrideTag;
+
 /// A number per dimension, outermost first: what `Shape` and `Strides` have in common. Of a list that is too long it
 /// keeps the first `kMaxRank` numbers and remembers that there were more, so `rank()` is always safe to loop to.
 /// The tag keeps the two apart.
@@ -76,8 +81,13 @@ class PerDimension {
   bool too_long_ = false;
 };
 
+extern template class PerDimension<ExtentTag>;
+extern template class PerDimension<StrideTag>;
+
+}  // namespace detail
+
 /// Extents. Rank 0 is a single element; an extent of 0 makes the array empty.
-class Shape : public PerDimension<struct ExtentTag> {
+class Shape : public detail::PerDimension<detail::ExtentTag> {
  public:
   using PerDimension::PerDimension;
 
@@ -86,13 +96,10 @@ class Shape : public PerDimension<struct ExtentTag> {
 };
 
 /// Distances between neighbours along each dimension, in elements; negative and zero ones are fine.
-class Strides : public PerDimension<struct StrideTag> {
+class Strides : public detail::PerDimension<detail::StrideTag> {
  public:
   using PerDimension::PerDimension;
 };
-
-extern template class PerDimension<ExtentTag>;
-extern template class PerDimension<StrideTag>;
 
 /// A valid shape has at most `kMaxRank` extents, none of them negative, and a product that fits in 63 bits; for the
 /// product an extent of 0 counts as 1, so that a row-major layout always exists.
@@ -101,6 +108,8 @@ Result<void> check(const Shape& shape);
 Result<std::int64_t> element_count(const Shape& shape);
 Result<std::int64_t> size_bytes(const Shape& shape, DType dtype);
 
+namespace detail {
+
 /// Where elements of one type lie when nothing is between them and the last dimension is the densest.
 struct RowMajor {
   Strides strides;
@@ -108,6 +117,8 @@ struct RowMajor {
 };
 /// `invalid_argument` when the shape is not valid, or the bytes do not fit in 63 bits.
 Result<RowMajor> row_major(const Shape& shape, DType dtype);
+
+}  // namespace detail
 
 /// Row-major: the last dimension is the densest. A shape that is not valid has no layout; its strides are all zero.
 Strides contiguous_strides(const Shape& shape);

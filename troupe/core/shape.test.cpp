@@ -74,7 +74,7 @@ TEST(Shape, can_be_written_wrong_without_harm_and_says_so_when_used) {
     expect_invalid(span_of(shape, contiguous_strides(shape)), what);
     EXPECT_EQ(contiguous_strides(shape), Strides(std::vector<std::int64_t>(static_cast<std::size_t>(shape.rank()), 0)));
     EXPECT_FALSE(is_contiguous(shape, contiguous_strides(shape)));
-    expect_invalid(row_major(shape, DType::f32), what);
+    expect_invalid(detail::row_major(shape, DType::f32), what);
   }
   expect_invalid(Shape::make(std::vector<std::int64_t>{2, -3}), "negative extent");
   expect_invalid(Shape::make(std::vector<std::int64_t>(9, 1)), "too many dimensions; at most 8 are possible");
@@ -109,11 +109,11 @@ TEST(Strides, of_a_contiguous_array_are_row_major) {
   EXPECT_EQ(contiguous_strides(Shape{2, 3, 4}), (Strides{12, 4, 1}));
   EXPECT_EQ(contiguous_strides(Shape{2, 0, 4}), (Strides{4, 4, 1}));
   for (const Shape& shape : {Shape{}, Shape{7}, Shape{2, 3, 4}, Shape{2, 0, 4}}) {
-    const RowMajor layout = value(row_major(shape, DType::f64));
+    const detail::RowMajor layout = value(detail::row_major(shape, DType::f64));
     EXPECT_EQ(layout.strides, contiguous_strides(shape));
     EXPECT_EQ(layout.size_bytes, value(size_bytes(shape, DType::f64)));
   }
-  EXPECT_FALSE(row_major(Shape{std::int64_t{1} << 61}, DType::f64)) << "the bytes do not fit";
+  EXPECT_FALSE(detail::row_major(Shape{std::int64_t{1} << 61}, DType::f64)) << "the bytes do not fit";
 }
 
 TEST(Strides, are_contiguous_when_elements_lie_side_by_side) {

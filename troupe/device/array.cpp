@@ -45,7 +45,8 @@ bool infer_extent(Shape& shape, std::int64_t count) {
 
 }  // namespace
 
-AnyArray::AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view) : block_(std::move(block)), view_(view) {
+AnyArray::AnyArray(detail::IntrusivePtr<detail::VaultBlock> block, const op::View& view)
+    : block_(std::move(block)), view_(view) {
   const Result<op::Range> touched = op::range_of(view_);
   TROUPE_ASSERT(touched && (touched->empty() || block_->range().covers(*touched)), "a view lies inside its block");
 }
@@ -67,9 +68,9 @@ AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
   return *this;
 }
 
-Result<AnyArray> AnyArray::over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
+Result<AnyArray> AnyArray::over(detail::IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
   if (!block) return invalid("an array needs a block of memory; there is none");
-  const RowMajor layout = TROUPE_TRY(row_major(shape, dtype));
+  const detail::RowMajor layout = TROUPE_TRY(detail::row_major(shape, dtype));
   if (static_cast<std::uint64_t>(layout.size_bytes) > block->size_bytes())
     return invalid("the shape " + shape.to_string() + " of " + std::string(name(dtype)) + " needs " +
                    text(layout.size_bytes) + " bytes; the block has " + std::to_string(block->size_bytes()));
@@ -77,8 +78,8 @@ Result<AnyArray> AnyArray::over(IntrusivePtr<VaultBlock> block, DType dtype, con
   return AnyArray(std::move(block), view);
 }
 
-Result<void> AnyArray::allocate(Vault& vault, const Shape& shape) {
-  const Result<RowMajor> layout = row_major(shape, view_.dtype);
+Result<void> AnyArray::allocate(detail::Vault& vault, const Shape& shape) {
+  const Result<detail::RowMajor> layout = detail::row_major(shape, view_.dtype);
   if (!layout) return fail(layout.error());
   block_ = TROUPE_TRY(vault.allocate(static_cast<std::uint64_t>(layout->size_bytes)));
   view_.address = block_->address();

@@ -18,8 +18,11 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
 class Vault;
 class VaultBlock;
+}  // namespace detail
+
 template <Element T>
 class Array;
 
@@ -39,14 +42,14 @@ class AnyArray {
 
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
-  static Result<AnyArray> over(IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape);
+  static Result<AnyArray> over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape);
   /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the
   /// vault's.
-  Result<void> allocate(Vault& vault, const Shape& shape);
+  Result<void> allocate(detail::Vault& vault, const Shape& shape);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   const op::View& view() const noexcept { return view_; }
-  const IntrusivePtr<VaultBlock>& block() const noexcept { return block_; }
+  const detail::IntrusivePtr<detail::VaultBlock>& block() const noexcept { return block_; }
   /// The device that the memory belongs to; -1 when empty.
   int device() const noexcept;
 
@@ -98,12 +101,12 @@ class AnyArray {
   std::byte* visible_data() const noexcept;
 
  private:
-  AnyArray(IntrusivePtr<VaultBlock> block, const op::View& view);
+  AnyArray(detail::IntrusivePtr<detail::VaultBlock> block, const op::View& view);
   void clear_view() noexcept { view_ = op::View{0, view_.dtype, {}, {}}; }
   Result<void> check_dimension(const char* function, int dimension) const;
 
-  IntrusivePtr<VaultBlock> block_;  // shared with other views of it and with the ops under way
-  op::View view_;                   // inside the block, and valid
+  detail::IntrusivePtr<detail::VaultBlock> block_;  // shared with other views of it and with the ops under way
+  op::View view_;                                   // inside the block, and valid
 };
 
 /// An `AnyArray` whose elements are `T`: the same, and its views are typed too.
@@ -114,7 +117,7 @@ class Array : public AnyArray {
 
   Array() noexcept : AnyArray(dtype_of<T>) {}
 
-  static Result<Array> over(IntrusivePtr<VaultBlock> block, const Shape& shape) {
+  static Result<Array> over(detail::IntrusivePtr<detail::VaultBlock> block, const Shape& shape) {
     return typed(AnyArray::over(std::move(block), dtype_of<T>, shape));
   }
 

@@ -48,8 +48,9 @@ class ArrayTest : public testing::Test {
   }
 
   using Offsets = std::vector<std::int64_t>;
-  IntrusivePtr<Vault> vault = value(Vault::create({.limit_bytes = 1 << 20}, 5, std::make_shared<TestChunks>()));
-  IntrusivePtr<VaultBlock> front = value(vault->allocate(1));  // so that offsets are not 0
+  detail::IntrusivePtr<detail::Vault> vault =
+      value(detail::Vault::create({.limit_bytes = 1 << 20}, 5, std::make_shared<TestChunks>()));
+  detail::IntrusivePtr<detail::VaultBlock> front = value(vault->allocate(1));  // so that offsets are not 0
 };
 
 TEST_F(ArrayTest, lies_row_major_over_its_block) {

@@ -4,7 +4,7 @@
 
 #include "troupe/device/vault.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 void VaultBlock::taint(op::Range cut_off) noexcept {
   cut_off = {std::max(cut_off.begin, range().begin), std::min(cut_off.end, range().end)};
@@ -43,4 +43,4 @@ void VaultBlock::recycle() noexcept {
   vault->take_back(*this);
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

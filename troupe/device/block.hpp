@@ -14,7 +14,7 @@
 #include "troupe/device/suballocator.hpp"
 #include "troupe/op/view.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 class Vault;
 
@@ -85,4 +85,4 @@ class VaultBlock {
   op::Range unknown_;
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

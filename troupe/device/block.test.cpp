@@ -17,9 +17,10 @@ class BlockTest : public testing::Test {
     return {block->address() + begin, block->address() + end};
   }
 
-  IntrusivePtr<Vault> vault = value(Vault::create({.limit_bytes = 1 << 20}, 3, std::make_shared<TestChunks>()));
-  IntrusivePtr<VaultBlock> front = value(vault->allocate(1));  // so that the block's offset is not 0
-  IntrusivePtr<VaultBlock> block = value(vault->allocate(1000));
+  detail::IntrusivePtr<detail::Vault> vault =
+      value(detail::Vault::create({.limit_bytes = 1 << 20}, 3, std::make_shared<TestChunks>()));
+  detail::IntrusivePtr<detail::VaultBlock> front = value(vault->allocate(1));  // so that the block's offset is not 0
+  detail::IntrusivePtr<detail::VaultBlock> block = value(vault->allocate(1000));
 };
 
 TEST_F(BlockTest, knows_its_place_and_its_size_as_asked) {
@@ -110,7 +111,7 @@ TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([this, t] {
       for (int i = 0; i < 2000; ++i) {
-        const IntrusivePtr<VaultBlock> mine = block;  // one more owner
+        const detail::IntrusivePtr<detail::VaultBlock> mine = block;  // one more owner
         if (t == 0) mine->taint(part(100, 200));
         if (t == 1) mine->rewritten(mine->range());
         if (t == 2) (void)mine->is_tainted(mine->range());

@@ -22,6 +22,8 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 class DeviceState;
 class HeldSubmission;
 class OpCall;
@@ -67,8 +69,6 @@ class [[nodiscard("an op that was not taken is never run, and nothing else says 
   HeldSubmission* held_ = nullptr;  // shared with the engine while it waits; most have none
   bool is_waiting_ = false;
 };
-
-namespace detail {
 
 /// The part of a call that does not depend on what it gives.
 class CallBase {
@@ -139,7 +139,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   using troupe_awaitable = void;
   using Kept = typename detail::Keeping<R>::Kept;
 
-  Call(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call, Kept kept = {}) noexcept
+  Call(std::shared_ptr<detail::DeviceState> device, detail::IntrusivePtr<detail::OpCall> call, Kept kept = {}) noexcept
       : detail::CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
   /// One that gives what it keeps when `call`, which writes that, has ended well.
   Call(Call<void> call, Kept kept) noexcept
@@ -181,7 +181,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   /// what the op writes: it is tainted. When too many ops wait already, a plain thread waits here until there is room;
   /// a task awaits the submission; a handler that does not gets `queue_full`. A deadline (`deadline_exceeded`), a
   /// timeout and a stop limit that wait, and the device's end ends it. An op that was not taken taints nothing.
-  Submission submit() && { return refuses_to_start() ? Submission(take()) : submit_only(); }
+  detail::Submission submit() && { return refuses_to_start() ? detail::Submission(take()) : submit_only(); }
 
   bool await_ready() noexcept { return refuses_to_start(); }
   template <class Promise>
@@ -211,9 +211,13 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   [[no_unique_address]] Kept kept_{};
 };
 
+namespace detail {
+
 template <class R>
 Task<Result<R>> to_task(Call<R>&& call) {
   return std::move(call);
 }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

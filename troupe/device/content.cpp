@@ -5,26 +5,26 @@
 namespace troupe::inline v0 {
 namespace {
 
-bool reads_tainted(const OpCall& call) noexcept {
+bool reads_tainted(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(
       call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
 }
 
 }  // namespace
 
-bool reads_what_stays_unknown(const OpCall& call) noexcept {
+bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(call.uses.all(), [](const BlockUse& use) {
     return use.touch.reads && use.block->is_tainted(use.touch.range) && !use.block->is_being_written() &&
            use.block->is_tainted(use.touch.range);  // whoever wrote it a moment ago may have made it good
   });
 }
 
-void taint_what_it_writes(OpCall& call) noexcept {
+void taint_what_it_writes(detail::OpCall& call) noexcept {
   for (BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->taint(use.touch.range);
 }
 
-void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept {
+void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
   // One that reads what is unknown taints, whether it was held up in time or not: nobody can rely on the moment.
   const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
   if (call.is_stale)

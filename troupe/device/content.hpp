@@ -8,10 +8,10 @@ namespace troupe::inline v0 {
 
 /// Whether an op whose turn it is to go into the ring reads what is unknown and will still be: nothing in a ring writes
 /// it. Such an op must not run on what it would find there.
-bool reads_what_stays_unknown(const OpCall& call) noexcept;
+bool reads_what_stays_unknown(const detail::OpCall& call) noexcept;
 /// An op has ended. One that ended well but read what is unknown has not ended well: `result` becomes `buffer_tainted`.
 /// What a failed op writes is tainted, unless it had not begun, by the worker's word.
-void settle_content(OpCall& call, Result<void>& result, bool had_begun) noexcept;
-void taint_what_it_writes(OpCall& call) noexcept;
+void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept;
+void taint_what_it_writes(detail::OpCall& call) noexcept;
 
 }  // namespace troupe::inline v0

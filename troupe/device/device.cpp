@@ -12,22 +12,22 @@ namespace troupe::inline v0 {
 
 class Device::Handle {
  public:
-  explicit Handle(std::shared_ptr<DeviceState> state) noexcept : state_(std::move(state)) {}
+  explicit Handle(std::shared_ptr<detail::DeviceState> state) noexcept : state_(std::move(state)) {}
   ~Handle() { state_->close(); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
+  const std::shared_ptr<detail::DeviceState>& state() const noexcept { return state_; }
 
  private:
-  const std::shared_ptr<DeviceState> state_;
+  const std::shared_ptr<detail::DeviceState> state_;
 };
 
 Result<Device> Device::open(System& system, const DeviceInfo& info, const DeviceOptions& options) {
-  return Device(std::make_shared<Handle>(TROUPE_TRY(DeviceState::open(system.core(), info, options))));
+  return Device(std::make_shared<Handle>(TROUPE_TRY(detail::DeviceState::open(system.core(), info, options))));
 }
 
-const std::shared_ptr<DeviceState>& Device::state() const noexcept { return handle_->state(); }
+const std::shared_ptr<detail::DeviceState>& Device::state() const noexcept { return handle_->state(); }
 EventStream& Device::events() const noexcept { return state()->system().events(); }
 const DeviceInfo& Device::info() const noexcept { return state()->info(); }
 std::int64_t Device::generation() const noexcept { return state()->generation(); }
@@ -56,20 +56,21 @@ void Device::close() {
 
 namespace {
 
-Result<void> allocate_in(DeviceState& state, Vault& vault, AnyArray& array, const Shape& shape) {
+Result<void> allocate_in(detail::DeviceState& state, detail::Vault& vault, AnyArray& array, const Shape& shape) {
   Result<void> made = array.allocate(vault, shape);
   if (!made && made.error().kind() == ErrorKind::stopped) return fail(state.why_shut());
   return made;
 }
 
 /// In memory that goes with its worker.
-Result<void> allocate_mortal(DeviceState& state, AnyArray& array, const Shape& shape, wire::ChunkMemory memory) {
-  const IntrusivePtr<Vault> vault = state.mortal_vault(memory);
+Result<void> allocate_mortal(detail::DeviceState& state, AnyArray& array, const Shape& shape,
+                             wire::ChunkMemory memory) {
+  const detail::IntrusivePtr<detail::Vault> vault = state.mortal_vault(memory);
   if (!vault) return fail(state.why_shut());
   return allocate_in(state, *vault, array, shape);
 }
 
-Result<void> check_arrays(DeviceState& state, const op::OpInfo& info, const op::Views& views,
+Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, const op::Views& views,
                           std::span<const AnyArray* const> arrays) {
   const auto refuse = [&](std::size_t which, ErrorKind kind, const std::string& why) {
     const std::string call(info.name.substr(info.name.find('.') + 1));
@@ -79,7 +80,7 @@ Result<void> check_arrays(DeviceState& state, const op::OpInfo& info, const op::
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (!*arrays[i])
       return refuse(i, ErrorKind::invalid_argument, "is an empty handle: default-constructed or moved from");
-    const Vault* vault = &arrays[i]->block()->vault();
+    const detail::Vault* vault = &arrays[i]->block()->vault();
     if (vault == &state.vault() || vault == &state.host_vault()) continue;
     if (vault->generation() == 0 || vault->device() != state.info().index)
       return refuse(i, ErrorKind::invalid_argument, "belongs to another device");
@@ -107,8 +108,9 @@ Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
   return allocate_in(*state(), state()->host_vault(), array, shape);
 }
 
-Result<IntrusivePtr<OpCall>> DeviceParts::make_op_call(const Device& device, const op::OpInfo& info, const void* op,
-                                                       std::span<const AnyArray* const> arrays) {
+Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Device& device, const op::OpInfo& info,
+                                                                       const void* op,
+                                                                       std::span<const AnyArray* const> arrays) {
   op::Views views;
   info.views(op, views);
   if (views.size() > arrays.size() || arrays.size() > op::kMaxViews)
@@ -119,7 +121,7 @@ Result<IntrusivePtr<OpCall>> DeviceParts::make_op_call(const Device& device, con
   TROUPE_TRY(check_arrays(*state(device), info, views, arrays));
   op::Toucher toucher;
   TROUPE_TRY(op::examine(info, op, views, toucher));
-  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   call->kind = info.kind;
   std::size_t touched = 0;
   for (std::size_t i = 0; i < arrays.size(); ++i) {

@@ -29,7 +29,10 @@ class Matmul;
 class Solver;
 class Sparse;
 class Tensor;
+
+namespace detail {
 class DeviceState;
+}  // namespace detail
 
 /// An array for code of the user's, a plugin or a kernel, and what it does with it: `reads(a)`, `writes(b)`,
 /// `updates(c)`.
@@ -187,7 +190,7 @@ class Device {
   class Handle;
   explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
 
-  const std::shared_ptr<DeviceState>& state() const noexcept;
+  const std::shared_ptr<detail::DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
   Result<void> allocate(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;

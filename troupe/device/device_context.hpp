@@ -44,7 +44,7 @@ struct Crew {
 
 class DeviceContext {
  public:
-  DeviceContext(Context<DeviceContext> self, const std::shared_ptr<DeviceState>& device,
+  DeviceContext(Context<DeviceContext> self, const std::shared_ptr<detail::DeviceState>& device,
                 const std::shared_ptr<Crew>& crew) noexcept
       : self_(self), device_(device), crew_(crew) {}
 
@@ -103,7 +103,7 @@ class DeviceContext {
   void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
 
   Context<DeviceContext> self_;
-  const std::shared_ptr<DeviceState> device_;
+  const std::shared_ptr<detail::DeviceState> device_;
   const std::shared_ptr<Crew> crew_;
 };
 

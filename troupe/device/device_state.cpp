@@ -10,7 +10,7 @@
 #include "troupe/device/find_worker.hpp"
 #include "troupe/wire/memory_info.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 namespace {
 
 /// A small kernel takes 5 to 50 us, and whoever sleeps meanwhile pays as much again for waking up.
@@ -156,8 +156,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                            .window = options.restart_window,
                                            .backoff = options.backoff},
                            .dispatcher = loop};
-  Ref<DeviceContext> context = TROUPE_TRY(
-      detail::spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
+  Ref<DeviceContext> context =
+      TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
   std::unique_lock lock(device->mutex_);
   if (!device->is_shut_) device->context_ = std::move(context);
   device->changed_.wait(lock, [&] { return device->opened_.has_value(); });
@@ -246,4 +246,4 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
   return op::lane_of(static_cast<op::Family>(op::family_number(kind)));
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

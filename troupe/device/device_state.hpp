@@ -24,6 +24,8 @@ namespace troupe::inline v0 {
 
 class DeviceContext;
 
+namespace detail {
+
 class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   /// Opens the device: returns when its first worker serves, or with the reason why none does.
@@ -102,5 +104,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Engine engine_;
   std::thread poller_;
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -24,7 +24,7 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
 /// deadline is looked at when it is in the ring.
-bool keeps_its_turn(const OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
+bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
 
 /// Other cores have the calls in their caches: we call for them in time.
 constexpr std::size_t kCallsAhead = 4;
@@ -45,7 +45,7 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 // ---- submitting ----
 
-bool Engine::take_up_to(std::size_t max_waiting, OpCall& op) noexcept {
+bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   const TimePoint deadline = op.deadline;
   // Of an op that has a deadline it must be known when it begins; and of one that cannot be run again, whether it has.
   op.stands_alone = options_.ops_per_flag == 1 || deadline != TimePoint::max() || !op.can_be_rerun();
@@ -61,7 +61,7 @@ bool Engine::take_up_to(std::size_t max_waiting, OpCall& op) noexcept {
   return true;
 }
 
-bool Engine::enter_fast(OpCall& call) noexcept {
+bool Engine::enter_fast(detail::OpCall& call) noexcept {
   std::uint64_t gate = gate_.load(std::memory_order_acquire);
   for (;;) {
     if (gate & kSlow) return false;
@@ -84,7 +84,7 @@ bool Engine::enter_fast(OpCall& call) noexcept {
   }
 }
 
-bool Engine::submit_slowly(OpCall& call, std::size_t max_waiting) noexcept {
+bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexcept {
   std::unique_lock lock(mutex_);
   if (shut_) {
     const Error why = about(*shut_, call);
@@ -112,7 +112,7 @@ bool Engine::submit_slowly(OpCall& call, std::size_t max_waiting) noexcept {
   return true;
 }
 
-void Engine::hold_back(IntrusivePtr<Outcome<void>> submitter) noexcept {
+void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
@@ -120,7 +120,7 @@ void Engine::hold_back(IntrusivePtr<Outcome<void>> submitter) noexcept {
   submitter.leak()->complete_and_release({});
 }
 
-void Engine::withdraw(OpCall& call, const Outcome<void>& submitter, const Error& why) noexcept {
+void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitter, const Error& why) noexcept {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   std::erase_if(held_back_, [&](const auto& held) { return held.get() == &submitter; });
@@ -130,7 +130,7 @@ void Engine::withdraw(OpCall& call, const Outcome<void>& submitter, const Error&
   end(call, fail(about(why, call)));
 }
 
-std::optional<wire::RingSlot> Engine::room_for(const OpCall& call) const noexcept {
+std::optional<wire::RingSlot> Engine::room_for(const detail::OpCall& call) const noexcept {
   if (!active_) return std::nullopt;
   const wire::Position tail = position_of(gate_.load(std::memory_order_acquire));
   const wire::RingSlot slot = wire::Ring::slot_at(tail, call.bytes.bytes().size(), options_.ring_units);
@@ -140,8 +140,8 @@ std::optional<wire::RingSlot> Engine::room_for(const OpCall& call) const noexcep
 
 void Engine::release_ready() noexcept {
   bool any_stays = false;
-  for (OpCall* call = first_waiting_; call && active_;) {
-    OpCall* const next = call->next;
+  for (detail::OpCall* call = first_waiting_; call && active_;) {
+    detail::OpCall* const next = call->next;
     if (call->stage != OpStage::ready || (any_stays && is_blocked(*call))) {
       any_stays = true;
     } else if (const std::optional<wire::RingSlot> slot = room_for(*call)) {
@@ -157,13 +157,13 @@ void Engine::release_ready() noexcept {
   if (!first_waiting_ && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
 }
 
-bool Engine::is_blocked(const OpCall& call) const noexcept {
-  for (const OpCall* other = first_waiting_; other && other != &call; other = other->next)
+bool Engine::is_blocked(const detail::OpCall& call) const noexcept {
+  for (const detail::OpCall* other = first_waiting_; other && other != &call; other = other->next)
     if (call.conflicts_with(*other)) return true;
   return false;
 }
 
-void Engine::give_up(OpCall& call) noexcept {
+void Engine::give_up(detail::OpCall& call) noexcept {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (call.ended_in_engine.load(std::memory_order_acquire)) return;
@@ -195,9 +195,9 @@ bool Engine::poll() noexcept {
 
 bool Engine::poll_session(WorkerSession& session) noexcept {
   session.scan();
-  const std::vector<OpCall*>& done = session.take_done();
+  const std::vector<detail::OpCall*>& done = session.take_done();
   for (std::size_t i = 0; i < done.size(); ++i) {
-    OpCall* const call = done[i];
+    detail::OpCall* const call = done[i];
     if (i + kCallsAhead < done.size()) done[i + kCallsAhead]->prefetch();
     if (call->stage == OpStage::on_trial) {
       const std::lock_guard lock(mutex_);
@@ -212,7 +212,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
   return true;
 }
 
-Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
+Result<void> Engine::settle(detail::OpCall& call, WorkerSession& session) noexcept {
   auto [result, had_begun] = session.take_reply(call);
   settle_content(call, result, had_begun);
   if (result) return result;
@@ -220,7 +220,7 @@ Result<void> Engine::settle(OpCall& call, WorkerSession& session) noexcept {
   return fail(about(result.error(), call, named_by_worker.empty() ? call.name() : named_by_worker));
 }
 
-void Engine::submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept {
+void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept {
   submit(call);  // first of all: what follows is done while the worker begins
   std::unique_lock watch(watch_, std::try_to_lock);
   if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // it lets go at once
@@ -308,23 +308,23 @@ void Engine::stop_polling() noexcept {
 
 TimePoint Engine::nearest_deadline() noexcept {
   TimePoint nearest = TimePoint::max();
-  const auto consider = [&](const OpCall& call) {
+  const auto consider = [&](const detail::OpCall& call) {
     if (!keeps_its_turn(call)) nearest = std::min(nearest, call.deadline_passed ? call.kill_at : call.deadline);
   };
   if (active_) active_->for_each(consider);
   if (trial_) trial_->for_each(consider);
   const std::lock_guard lock(mutex_);
-  for (const OpCall* call = first_waiting_; call; call = call->next) consider(*call);
+  for (const detail::OpCall* call = first_waiting_; call; call = call->next) consider(*call);
   return nearest;
 }
 
 void Engine::expire(TimePoint now) noexcept {
-  if (active_) active_->for_each([&](OpCall& call) { expire_in_ring(call, now); });
-  if (trial_) trial_->for_each([&](OpCall& call) { expire_in_ring(call, now); });
+  if (active_) active_->for_each([&](detail::OpCall& call) { expire_in_ring(call, now); });
+  if (trial_) trial_->for_each([&](detail::OpCall& call) { expire_in_ring(call, now); });
   const std::lock_guard lock(mutex_);
   bool any_ended = false;
-  for (OpCall* call = first_waiting_; call;) {
-    OpCall* const next = call->next;
+  for (detail::OpCall* call = first_waiting_; call;) {
+    detail::OpCall* const next = call->next;
     if (call->deadline <= now && !call->deadline_passed && call->stage != OpStage::on_trial && !keeps_its_turn(*call)) {
       call->deadline_passed = true;
       const Error why = about(Error(ErrorKind::deadline_exceeded), *call);
@@ -342,7 +342,7 @@ void Engine::expire(TimePoint now) noexcept {
   if (any_ended) release_ready();
 }
 
-void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
+void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
   if (!call.deadline_passed) {
     if (call.deadline > now) return;
     call.deadline_passed = true;
@@ -364,7 +364,7 @@ void Engine::expire_in_ring(OpCall& call, TimePoint now) noexcept {
 
 // ---- ending ----
 
-void Engine::end(OpCall& call, Result<void> result) noexcept {
+void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   if (!result && call.nobody_waits) taint_what_it_writes(call);  // it shows there, because it shows nowhere else
   call.stage = OpStage::ended;
   call.uses.clear();  // whoever sees the reply may count on the memory
@@ -373,12 +373,12 @@ void Engine::end(OpCall& call, Result<void> result) noexcept {
   call.complete_and_release(std::move(result));
 }
 
-void Engine::end_cut_off(OpCall& call, const Error& why) noexcept {
+void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {
   taint_what_it_writes(call);
   end(call, fail(about(why, call)));
 }
 
-Error Engine::about(const Error& error, const OpCall& call, std::string op) const {
+Error Engine::about(const Error& error, const detail::OpCall& call, std::string op) const {
   ErrorOrigin origin = error.origin();
   origin.op = std::move(op);
   origin.device = options_.device;

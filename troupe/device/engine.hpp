@@ -68,18 +68,20 @@ class Engine {
 
   /// Takes an op over, with a share of it, to its end. An op that cannot be taken ends in its error at once. The op may
   /// wait in the app above `max_waiting`: somebody waits for it, and submits nothing meanwhile.
-  void submit(IntrusivePtr<OpCall> call) noexcept { take_up_to(kNoLimit, *call.leak()); }
+  void submit(detail::IntrusivePtr<detail::OpCall> call) noexcept { take_up_to(kNoLimit, *call.leak()); }
   /// The same for an op that nobody waits for. False when `max_waiting` ops wait already: then nothing has happened.
-  bool submit_if_room(IntrusivePtr<OpCall> call) noexcept { return take_up_to(options_.max_waiting, *call.leak()); }
+  bool submit_if_room(detail::IntrusivePtr<detail::OpCall> call) noexcept {
+    return take_up_to(options_.max_waiting, *call.leak());
+  }
   /// Whoever has submitted above `max_waiting` is held back: `submitter` ends as soon as no more than that wait.
-  void hold_back(IntrusivePtr<Outcome<void>> submitter) noexcept;
+  void hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept;
   /// The submitter does not wait for room any longer. If its op still waits in the app, the op ends in `why` and never
   /// begins; nothing is tainted, because the submitter is told.
-  void withdraw(OpCall& call, const Outcome<void>& submitter, const Error& why) noexcept;
+  void withdraw(detail::OpCall& call, const detail::Outcome<void>& submitter, const Error& why) noexcept;
   /// Nobody waits for it any more: if it has not begun, it never will.
-  void give_up(OpCall& call) noexcept;
+  void give_up(detail::OpCall& call) noexcept;
   /// The same for a thread that waits for the op's end: it looks for itself, for a short while.
-  void submit_and_spin(const IntrusivePtr<OpCall>& call) noexcept;
+  void submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept;
   EngineStats stats();
 
   // ---- the poller's thread ----
@@ -138,10 +140,10 @@ class Engine {
   void look_with_pauses(const Done& done) noexcept;
   static constexpr std::size_t kNoLimit = ~std::size_t{0};
   /// Takes the caller's share, too.
-  bool take_up_to(std::size_t max_waiting, OpCall& op) noexcept;
-  bool enter_fast(OpCall& call) noexcept;
+  bool take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept;
+  bool enter_fast(detail::OpCall& call) noexcept;
   /// False when `max_waiting` ops wait already.
-  bool submit_slowly(OpCall& call, std::size_t max_waiting) noexcept;
+  bool submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexcept;
 
   /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
   /// lets go.
@@ -152,31 +154,31 @@ class Engine {
   bool poll_session(WorkerSession& session) noexcept;
   bool is_idle() const noexcept { return (!active_ || active_->empty()) && !trial_; }
   void expire(TimePoint now) noexcept;
-  void expire_in_ring(OpCall& call, TimePoint now) noexcept;
+  void expire_in_ring(detail::OpCall& call, TimePoint now) noexcept;
   template <class F>
   void for_each_overdue(std::uint32_t worker, const F& f);
   TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.
   void release_ready() noexcept;
-  std::optional<wire::RingSlot> room_for(const OpCall& call) const noexcept;
+  std::optional<wire::RingSlot> room_for(const detail::OpCall& call) const noexcept;
   void count_waiting(int change) noexcept;
   void let_go() noexcept;
-  void append(OpCall& call) noexcept;
-  void prepend(OpCall& call) noexcept;
-  void remove(OpCall& call) noexcept;
-  void set_stage(OpCall& call, OpStage stage) noexcept;
-  bool is_blocked(const OpCall& call) const noexcept;
+  void append(detail::OpCall& call) noexcept;
+  void prepend(detail::OpCall& call) noexcept;
+  void remove(detail::OpCall& call) noexcept;
+  void set_stage(detail::OpCall& call, OpStage stage) noexcept;
+  bool is_blocked(const detail::OpCall& call) const noexcept;
 
   // Each needs both.
-  void sort_out(OpCall& call, WorkerSession& session, bool had_begun, const Error& why);
+  void sort_out(detail::OpCall& call, WorkerSession& session, bool had_begun, const Error& why);
   /// How the worker says that the op ended, and what that means for its blocks.
-  Result<void> settle(OpCall& call, WorkerSession& session) noexcept;
+  Result<void> settle(detail::OpCall& call, WorkerSession& session) noexcept;
 
-  void end(OpCall& call, Result<void> result) noexcept;
-  void end_cut_off(OpCall& call, const Error& why) noexcept;
-  Error about(const Error& error, const OpCall& call) const { return about(error, call, call.name()); }
-  Error about(const Error& error, const OpCall& call, std::string op) const;
+  void end(detail::OpCall& call, Result<void> result) noexcept;
+  void end_cut_off(detail::OpCall& call, const Error& why) noexcept;
+  Error about(const Error& error, const detail::OpCall& call) const { return about(error, call, call.name()); }
+  Error about(const Error& error, const detail::OpCall& call, std::string op) const;
 
   const Options options_;
   const Hooks hooks_;
@@ -193,12 +195,13 @@ class Engine {
   std::mutex mutex_;
   WorkerSession* active_ = nullptr;  // changes under both
   WorkerSession* trial_ = nullptr;   // likewise: the standby that has an op on trial
-  OpCall* first_waiting_ = nullptr;
-  OpCall* last_waiting_ = nullptr;
+  detail::OpCall* first_waiting_ = nullptr;
+  detail::OpCall* last_waiting_ = nullptr;
   std::size_t waiting_ = 0;
   std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
-  std::vector<IntrusivePtr<Outcome<void>>> held_back_;  // submitters; only while more than `max_waiting` ops wait
+  std::vector<detail::IntrusivePtr<detail::Outcome<void>>>
+      held_back_;  // submitters; only while more than `max_waiting` ops wait
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};

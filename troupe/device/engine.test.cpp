@@ -23,12 +23,12 @@ class EngineTest : public ::testing::Test {
   }
   ~EngineTest() override { engine.shut(Error(ErrorKind::stopped)); }
 
-  IntrusivePtr<VaultBlock> block() { return value(vault->allocate(4096)); }
+  detail::IntrusivePtr<detail::VaultBlock> block() { return value(vault->allocate(4096)); }
 
   /// An op on a lane that reads the one block and writes the other.
-  IntrusivePtr<OpCall> submit(std::uint32_t lane, const IntrusivePtr<VaultBlock>& reads,
-                              const IntrusivePtr<VaultBlock>& writes) {
-    auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  detail::IntrusivePtr<detail::OpCall> submit(std::uint32_t lane, const detail::IntrusivePtr<detail::VaultBlock>& reads,
+                                              const detail::IntrusivePtr<detail::VaultBlock>& writes) {
+    auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
     call->lane = lane;
     op::encode(op::Nop{}, call->bytes);
     if (reads) call->uses.add(reads, {.range = reads->range(), .reads = true});
@@ -44,8 +44,8 @@ class EngineTest : public ::testing::Test {
     engine.reaped(0, Error(ErrorKind::worker_crashed));
   }
 
-  IntrusivePtr<Vault> vault =
-      value(Vault::create({.limit_bytes = std::uint64_t{64} << 20}, 0, std::make_shared<TestChunks>()));
+  detail::IntrusivePtr<detail::Vault> vault =
+      value(detail::Vault::create({.limit_bytes = std::uint64_t{64} << 20}, 0, std::make_shared<TestChunks>()));
   std::array<wire::Channel, 3> channels{value(wire::Channel::create(kUnits)), value(wire::Channel::create(kUnits)),
                                         value(wire::Channel::create(kUnits))};
   std::array<wire::Bell, 3> doorbells;
@@ -63,7 +63,7 @@ TEST_F(EngineTest, suspects_all_ops_that_one_flag_may_stand_for) {
 }
 
 TEST_F(EngineTest, suspects_only_the_first_of_ops_that_cannot_be_run_again) {
-  const IntrusivePtr<VaultBlock> block_in_place = block();
+  const detail::IntrusivePtr<detail::VaultBlock> block_in_place = block();
   const auto first = submit(0, block_in_place, block_in_place);
   const auto second = submit(0, block_in_place, block_in_place);
   die_with_all_handed_in();
@@ -73,7 +73,7 @@ TEST_F(EngineTest, suspects_only_the_first_of_ops_that_cannot_be_run_again) {
 }
 
 TEST_F(EngineTest, does_not_take_an_op_for_begun_that_waits_for_another_lane) {
-  const IntrusivePtr<VaultBlock> a = block();
+  const detail::IntrusivePtr<detail::VaultBlock> a = block();
   submit(2, nullptr, a);
   const auto in_place = submit(1, a, a);
   die_with_all_handed_in();
@@ -82,8 +82,8 @@ TEST_F(EngineTest, does_not_take_an_op_for_begun_that_waits_for_another_lane) {
 }
 
 TEST_F(EngineTest, answers_whoever_waits_for_an_op_past_its_deadline_and_keeps_its_memory_until_the_reap) {
-  const IntrusivePtr<VaultBlock> written = block();
-  auto call = IntrusivePtr<OpCall>::adopt(new OpCall);
+  const detail::IntrusivePtr<detail::VaultBlock> written = block();
+  auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   op::encode(op::Nop{}, call->bytes);
   call->uses.add(written, {.range = written->range(), .writes = true, .whole = true});
   call->deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
@@ -115,7 +115,7 @@ TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_
   for (const ErrorKind kind : {ErrorKind::invalid_argument, ErrorKind::cancelled, ErrorKind::unsupported,
                                ErrorKind::library_error, ErrorKind::out_of_memory})
     for (const bool had_begun : {false, true}) {
-      const IntrusivePtr<VaultBlock> written = block();
+      const detail::IntrusivePtr<detail::VaultBlock> written = block();
       const auto call = submit(0, nullptr, written);
       channels[0].write_reply(call->position, call->units, Error(kind, "it failed"), had_begun);
       wire::LaneStatus& lane = channels[0].status().lanes[0];
@@ -131,7 +131,7 @@ TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_
 }
 
 TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
-  const IntrusivePtr<VaultBlock> a = block(), b = block(), c = block(), d = block();
+  const detail::IntrusivePtr<detail::VaultBlock> a = block(), b = block(), c = block(), d = block();
   submit(2, nullptr, a);
   submit(1, a, b);  // waits for lane 2
   submit(1, b, c);  // is behind it in its lane

@@ -12,7 +12,7 @@ namespace {
 
 /// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
 /// has lost its worker.
-Error cut_off_by(const OpCall& call, const Error& why) {
+Error cut_off_by(const detail::OpCall& call, const Error& why) {
   if (call.deadline_passed) return Error(ErrorKind::deadline_exceeded, std::string(why.message()));
   if (why.kind() != ErrorKind::deadline_exceeded) return why;
   return Error(ErrorKind::worker_crashed, "the worker was stopped: " + std::string(why.message()));
@@ -26,13 +26,13 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
 
 /// Of a dead worker's ops, in ring order: which of them may have begun. Whatever had to wait for one that had not
 /// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one.
-std::vector<bool> who_had_begun(const std::vector<OpCall*>& ghosts, const WorkerSession& session) {
+std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const WorkerSession& session) {
   std::vector<bool> had_begun(ghosts.size(), false);
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
-    const OpCall& call = *ghosts[i];
+    const detail::OpCall& call = *ghosts[i];
     bool maybe = session.may_have_begun(call);
     for (std::size_t j = 0; j < i && maybe; ++j) {
-      const OpCall& before = *ghosts[j];
+      const detail::OpCall& before = *ghosts[j];
       if (session.covers(before)) continue;
       const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
       maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
@@ -80,7 +80,7 @@ void Engine::retire_active() {
   poll_session(session);
   active_ = nullptr;
   // They come before whatever waits: what waits was handed in later, or does not conflict with them.
-  const std::vector<OpCall*> rest = session.take_rest();
+  const std::vector<detail::OpCall*> rest = session.take_rest();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
     (*call)->stage = OpStage::ghost;
     prepend(**call);
@@ -92,8 +92,8 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
   // First of all it is settled who had begun; then some of them end, and nobody could tell any more.
-  std::vector<OpCall*> ghosts;
-  for (OpCall* call = first_waiting_; call; call = call->next)
+  std::vector<detail::OpCall*> ghosts;
+  for (detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
   const std::vector<bool> had_begun = who_had_begun(ghosts, session);
   for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], session, had_begun[i], why);
@@ -102,7 +102,7 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   ring_for_the_dead(bell_);
 }
 
-void Engine::sort_out(OpCall& call, WorkerSession& session, bool had_begun, const Error& why) {
+void Engine::sort_out(detail::OpCall& call, WorkerSession& session, bool had_begun, const Error& why) {
   if (session.covers(call)) {
     remove(call);
     return end(call, settle(call, session));
@@ -125,20 +125,20 @@ void Engine::sort_out(OpCall& call, WorkerSession& session, bool had_begun, cons
 bool Engine::runs_overdue(std::uint32_t worker) {
   const auto watch = take_watch();
   bool any = false;
-  for_each_overdue(worker, [&](OpCall&) { any = true; });
+  for_each_overdue(worker, [&](detail::OpCall&) { any = true; });
   return any;
 }
 
 void Engine::answer_overdue(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
-  for_each_overdue(worker, [&](OpCall& call) { call.fail_with(about(why, call)); });
+  for_each_overdue(worker, [&](detail::OpCall& call) { call.fail_with(about(why, call)); });
 }
 
 template <class F>
 void Engine::for_each_overdue(std::uint32_t worker, const F& f) {
   WorkerSession& session = sessions_[worker];
   if (&session != active_ && &session != trial_) return;
-  session.for_each([&](OpCall& call) {
+  session.for_each([&](detail::OpCall& call) {
     if (call.deadline_passed && session.may_have_begun(call) && !session.covers(call) &&
         !session.waits_for_another(call))
       f(call);
@@ -149,7 +149,7 @@ void Engine::for_each_overdue(std::uint32_t worker, const F& f) {
 
 bool Engine::has_suspects() {
   const std::lock_guard lock(mutex_);
-  for (const OpCall* call = first_waiting_; call; call = call->next)
+  for (const detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::suspect) return true;
   return false;
 }
@@ -165,8 +165,8 @@ bool Engine::try_suspect(std::uint32_t worker) {
   const std::lock_guard lock(mutex_);
   TROUPE_ASSERT(!trial_, "suspects are tried one after another");
   WorkerSession& session = sessions_[worker];
-  for (OpCall* call = first_waiting_; call && !trial_;) {
-    OpCall* const next = call->next;
+  for (detail::OpCall* call = first_waiting_; call && !trial_;) {
+    detail::OpCall* const next = call->next;
     if (call->stage != OpStage::suspect || is_blocked(*call)) {
       // its turn comes
     } else if (reads_what_stays_unknown(*call)) {
@@ -189,7 +189,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
   if (!trial_) return;
   WorkerSession& session = *trial_;
   trial_ = nullptr;
-  for (OpCall* call : session.take_rest()) {
+  for (detail::OpCall* call : session.take_rest()) {
     if (session.covers(*call)) {
       remove(*call);
       end(*call, settle(*call, session));
@@ -216,11 +216,11 @@ void Engine::shut(const Error& why) {
   if (WorkerSession* session = std::exchange(active_, nullptr)) {
     while (!session->scan_to(position_of(gate))) sched_yield();
     poll_session(*session);
-    for (OpCall* call : session->take_rest()) end_cut_off(*call, why);
+    for (detail::OpCall* call : session->take_rest()) end_cut_off(*call, why);
   }
   if (WorkerSession* session = std::exchange(trial_, nullptr)) session->take_rest();  // it is in the waiting list, too
   while (first_waiting_) {
-    OpCall& call = *first_waiting_;
+    detail::OpCall& call = *first_waiting_;
     const bool never_began = call.stage == OpStage::ready;
     remove(call);
     if (never_began)
@@ -242,11 +242,11 @@ void Engine::count_waiting(int change) noexcept {
 }
 
 void Engine::let_go() noexcept {
-  for (IntrusivePtr<Outcome<void>>& submitter : std::exchange(held_back_, {}))
+  for (detail::IntrusivePtr<detail::Outcome<void>>& submitter : std::exchange(held_back_, {}))
     submitter.leak()->complete_and_release({});
 }
 
-void Engine::append(OpCall& call) noexcept {
+void Engine::append(detail::OpCall& call) noexcept {
   call.next = nullptr;
   call.previous = last_waiting_;
   (last_waiting_ ? last_waiting_->next : first_waiting_) = &call;
@@ -255,7 +255,7 @@ void Engine::append(OpCall& call) noexcept {
   if (call.stage != OpStage::ready) ++not_ready_;
 }
 
-void Engine::prepend(OpCall& call) noexcept {
+void Engine::prepend(detail::OpCall& call) noexcept {
   call.previous = nullptr;
   call.next = first_waiting_;
   (first_waiting_ ? first_waiting_->previous : last_waiting_) = &call;
@@ -264,7 +264,7 @@ void Engine::prepend(OpCall& call) noexcept {
   if (call.stage != OpStage::ready) ++not_ready_;
 }
 
-void Engine::remove(OpCall& call) noexcept {
+void Engine::remove(detail::OpCall& call) noexcept {
   (call.previous ? call.previous->next : first_waiting_) = call.next;
   (call.next ? call.next->previous : last_waiting_) = call.previous;
   call.next = call.previous = nullptr;
@@ -272,7 +272,7 @@ void Engine::remove(OpCall& call) noexcept {
   if (call.stage != OpStage::ready) --not_ready_;
 }
 
-void Engine::set_stage(OpCall& call, OpStage stage) noexcept {
+void Engine::set_stage(detail::OpCall& call, OpStage stage) noexcept {
   if (call.stage != OpStage::ready) --not_ready_;
   call.stage = stage;
   if (call.stage != OpStage::ready) ++not_ready_;

@@ -31,7 +31,7 @@ class Gpu : public GpuTest {
     const Elements<T> elements(static_cast<std::size_t>(count));
     for (T& element : elements.span()) {
       const double number = std::uniform_real_distribution<double>(-4, 4)(random);
-      if constexpr (kIsComplex<T>)
+      if constexpr (detail::kIsComplex<T>)
         element = T(convert<typename T::value_type>(number), convert<typename T::value_type>(number / 2));
       else
         element = convert<T>(number);

@@ -4,7 +4,7 @@
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_state.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 namespace {
 
 /// Ends what waits in an error when it fires.
@@ -97,4 +97,4 @@ void Submission::let_go() noexcept {
   std::exchange(held_, nullptr)->release();
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

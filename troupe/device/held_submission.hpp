@@ -11,7 +11,7 @@
 #include "troupe/actor/timer.hpp"
 #include "troupe/device/op_call.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 
 class DeviceState;
 
@@ -50,4 +50,4 @@ class HeldSubmission final : public Outcome<void> {
   std::optional<std::stop_callback<OnStop>> on_stop_;
 };
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -37,7 +37,7 @@ class HostArray : public AnyArray {
 
   /// Row-major over the first bytes of the block. `invalid_argument` as for `AnyArray::over`, and when the app does not
   /// see the block.
-  static Result<HostArray> over(IntrusivePtr<VaultBlock> block, const Shape& shape) {
+  static Result<HostArray> over(detail::IntrusivePtr<detail::VaultBlock> block, const Shape& shape) {
     return from_result(AnyArray::over(std::move(block), dtype_of<T>, shape));
   }
   /// The same memory, if it can be: elements of type `T`, contiguous, and where the app sees them.

@@ -30,7 +30,7 @@ class HostArrayTest : public testing::Test {
   }
 
   std::shared_ptr<TestChunks> source = std::make_shared<TestChunks>();
-  IntrusivePtr<Vault> vault = value(Vault::create({.limit_bytes = 1 << 20}, 5, source));
+  detail::IntrusivePtr<detail::Vault> vault = value(detail::Vault::create({.limit_bytes = 1 << 20}, 5, source));
 };
 
 TEST_F(HostArrayTest, is_read_and_written_like_a_vector) {
@@ -97,7 +97,7 @@ TEST_F(HostArrayTest, is_made_from_views_that_it_can_be) {
 TEST_F(HostArrayTest, needs_memory_that_the_app_sees) {
   const auto unseen = std::make_shared<TestChunks>();
   unseen->visible = false;
-  const auto other = value(Vault::create({.limit_bytes = 4096}, 2, unseen));
+  const auto other = value(detail::Vault::create({.limit_bytes = 4096}, 2, unseen));
   expect_invalid(HostArray<int>::over(value(other->allocate(8)), {2}), "memory of device 2 that the app cannot see");
   EXPECT_TRUE(HostArray<int>::over(value(other->allocate(8)), {0}));
 }

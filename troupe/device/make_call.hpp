@@ -17,22 +17,23 @@ namespace troupe::inline v0 {
 /// What the library needs of a device and users do not.
 class DeviceParts {
  public:
-  static const std::shared_ptr<DeviceState>& state(const Device& device) noexcept { return device.state(); }
+  static const std::shared_ptr<detail::DeviceState>& state(const Device& device) noexcept { return device.state(); }
   /// Memory of the device for an array that knows its type.
   static Result<void> allocate(const Device& device, AnyArray& array, const Shape& shape) {
     return device.allocate(array, shape);
   }
   /// Checks everything before it reaches a worker: the arrays are those of the op's views, in the order in which it
   /// describes them. Arrays after those are kept until the op ends.
-  static Result<IntrusivePtr<OpCall>> make_op_call(const Device& device, const op::OpInfo& info, const void* op,
-                                                   std::span<const AnyArray* const> arrays);
+  static Result<detail::IntrusivePtr<detail::OpCall>> make_op_call(const Device& device, const op::OpInfo& info,
+                                                                   const void* op,
+                                                                   std::span<const AnyArray* const> arrays);
 };
 
 /// A call that gives `R`: what it keeps is where the op writes it, and one of the arrays.
 template <class R, class Op>
 Call<R> make_call_giving(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays) {
-  Result<IntrusivePtr<OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);
+  Result<detail::IntrusivePtr<detail::OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);
   if (!call) return fail(std::move(call).error());
   return {DeviceParts::state(device), std::move(*call), std::move(kept)};
 }
@@ -52,7 +53,7 @@ template <class R, class Op>
 Call<R> make_judged_call(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays, const HostArray<std::int32_t>& verdict,
                          Result<void> (*judge)(std::span<const std::int32_t>)) {
-  Result<IntrusivePtr<OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);
+  Result<detail::IntrusivePtr<detail::OpCall>> call = DeviceParts::make_op_call(device, op::info_of<Op>(), &op, arrays);
   if (!call) return fail(std::move(call).error());
   (*call)->verdict = {verdict.span(), judge};  // the op keeps the array
   return {DeviceParts::state(device), std::move(*call), std::move(kept)};

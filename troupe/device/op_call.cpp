@@ -19,6 +19,8 @@ void BlockUses::clear() noexcept {
   count_ = 0;
 }
 
+namespace detail {
+
 bool OpCall::can_be_rerun() const noexcept {
   for (const BlockUse& written : uses.all()) {
     if (!written.touch.writes) continue;
@@ -36,5 +38,7 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
 }
 
 std::string OpCall::name() const { return op::name_of(kind); }
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -26,14 +26,14 @@ class WorkerSession;
 
 /// A block that an op uses, and how.
 struct BlockUse {
-  IntrusivePtr<VaultBlock> block;
+  detail::IntrusivePtr<detail::VaultBlock> block;
   op::Touch touch;
 };
 
 /// The uses of one op: the first few inline, because almost no op has more.
 class BlockUses {
  public:
-  void add(IntrusivePtr<VaultBlock> block, const op::Touch& touch) {
+  void add(detail::IntrusivePtr<detail::VaultBlock> block, const op::Touch& touch) {
     BlockUse& use = count_ < kInline ? inline_[count_] : next_of_more();
     use.block = std::move(block);
     use.touch = touch;
@@ -69,6 +69,8 @@ enum class OpStage : std::uint8_t {
   on_trial,  // is being tried alone
   ended,
 };
+
+namespace detail {
 
 class OpCall final : public Outcome<void> {
  public:
@@ -124,5 +126,7 @@ class OpCall final : public Outcome<void> {
   }
   std::string name() const;
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

@@ -19,7 +19,7 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   head_.store(0, std::memory_order_release);
 }
 
-void WorkerSession::enter(OpCall& call, const wire::RingSlot& slot) noexcept {
+void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noexcept {
   call.stage = call.stage == OpStage::suspect ? OpStage::on_trial : OpStage::in_ring;
   call.session = this;
   if (call.generation < 0) call.generation = generation_;
@@ -45,7 +45,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
     if (!record) return false;
     channel_->ring().prefetch_after(scanned_);
     if (!record->skip) {
-      OpCall& call = *calls_[channel_->ring().index(scanned_)];
+      detail::OpCall& call = *calls_[channel_->ring().index(scanned_)];
       LaneOps& lane = lanes_[call.lane];
       channel_->prefetch_reply(scanned_);
       call.ticket = ++lane.issued;
@@ -76,7 +76,7 @@ bool WorkerSession::take_covered() {
   return done_.size() > before;
 }
 
-const std::vector<OpCall*>& WorkerSession::take_done() {
+const std::vector<detail::OpCall*>& WorkerSession::take_done() {
   done_.clear();
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
@@ -84,21 +84,21 @@ const std::vector<OpCall*>& WorkerSession::take_done() {
   // When a whole round finds nothing new, everything that the ops found depend on has been found too.
   while (take_covered()) {
   }
-  std::ranges::sort(done_, {}, [](const OpCall* call) { return call->position; });
+  std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
   return done_;
 }
 
-std::vector<OpCall*> WorkerSession::take_rest() {
-  std::vector<OpCall*> rest;
-  for_each([&](OpCall& call) { rest.push_back(&call); });
-  std::ranges::sort(rest, {}, [](const OpCall* call) { return call->position; });
+std::vector<detail::OpCall*> WorkerSession::take_rest() {
+  std::vector<detail::OpCall*> rest;
+  for_each([&](detail::OpCall& call) { rest.push_back(&call); });
+  std::ranges::sort(rest, {}, [](const detail::OpCall* call) { return call->position; });
   lanes_.fill({});
   occupied_ = 0;
-  for (OpCall* call : rest) leave(*call);
+  for (detail::OpCall* call : rest) leave(*call);
   return rest;
 }
 
-WorkerSession::Reply WorkerSession::take_reply(const OpCall& call) {
+WorkerSession::Reply WorkerSession::take_reply(const detail::OpCall& call) {
   Reply reply{.result = channel_->read_reply(call.position, call.units)};
   if (reply.result) [[likely]]
     return reply;
@@ -107,7 +107,7 @@ WorkerSession::Reply WorkerSession::take_reply(const OpCall& call) {
   return reply;
 }
 
-void WorkerSession::leave(OpCall& call) noexcept {
+void WorkerSession::leave(detail::OpCall& call) noexcept {
   for (const BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->end_write();
   calls_[channel_->ring().index(call.position)] = nullptr;
@@ -129,23 +129,23 @@ void WorkerSession::free_places() noexcept {
   if (head != before) head_.store(head, std::memory_order_seq_cst);
 }
 
-bool WorkerSession::cancel(const OpCall& call) noexcept {
+bool WorkerSession::cancel(const detail::OpCall& call) noexcept {
   channel_->ring().cancel(call.position);
   return !was_handed_in(call);
 }
 
-bool WorkerSession::may_have_begun(const OpCall& call) const noexcept {
+bool WorkerSession::may_have_begun(const detail::OpCall& call) const noexcept {
   const wire::Ticket done = channel_->status().lanes[call.lane].timeline.now();
   return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
 }
 
-bool WorkerSession::waits_for_another(const OpCall& call) const noexcept {
+bool WorkerSession::waits_for_another(const detail::OpCall& call) const noexcept {
   bool any = false;
-  for_each([&](const OpCall& other) { any = any || (call.comes_after(other) && !covers(other)); });
+  for_each([&](const detail::OpCall& other) { any = any || (call.comes_after(other) && !covers(other)); });
   return any;
 }
 
-bool WorkerSession::was_handed_in(const OpCall& call) const noexcept {
+bool WorkerSession::was_handed_in(const detail::OpCall& call) const noexcept {
   return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
 }
 

@@ -32,7 +32,7 @@ class WorkerSession {
   /// The oldest position still in use; any thread. Sequentially consistent, see `Engine::count_waiting`.
   wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
   /// A submitting thread, at a slot it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
-  void enter(OpCall& call, const wire::RingSlot& slot) noexcept;
+  void enter(detail::OpCall& call, const wire::RingSlot& slot) noexcept;
 
   /// Where the next op goes; known when no op is being entered.
   wire::Position tail() const noexcept { return scanned_; }
@@ -41,39 +41,39 @@ class WorkerSession {
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
   /// out of the session then, but `leave` frees their slot.
-  const std::vector<OpCall*>& take_done();
+  const std::vector<detail::OpCall*>& take_done();
   /// The ops that are left, in ring order; they are out of the ring.
-  std::vector<OpCall*> take_rest();
+  std::vector<detail::OpCall*> take_rest();
   struct Reply {
     Result<void> result;
     bool had_begun = true;
   };
   /// How it ended, by the worker's reply. Once.
-  Reply take_reply(const OpCall& call);
+  Reply take_reply(const detail::OpCall& call);
   /// Gives the slots of finished ops back to the ring.
   void free_places() noexcept;
   /// The op is out of the ring: its content is settled, and its slot is no longer needed.
-  void leave(OpCall& call) noexcept;
+  void leave(detail::OpCall& call) noexcept;
 
   /// Asks the worker not to begin it. True when it certainly has not and will not.
-  bool cancel(const OpCall& call) noexcept;
+  bool cancel(const detail::OpCall& call) noexcept;
   /// Whether its timeline covers it.
-  bool covers(const OpCall& call) const noexcept {
+  bool covers(const detail::OpCall& call) const noexcept {
     return channel_->status().lanes[call.lane].timeline.done(call.ticket);
   }
   /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
   /// Ops of other lanes that it has to wait for are looked at by whoever knows them: see `comes_after`.
-  bool may_have_begun(const OpCall& call) const noexcept;
+  bool may_have_begun(const detail::OpCall& call) const noexcept;
   /// Whether it certainly has not begun because an op of another lane, here in the ring, comes before it.
-  bool waits_for_another(const OpCall& call) const noexcept;
+  bool waits_for_another(const detail::OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
   /// Calls `f(call)` for every op known to be in the ring.
   template <class F>
   void for_each(F&& f) const {
     for (const LaneOps& lane : lanes_)
-      for (OpCall* call = lane.first; call;) {
-        OpCall* const next = call->next_in_lane;
+      for (detail::OpCall* call = lane.first; call;) {
+        detail::OpCall* const next = call->next_in_lane;
         f(*call);
         call = next;
       }
@@ -81,26 +81,26 @@ class WorkerSession {
 
  private:
   struct LaneOps {
-    OpCall* first = nullptr;
-    OpCall* last = nullptr;
+    detail::OpCall* first = nullptr;
+    detail::OpCall* last = nullptr;
     wire::Ticket issued = 0;
   };
 
   bool take_covered();
-  bool was_handed_in(const OpCall& call) const noexcept;
+  bool was_handed_in(const detail::OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.
   alignas(128) wire::Channel* channel_ = nullptr;
   wire::Bell* doorbell_ = nullptr;
   std::int64_t generation_ = -1;
   wire::Ticket ops_per_flag_ = 1;
-  std::vector<OpCall*> calls_;  // along the ring; null where none is under way
+  std::vector<detail::OpCall*> calls_;  // along the ring; null where none is under way
 
   alignas(128) std::atomic<wire::Position> head_{0};
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
-  std::uint32_t occupied_ = 0;  // a bit for every lane with ops
-  std::vector<OpCall*> done_;   // kept, so that there is no allocation per op
+  std::uint32_t occupied_ = 0;         // a bit for every lane with ops
+  std::vector<detail::OpCall*> done_;  // kept, so that there is no allocation per op
 };
 
 }  // namespace troupe::inline v0

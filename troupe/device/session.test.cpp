@@ -14,8 +14,8 @@ class Session : public ::testing::Test {
   Session() { session.open(channel, doorbell); }
 
   /// An op whose record takes so many units, entered where the last one ended.
-  OpCall& enter(std::uint64_t units, std::uint32_t lane = 0) {
-    OpCall& call = calls.emplace_back();
+  detail::OpCall& enter(std::uint64_t units, std::uint32_t lane = 0) {
+    detail::OpCall& call = calls.emplace_back();
     const std::vector<std::byte> bytes(units * wire::kUnitBytes - sizeof(wire::RecordHeader));
     call.bytes.put_bytes(bytes);
     call.lane = lane;
@@ -27,15 +27,15 @@ class Session : public ::testing::Test {
   /// The worker has done the next op of the lane.
   void do_next(std::uint32_t lane = 0) { channel.status().lanes[lane].timeline.raise_to(++raised[lane]); }
   /// What the poller does, until nothing is new.
-  std::vector<OpCall*> poll() {
+  std::vector<detail::OpCall*> poll() {
     session.scan();
-    const std::vector<OpCall*> done = session.take_done();
-    for (OpCall* call : done) session.leave(*call);
+    const std::vector<detail::OpCall*> done = session.take_done();
+    for (detail::OpCall* call : done) session.leave(*call);
     session.free_places();
     return done;
   }
 
-  std::deque<OpCall> calls;
+  std::deque<detail::OpCall> calls;
   wire::Channel channel = value(wire::Channel::create(kUnits));
   wire::Bell doorbell;
   WorkerSession session;
@@ -44,9 +44,9 @@ class Session : public ::testing::Test {
 };
 
 TEST_F(Session, gives_ops_back_in_ring_order_once_their_timelines_cover_them) {
-  OpCall& first = enter(1, 0);
-  OpCall& second = enter(2, 1);
-  OpCall& third = enter(1, 0);
+  detail::OpCall& first = enter(1, 0);
+  detail::OpCall& second = enter(2, 1);
+  detail::OpCall& third = enter(1, 0);
   EXPECT_TRUE(poll().empty());
   do_next(1);
   EXPECT_EQ(poll(), std::vector{&second});
@@ -66,7 +66,7 @@ TEST_F(Session, keeps_a_skip_until_the_record_behind_it_is_done) {
   }
   EXPECT_EQ(poll().size(), 2U);
   enter(12);  // ends 4 units before the ring does
-  OpCall& behind = enter(12);
+  detail::OpCall& behind = enter(12);
   EXPECT_EQ(behind.position, kUnits);
   do_next();
   EXPECT_EQ(poll().size(), 1U);
@@ -81,8 +81,8 @@ TEST_F(Session, keeps_a_skip_until_the_record_behind_it_is_done) {
 }
 
 TEST_F(Session, forgets_what_is_left_of_a_dead_worker) {
-  OpCall& first = enter(1, 1);
-  OpCall& second = enter(1, 0);
+  detail::OpCall& first = enter(1, 1);
+  detail::OpCall& second = enter(1, 0);
   do_next(0);
   session.scan();
   EXPECT_TRUE(session.covers(second));

@@ -6,7 +6,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/wire/memory_info.hpp"
 
-namespace troupe::inline v0 {
+namespace troupe::inline v0::detail {
 namespace {
 
 std::uint64_t usual_chunk_bytes(std::uint64_t chunk_bytes, std::uint64_t limit_bytes) noexcept {
@@ -336,4 +336,4 @@ Unexpected Vault::stopped() const {
   return fail(ErrorKind::stopped, "the vault of device " + std::to_string(device_) + " is closed");
 }
 
-}  // namespace troupe::inline v0
+}  // namespace troupe::inline v0::detail

@@ -68,6 +68,8 @@ struct VaultOptions {
   std::int64_t generation = 0;
 };
 
+namespace detail {
+
 /// Any thread may call any function. Lives as long as its blocks: each is an owner of its vault.
 class Vault : public RefCounted {
  public:
@@ -157,5 +159,7 @@ class Vault : public RefCounted {
   std::array<VaultBlock*, kQuickSizes> quick_{};
   std::uint64_t quick_bytes_ = 0;
 };
+
+}  // namespace detail
 
 }  // namespace troupe::inline v0

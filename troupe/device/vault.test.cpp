@@ -27,15 +27,17 @@ void expect_error(const Result<T>& result, ErrorKind kind, std::string_view what
 
 class VaultTest : public testing::Test {
  protected:
-  IntrusivePtr<Vault> make_vault(VaultOptions options) { return value(Vault::create(options, 7, source)); }
+  detail::IntrusivePtr<detail::Vault> make_vault(VaultOptions options) {
+    return value(detail::Vault::create(options, 7, source));
+  }
 
   std::shared_ptr<TestChunks> source = std::make_shared<TestChunks>();
 };
 
 TEST_F(VaultTest, needs_a_limit_and_a_source) {
-  expect_error(Vault::create({}, 0, source), ErrorKind::invalid_argument,
+  expect_error(detail::Vault::create({}, 0, source), ErrorKind::invalid_argument,
                "limit_bytes is 0; a vault needs at least 512");
-  expect_error(Vault::create({.limit_bytes = kMiB}, 0, nullptr), ErrorKind::invalid_argument, "source of chunks");
+  expect_error(detail::Vault::create({.limit_bytes = kMiB}, 0, nullptr), ErrorKind::invalid_argument, "source of chunks");
 }
 
 TEST_F(VaultTest, makes_no_chunk_before_the_first_block) {
@@ -108,7 +110,7 @@ TEST_F(VaultTest, gives_a_small_piece_again_to_the_next_block_of_its_size) {
 
 TEST_F(VaultTest, holds_no_small_pieces_back_when_somebody_needs_the_room) {
   const auto vault = make_vault({.limit_bytes = kMiB, .chunk_bytes = kMiB});
-  std::vector<IntrusivePtr<VaultBlock>> blocks;
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
   while (auto block = vault->allocate(512)) blocks.push_back(*block);
   EXPECT_GT(blocks.size(), 200U);
   const std::size_t count = blocks.size();
@@ -122,7 +124,7 @@ TEST_F(VaultTest, holds_no_small_pieces_back_when_somebody_needs_the_room) {
 
 TEST_F(VaultTest, asks_the_source_for_nothing_in_the_steady_state) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB});
-  std::vector<IntrusivePtr<VaultBlock>> blocks(16);
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks(16);
   const auto round = [&] {
     for (auto& block : blocks) block = value(vault->allocate(kMiB));
     blocks.assign(16, nullptr);
@@ -138,7 +140,7 @@ TEST_F(VaultTest, asks_the_source_for_nothing_in_the_steady_state) {
 
 TEST_F(VaultTest, commits_in_steps) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB});
-  std::vector<IntrusivePtr<VaultBlock>> blocks;
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
   for (int i = 0; i < 8; ++i) blocks.push_back(value(vault->allocate(kMiB)));
   EXPECT_EQ(source->makes, 1);
   EXPECT_EQ(source->commits, 4);
@@ -147,7 +149,7 @@ TEST_F(VaultTest, commits_in_steps) {
 TEST_F(VaultTest, uses_the_same_memory_and_block_again) {
   const auto vault = make_vault({.limit_bytes = kMiB});
   auto block = value(vault->allocate(4096));
-  const VaultBlock* const object = block.get();
+  const detail::VaultBlock* const object = block.get();
   const op::Address address = block->address();
   block = nullptr;
   block = value(vault->allocate(4096));
@@ -160,8 +162,8 @@ TEST_F(VaultTest, can_use_nearly_all_of_its_limit) {
     SCOPED_TRACE(limit);
     const auto vault = make_vault({.limit_bytes = limit});
     const std::uint64_t size = limit > 10 * kMiB ? kMiB : kVaultAlignment;
-    std::vector<IntrusivePtr<VaultBlock>> blocks;
-    Result<IntrusivePtr<VaultBlock>> block = vault->allocate(size);
+    std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
+    Result<detail::IntrusivePtr<detail::VaultBlock>> block = vault->allocate(size);
     for (; block; block = vault->allocate(size)) blocks.push_back(*block);
     EXPECT_EQ(block.error().kind(), ErrorKind::out_of_memory);
     EXPECT_EQ(vault->stats().used_bytes, limit / kVaultAlignment * kVaultAlignment);
@@ -215,7 +217,7 @@ TEST_F(VaultTest, says_the_figures_when_it_has_no_room) {
 
 TEST_F(VaultTest, keeps_one_empty_chunk_and_gives_others_back) {
   const auto vault = make_vault({.limit_bytes = 1024 * kMiB, .chunk_bytes = 2 * kMiB});
-  std::vector<IntrusivePtr<VaultBlock>> blocks;
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(value(vault->allocate(2 * kMiB)));
   EXPECT_EQ(source->makes, 5);
   blocks.pop_back();
@@ -337,17 +339,17 @@ TEST_F(VaultTest, gives_no_byte_to_two_blocks_of_any_threads) {
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
-      std::vector<IntrusivePtr<VaultBlock>> mine(32);
+      std::vector<detail::IntrusivePtr<detail::VaultBlock>> mine(32);
       std::vector<int> marks(32);  // what was written into both ends of each block
       for (int i = 0; i < 3000; ++i) {
         const std::size_t at = random() % mine.size();
-        IntrusivePtr<VaultBlock>& block = mine[at];
+        detail::IntrusivePtr<detail::VaultBlock>& block = mine[at];
         int found[2] = {marks[at], marks[at]};
         if (block) std::memcpy(&found[0], block->data(), 4);
         if (block) std::memcpy(&found[1], block->data() + block->size_bytes() - 4, 4);
         if (found[0] != marks[at] || found[1] != marks[at]) ++failures;
         const std::uint64_t size = 8 + (random() % 50 == 0 ? random() % (3 * kMiB) : random() % 4096);
-        Result<IntrusivePtr<VaultBlock>> next = vault->allocate(size);
+        Result<detail::IntrusivePtr<detail::VaultBlock>> next = vault->allocate(size);
         if (!next && next.error().kind() != ErrorKind::out_of_memory) ++failures;
         block = next ? *std::move(next) : nullptr;
         marks[at] = static_cast<int>(t) << 16 | i;
@@ -368,7 +370,7 @@ TEST_F(VaultTest, gives_no_byte_to_two_blocks_of_any_threads) {
 
 TEST_F(VaultTest, takes_blocks_back_on_other_threads) {
   const auto vault = make_vault({.limit_bytes = 8 * kMiB});
-  std::vector<IntrusivePtr<VaultBlock>> blocks;
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
   for (int i = 0; i < 1000; ++i) blocks.push_back(value(vault->allocate(1024)));
   std::thread([given = std::exchange(blocks, {})]() mutable { given.clear(); }).join();
   EXPECT_EQ(vault->stats().used_bytes, 0U);
@@ -381,12 +383,12 @@ class FreeingChunks : public TestChunks {
     std::thread([this] { held = nullptr; }).join();
     return TestChunks::make(size_bytes);
   }
-  IntrusivePtr<VaultBlock> held;
+  detail::IntrusivePtr<detail::VaultBlock> held;
 };
 
 TEST_F(VaultTest, lets_blocks_be_freed_while_it_waits_for_the_source) {
   const auto freeing = std::make_shared<FreeingChunks>();
-  const auto vault = value(Vault::create({.limit_bytes = 64 * kMiB, .chunk_bytes = 2 * kMiB}, 0, freeing));
+  const auto vault = value(detail::Vault::create({.limit_bytes = 64 * kMiB, .chunk_bytes = 2 * kMiB}, 0, freeing));
   auto first = value(vault->allocate(2 * kMiB));
   auto second = value(vault->allocate(2 * kMiB));
   freeing->held = std::move(first);

@@ -121,9 +121,9 @@ using Wide = typename WideOf<T>::type;
 
 template <class T>
 Wide<T> widen(T element) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return Wide<T>(element.real(), element.imag());
-  else if constexpr (kIsSmallFloat<T>)
+  else if constexpr (detail::kIsSmallFloat<T>)
     return static_cast<float>(element);
   else
     return static_cast<Wide<T>>(element);
@@ -139,7 +139,7 @@ std::vector<Wide<T>> widened(const std::vector<T>& elements) {
 /// The conjugate, of a real number itself.
 template <class W>
 W conjugate(W number) {
-  if constexpr (kIsComplex<W>)
+  if constexpr (detail::kIsComplex<W>)
     return std::conj(number);
   else
     return number;
@@ -148,7 +148,7 @@ W conjugate(W number) {
 /// The distance from 1 to the next number.
 template <class T>
 constexpr double epsilon() {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return std::numeric_limits<typename T::value_type>::epsilon();
   else if constexpr (std::same_as<T, f16>)
     return 0x1p-10;
@@ -167,7 +167,7 @@ constexpr double epsilon() {
 /// What nothing must read, and what nothing beside an array may change.
 template <class T>
 T poison() {
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     return T(poison<typename T::value_type>(), poison<typename T::value_type>());
   } else if constexpr (std::integral<T>) {
     return static_cast<T>(0x5a);
@@ -179,7 +179,7 @@ T poison() {
 /// From -1 to 1, rounded to the type; integers from -9 to 9, or 0 to 9.
 template <class T>
 T random_element(std::mt19937_64& random) {
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     const auto real = random_element<typename T::value_type>(random);
     return T(real, random_element<typename T::value_type>(random));
   } else if constexpr (std::same_as<T, bool>) {
@@ -436,9 +436,9 @@ class Conformance : public ::testing::Test {
  private:
   template <class U>
   static std::string text(const U& number) {
-    if constexpr (kIsComplex<U>)
+    if constexpr (detail::kIsComplex<U>)
       return text(number.real()) + (number.imag() < 0 ? "" : "+") + text(number.imag()) + "i";
-    else if constexpr (kIsSmallFloat<U>)
+    else if constexpr (detail::kIsSmallFloat<U>)
       return std::to_string(static_cast<float>(number));
     else
       return std::to_string(number);

@@ -11,7 +11,7 @@ namespace troupe::conformance {
 /// A number of a test in the type of a reference; its imaginary part is lost where there is none.
 template <class W>
 W number(std::complex<double> from) {
-  if constexpr (kIsComplex<W>)
+  if constexpr (detail::kIsComplex<W>)
     return W(from.real(), from.imag());
   else
     return static_cast<W>(from.real());
@@ -41,7 +41,7 @@ class Dense {
   std::vector<T> rounded() const {
     std::vector<T> rounded;
     for (const W& element : elements_) {
-      if constexpr (kIsComplex<T>) {
+      if constexpr (detail::kIsComplex<T>) {
         using Part = typename T::value_type;
         rounded.push_back(T(static_cast<Part>(element.real()), static_cast<Part>(element.imag())));
       } else {
@@ -70,7 +70,7 @@ class Dense {
       for (std::int64_t j = 0; j < columns_; ++j) {
         if (triangle == Triangle::lower ? i < j : i > j)
           whole(i, j) = hermitian ? conjugate((*this)(j, i)) : (*this)(j, i);
-        if constexpr (kIsComplex<W>)
+        if constexpr (detail::kIsComplex<W>)
           if (i == j && hermitian) whole(i, j) = W(whole(i, j).real());
       }
     return whole;

@@ -96,7 +96,7 @@ Result<void> check(const Measure& op) {
   const bool finds = op.what == Measure::What::iamax || op.what == Measure::What::iamin;
   if (finds && element_count(op.x) == 0)
     return refuse(call, "x is " + op.x.shape.to_string() + "; it must have at least one element");
-  return check_one(call, op.out, finds ? DType::i64 : real_type(op.x.dtype));
+  return check_one(call, op.out, finds ? DType::i64 : detail::real_type(op.x.dtype));
 }
 
 Result<void> check(const Symm& op) {

@@ -3,6 +3,7 @@
 
 #include "troupe/op/blas.hpp"
 #include "troupe/op/control.hpp"
+#include "troupe/op/families.hpp"
 #include "troupe/op/jit.hpp"
 #include "troupe/op/matmul.hpp"
 #include "troupe/op/memory.hpp"
@@ -14,13 +15,13 @@
 namespace troupe::op {
 
 #define TROUPE_FAMILY(name, lane) void add_##name##_samples(Samples& add);
-#include "troupe/op/families.inc"
+TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 
 std::map<Kind, AnyOp> sample_ops() {
   Samples add;
 #define TROUPE_FAMILY(name, lane) add_##name##_samples(add);
-#include "troupe/op/families.inc"
+  TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
   return add.take();
 }

@@ -158,7 +158,7 @@ Result<void> check(const LeastSquares& op) {
 
 Result<void> check(const Svd& op) {
   Fit fit("svd", "a", op.a);
-  fit.vector("s", op.s, fit.lesser(), real_type(op.a.dtype)).verdict(op.verdict);
+  fit.vector("s", op.s, fit.lesser(), detail::real_type(op.a.dtype)).verdict(op.verdict);
   if (!op.wants_vectors()) return fit.status();
   const bool is_thin = columns_of(op.u) == fit.lesser() && op.vt.shape.rank() == 3 && op.vt.shape[1] == fit.lesser();
   fit.matrix("u", op.u, fit.rows(), is_thin ? fit.lesser() : fit.rows());
@@ -167,7 +167,7 @@ Result<void> check(const Svd& op) {
 
 Result<void> check(const Eigh& op) {
   Fit fit("eigh", "a", op.a);
-  fit.square("a").vector("w", op.w, fit.rows(), real_type(op.a.dtype)).verdict(op.verdict);
+  fit.square("a").vector("w", op.w, fit.rows(), detail::real_type(op.a.dtype)).verdict(op.verdict);
   if (op.is_generalized) fit.matrix("b", op.b, fit.rows(), fit.rows());
   if (op.wants_vectors()) fit.matrix("v", op.v, fit.rows(), fit.rows());
   return fit.status();

@@ -1,23 +1,24 @@
 #include "troupe/op/table.hpp"
 
+#include "troupe/op/families.hpp"
 #include "troupe/wire/channel.hpp"
 
 namespace troupe::inline v0::op {
 
 #define TROUPE_FAMILY(name, lane) extern const FamilyOps name##_ops;
-#include "troupe/op/families.inc"
+TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 
 namespace {
 
 constexpr std::array kFamilies{
 #define TROUPE_FAMILY(name, lane) &name##_ops,
-#include "troupe/op/families.inc"
+    TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 };
 
 #define TROUPE_FAMILY(name, lane) static_assert((lane) < wire::kMaxLanes);
-#include "troupe/op/families.inc"
+TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 
 Unexpected no_header(bool is_whole, std::uint16_t version) {

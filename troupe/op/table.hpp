@@ -1,5 +1,5 @@
 // The one table of all ops: what can be done with an op without knowing which it is. A family registers its ops once,
-// in its own file (op/family.hpp), and stands in op/families.inc; its kind, name, fields, bytes, views, work and check
+// in its own file (op/family.hpp), and stands in op/families.hpp; its kind, name, fields, bytes, views, work and check
 // come from there, and each backend has a table of the same shape that says how to run it.
 #pragma once
 

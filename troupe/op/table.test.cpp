@@ -245,7 +245,7 @@ TEST(OpTable, every_op_has_a_name_of_its_own_that_begins_with_its_family) {
   for (const FamilyOps* family : families()) {
     for (const OpInfo& info : family->ops) {
       names.emplace(info.name);
-      EXPECT_EQ(family_number(info.kind), place) << info.name << ": its family's number is its place in families.inc";
+      EXPECT_EQ(family_number(info.kind), place) << info.name << ": its family's number is its place in families.hpp";
       EXPECT_TRUE(info.name.starts_with(std::string(family->name) + ".")) << info.name;
       EXPECT_EQ(name_of(info.kind), info.name);
       EXPECT_EQ(find_op(info.kind), &info);

@@ -23,7 +23,7 @@ Result<void> check_tensor_type(std::string_view call, const NamedView& view, boo
 template <class Op>
 Result<void> check_elementwise(const Op& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, {"out", op.out}, takes_complex(op.function)));
+  TROUPE_TRY(check_tensor_type(call, {"out", op.out}, detail::takes_complex(op.function)));
   if (op.numbers >> Op::kInputs != 0)
     return refuse(call, "numbers is " + std::to_string(op.numbers) + "; it must be below " +
                             std::to_string(1U << Op::kInputs) + ", one bit for each operand");
@@ -59,8 +59,8 @@ Result<void> check(const TernaryOp& op) { return check_elementwise(op); }
 
 Result<void> check(const Reduce& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, {"in", op.in}, takes_complex(op.function)));
-  const DType expected = op.function == Reduction::norm ? real_type(op.in.dtype) : op.in.dtype;
+  TROUPE_TRY(check_tensor_type(call, {"in", op.in}, detail::takes_complex(op.function)));
+  const DType expected = op.function == Reduction::norm ? detail::real_type(op.in.dtype) : op.in.dtype;
   TROUPE_TRY(check_type(call, {"out", op.out}, expected));
   TROUPE_TRY(check_factor(call, {"alpha", op.alpha}, op.out.dtype));
   TROUPE_TRY(check_factor(call, {"beta", op.beta}, op.out.dtype));

@@ -21,21 +21,21 @@ namespace troupe::inline v0::tensor {
 /// products take a detour for infinities.
 template <class T>
 TROUPE_EVERYWHERE T plus(T a, T b) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(a.real() + b.real(), a.imag() + b.imag());
   else
     return a + b;
 }
 template <class T>
 TROUPE_EVERYWHERE T minus(T a, T b) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(a.real() - b.real(), a.imag() - b.imag());
   else
     return a - b;
 }
 template <class T>
 TROUPE_EVERYWHERE T times(T a, T b) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   else
     return a * b;
@@ -44,7 +44,7 @@ TROUPE_EVERYWHERE T times(T a, T b) {
 /// Scaled by the larger part of `b`, so that no square overflows on the way.
 template <class T>
 TROUPE_EVERYWHERE T over(T a, T b) {
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     if (std::fabs(b.real()) >= std::fabs(b.imag())) {
       const auto ratio = b.imag() / b.real();
       const auto scale = b.real() + b.imag() * ratio;
@@ -140,7 +140,7 @@ TROUPE_EVERYWHERE T real_apply(T x) {
 
 template <Unary function, class T>
 TROUPE_EVERYWHERE T apply(T x) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return complex_apply<function>(x);
   else
     return real_apply<function>(x);
@@ -152,7 +152,7 @@ TROUPE_EVERYWHERE T apply(T a, T b) {
   if constexpr (function == Binary::sub) return minus(a, b);
   if constexpr (function == Binary::mul) return times(a, b);
   if constexpr (function == Binary::div) return over(a, b);
-  if constexpr (!kIsComplex<T>) {
+  if constexpr (!detail::kIsComplex<T>) {
     if constexpr (function == Binary::min) return lesser(a, b);
     if constexpr (function == Binary::max) return greater(a, b);
     if constexpr (function == Binary::pow) return std::pow(a, b);
@@ -164,13 +164,13 @@ template <Ternary function, class T>
 TROUPE_EVERYWHERE T apply(T a, T b, T c) {
   if constexpr (function == Ternary::fma) return plus(times(a, b), c);
   if constexpr (function == Ternary::select) return a != T{} ? b : c;
-  if constexpr (!kIsComplex<T> && function == Ternary::clamp) return lesser(greater(a, b), c);
+  if constexpr (!detail::kIsComplex<T> && function == Ternary::clamp) return lesser(greater(a, b), c);
 }
 
 /// What is kept while a reduction runs: f64, or complex f64. Sums of f16, bf16 and f32 so lose nothing but their last
 /// rounding.
 template <class T>
-using Accumulator = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+using Accumulator = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
 
 /// What nothing at all is reduced to.
 template <Reduction function, class A>
@@ -190,7 +190,7 @@ template <Reduction function, class A>
 TROUPE_EVERYWHERE A term(A x) {
   if constexpr (function != Reduction::norm)
     return x;
-  else if constexpr (kIsComplex<A>)
+  else if constexpr (detail::kIsComplex<A>)
     return A(x.real() * x.real() + x.imag() * x.imag(), 0);
   else
     return x * x;
@@ -200,9 +200,9 @@ template <Reduction function, class A>
 TROUPE_EVERYWHERE A combine(A a, A b) {
   if constexpr (function == Reduction::product)
     return times(a, b);
-  else if constexpr (function == Reduction::min && !kIsComplex<A>)
+  else if constexpr (function == Reduction::min && !detail::kIsComplex<A>)
     return lesser(a, b);
-  else if constexpr (function == Reduction::max && !kIsComplex<A>)
+  else if constexpr (function == Reduction::max && !detail::kIsComplex<A>)
     return greater(a, b);
   else
     return plus(a, b);
@@ -212,12 +212,12 @@ TROUPE_EVERYWHERE A combine(A a, A b) {
 template <Reduction function, class A>
 TROUPE_EVERYWHERE A finish(A all, double count) {
   if constexpr (function == Reduction::mean) {
-    if constexpr (kIsComplex<A>)
+    if constexpr (detail::kIsComplex<A>)
       return A(all.real() / count, all.imag() / count);
     else
       return all / count;
   } else if constexpr (function == Reduction::norm) {
-    if constexpr (kIsComplex<A>)
+    if constexpr (detail::kIsComplex<A>)
       return A(std::sqrt(all.real()), 0);
     else
       return std::sqrt(all);
@@ -230,7 +230,7 @@ TROUPE_EVERYWHERE A finish(A all, double count) {
 template <bool real, class F, class Call>
 TROUPE_EVERYWHERE void with_function(F function, Call&& call) {
   const auto attempt = [&]<std::uint8_t number>() {
-    if constexpr (real || takes_complex(static_cast<F>(number)))
+    if constexpr (real || detail::takes_complex(static_cast<F>(number)))
       if (function == static_cast<F>(number)) call(std::integral_constant<F, static_cast<F>(number)>{});
   };
   [&]<std::uint8_t... numbers>(std::integer_sequence<std::uint8_t, numbers...>) {

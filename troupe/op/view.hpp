@@ -70,7 +70,7 @@ class Scalar {
   explicit Scalar(T value) noexcept : dtype_(dtype_of<T>) {
     std::memcpy(bytes_.data(), &value, sizeof(T));
   }
-  explicit Scalar(Factor factor) noexcept : Scalar(std::complex<double>(factor.real, factor.imaginary)) {}
+  explicit Scalar(detail::Factor factor) noexcept : Scalar(std::complex<double>(factor.real, factor.imaginary)) {}
 
   DType dtype() const noexcept { return dtype_; }
   /// The value as a `T`, converted by the rules of `convert`.
@@ -84,11 +84,11 @@ class Scalar {
   }
   /// The same as what a `T` is computed in.
   template <Element T>
-  ComputeType<T> as_factor() const noexcept {
+  detail::ComputeType<T> as_factor() const noexcept {
     if constexpr (std::integral<T>)
-      return to_compute(as<T>());
+      return detail::to_compute(as<T>());
     else
-      return as<ComputeType<T>>();
+      return as<detail::ComputeType<T>>();
   }
   const std::array<std::byte, 16>& bytes() const noexcept { return bytes_; }
   static Scalar from_bytes(DType dtype, const std::array<std::byte, 16>& bytes) noexcept {

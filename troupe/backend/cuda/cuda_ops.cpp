@@ -3,11 +3,12 @@
 #include "troupe/backend/cuda/cuda_ops.hpp"
 
 #include "troupe/backend/op_notes.hpp"
+#include "troupe/op/families.hpp"
 
 namespace troupe::cuda {
 
 #define TROUPE_FAMILY(name, lane) void add_##name(RunTable& table);
-#include "troupe/op/families.inc"
+TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 
 namespace {
@@ -15,7 +16,7 @@ namespace {
 RunTable table_of_all() {
   RunTable table;
 #define TROUPE_FAMILY(name, lane) add_##name(table);
-#include "troupe/op/families.inc"
+  TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
   return table;
 }
@@ -43,7 +44,7 @@ Result<void> CudaOps::submit(const backend::Work& work, const op::AnyOp& op, CUs
     return result;
   } catch (...) {
     backend::at_no_op();
-    return fail(current_exception_as_error());
+    return fail(detail::current_exception_as_error());
   }
 }
 

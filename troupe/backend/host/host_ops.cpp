@@ -1,11 +1,12 @@
 #include "troupe/backend/host/host_ops.hpp"
 
 #include "troupe/backend/op_notes.hpp"
+#include "troupe/op/families.hpp"
 
 namespace troupe::host {
 
 #define TROUPE_FAMILY(name, lane) void add_##name(RunTable& table);
-#include "troupe/op/families.inc"
+TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
 
 namespace {
@@ -13,7 +14,7 @@ namespace {
 RunTable table_of_all() {
   RunTable table;
 #define TROUPE_FAMILY(name, lane) add_##name(table);
-#include "troupe/op/families.inc"
+  TROUPE_FAMILIES(TROUPE_FAMILY)
 #undef TROUPE_FAMILY
   return table;
 }
@@ -33,7 +34,7 @@ Result<void> HostOps::run(const backend::Work& work, const op::AnyOp& op, bool& 
     return result;
   } catch (...) {
     backend::at_no_op();
-    return fail(current_exception_as_error());
+    return fail(detail::current_exception_as_error());
   }
 }
 

@@ -47,7 +47,7 @@ CONFORMANCE_TEST(BlasConformance, axpy) {
 
 CONFORMANCE_TEST(BlasConformance, scal) {
   this->covers("blas", "scal");
-  const auto alpha = kIsComplex<T> ? std::complex<double>(0.5, -2) : std::complex<double>(-1.5);
+  const auto alpha = detail::kIsComplex<T> ? std::complex<double>(0.5, -2) : std::complex<double>(-1.5);
   this->for_each_array([&](const Shape& shape, Layout layout) {
     Sample<T> x = this->random(shape, layout);
     std::vector<Wide<T>> want = widened(x.values());
@@ -83,7 +83,7 @@ CONFORMANCE_TEST(BlasConformance, swap) {
 CONFORMANCE_TEST(BlasConformance, rot) {
   using W = Wide<T>;
   this->covers("blas", "rot");
-  const auto sine = kIsComplex<T> ? std::complex<double>(0.48, 0.64) : std::complex<double>(0.8);
+  const auto sine = detail::kIsComplex<T> ? std::complex<double>(0.48, 0.64) : std::complex<double>(0.8);
   this->for_each_array([&](const Shape& shape, Layout layout) {
     Sample<T> x = this->random(shape, layout);
     Sample<T> y = this->random(shape, next(layout));
@@ -133,11 +133,11 @@ CONFORMANCE_TEST(BlasConformance, dot_of_what_is_repeated) {
 /// nrm2 and asum.
 template <class Test, class T, class Call, class Add, class Finish>
 void expect_sum(Test& test, const std::vector<T>& x, Call call, Add add, Finish finish) {
-  using Real = RealType<T>;
+  using Real = detail::RealType<T>;
   using W = Wide<Real>;
   W sum{};
   for (const T element : x) {
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       sum += add(W(element.real())) + add(W(element.imag()));
     else
       sum += add(W(element));
@@ -173,7 +173,7 @@ CONFORMANCE_TEST(BlasConformance, asum) {
 
 template <class T>
 double size_of(T number) {
-  if constexpr (kIsComplex<T>)  // rounded as the op rounds it, or two that are equal there would not be here
+  if constexpr (detail::kIsComplex<T>)  // rounded as the op rounds it, or two that are equal there would not be here
     return std::abs(number.real()) + std::abs(number.imag());
   else
     return std::abs(number);

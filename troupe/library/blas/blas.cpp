@@ -94,11 +94,11 @@ Blas Device::blas() const { return Blas(*this); }
 
 // ---- vectors ----
 
-Call<void> Blas::axpy(Factor alpha, const AnyArray& x, const AnyArray& y) const {
+Call<void> Blas::axpy(detail::Factor alpha, const AnyArray& x, const AnyArray& y) const {
   return make_call(device_, op::Axpy{.alpha = op::Scalar(alpha), .x = x.view(), .y = y.view()}, {&x, &y});
 }
 
-Call<void> Blas::scal(Factor alpha, const AnyArray& x) const {
+Call<void> Blas::scal(detail::Factor alpha, const AnyArray& x) const {
   return make_call(device_, op::Scal{.alpha = op::Scalar(alpha), .x = x.view()}, {&x});
 }
 
@@ -108,7 +108,7 @@ Call<void> Blas::swap(const AnyArray& x, const AnyArray& y) const {
       {&x, &y});
 }
 
-Call<void> Blas::rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const {
+Call<void> Blas::rot(const AnyArray& x, const AnyArray& y, double cosine, detail::Factor sine) const {
   return make_call(
       device_,
       op::Rot{.swaps = false, .cosine = op::Scalar(cosine), .sine = op::Scalar(sine), .x = x.view(), .y = y.view()},

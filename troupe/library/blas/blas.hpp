@@ -16,8 +16,8 @@
 namespace troupe::inline v0 {
 
 struct GemmOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
   bool conjugate_a = false;
   bool conjugate_b = false;
   Compute compute = Compute::standard;  // tf32: f32 only, where the GPU has it; elsewhere it is f32
@@ -26,31 +26,31 @@ struct DotOptions {
   bool conjugate = false;  // the first vector
 };
 struct GerOptions {
-  Factor alpha = 1.0;
+  detail::Factor alpha = 1.0;
   bool conjugate = false;  // the second vector
 };
 struct SymmOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
   Triangle triangle = Triangle::lower;  // the half of the matrix that is read
   bool hermitian = false;               // instead of symmetric
   Side side = Side::left;
 };
 struct SyrkOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
   Triangle triangle = Triangle::lower;  // the half of the result that is written
 };
 struct TriangularOptions {
-  Factor alpha = 1.0;
+  detail::Factor alpha = 1.0;
   Triangle triangle = Triangle::lower;
   bool unit_diagonal = false;  // the diagonal is taken for ones, and not read
   bool conjugate = false;      // the triangular matrix
   Side side = Side::left;
 };
 struct GeamOptions {
-  Factor alpha = 1.0;
-  Factor beta = 1.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 1.0;
   bool conjugate_a = false;
   bool conjugate_b = false;
 };
@@ -65,15 +65,15 @@ class Blas {
   // ---- vectors: arrays of any one shape, any strides ----
 
   /// y += alpha x. Any type but bool.
-  Call<void> axpy(Factor alpha, const AnyArray& x, const AnyArray& y) const;
+  Call<void> axpy(detail::Factor alpha, const AnyArray& x, const AnyArray& y) const;
   /// x = alpha x.
-  Call<void> scal(Factor alpha, const AnyArray& x) const;
+  Call<void> scal(detail::Factor alpha, const AnyArray& x) const;
   /// y = x. Any type.
   Call<void> copy(const AnyArray& x, const AnyArray& y) const { return device_.copy(x, y); }
   /// x and y change places.
   Call<void> swap(const AnyArray& x, const AnyArray& y) const;
   /// x' = cosine x + sine y, y' = cosine y - conj(sine) x.
-  Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, Factor sine) const;
+  Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, detail::Factor sine) const;
   /// The sum of x y, element by element; of nothing, 0.
   template <Element T>
   Call<T> dot(const Array<T>& x, const Array<T>& y, DotOptions options = {}) const {
@@ -81,13 +81,13 @@ class Blas {
   }
   /// The square root of the sum of the squares of the absolute values.
   template <Element T>
-  Call<RealType<T>> nrm2(const Array<T>& x) const {
-    return measure<RealType<T>>(Measured::nrm2, x);
+  Call<detail::RealType<T>> nrm2(const Array<T>& x) const {
+    return measure<detail::RealType<T>>(Measured::nrm2, x);
   }
   /// The sum of the absolute values; of complex numbers, of those of both parts.
   template <Element T>
-  Call<RealType<T>> asum(const Array<T>& x) const {
-    return measure<RealType<T>>(Measured::asum, x);
+  Call<detail::RealType<T>> asum(const Array<T>& x) const {
+    return measure<detail::RealType<T>>(Measured::asum, x);
   }
   /// The index, from 0 and in row-major order, of the first element with the largest (or smallest) absolute value, as
   /// `asum` takes it. `invalid_argument` when there are no elements.

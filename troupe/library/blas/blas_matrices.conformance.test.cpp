@@ -215,7 +215,7 @@ std::vector<Wide<T>> half(const Dense<T>& want, const Dense<T>& before, Triangle
     for (std::int64_t j = 0; j < result.columns(); ++j) {
       if (triangle == Triangle::lower ? i < j : i > j) continue;
       result(i, j) = want(i, j);
-      if constexpr (kIsComplex<T>)
+      if constexpr (detail::kIsComplex<T>)
         if (i == j && hermitian) result(i, j) = Wide<T>(want(i, j).real());
     }
   return result.elements();
@@ -224,7 +224,7 @@ std::vector<Wide<T>> half(const Dense<T>& want, const Dense<T>& before, Triangle
 /// A c whose diagonal is real, as a Hermitian one's is.
 template <class T>
 std::vector<T> with_real_diagonal(std::vector<T> values, std::int64_t n) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     for (std::int64_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i * n + i)].imag(0);
   return values;
 }
@@ -285,7 +285,7 @@ CONFORMANCE_TEST(BlasConformanceOfMatrices, syr2k) {
 
 CONFORMANCE_TEST(BlasConformanceOfMatrices, her2k) {
   this->covers("blas", "her2k");
-  const std::complex<double> alpha(2, kIsComplex<T> ? -0.5 : 0);
+  const std::complex<double> alpha(2, detail::kIsComplex<T> ? -0.5 : 0);
   for (const Triangle triangle : {Triangle::lower, Triangle::upper})
     for (const Layout layout : kLayouts)
       for (const int by : {0, 1, 2})

@@ -44,7 +44,7 @@ struct CompilerThread {
   std::mutex mutex;
   Dispatcher* dispatcher = nullptr;  // the system's
 };
-Result<Ref<Compiler>> compiler_of(SystemCore& system) {
+Result<Ref<Compiler>> compiler_of(detail::SystemCore& system) {
   CompilerThread& thread = system.extension<CompilerThread>();
   const std::lock_guard lock(thread.mutex);
   if (!thread.dispatcher) thread.dispatcher = TROUPE_TRY(system.pinned_thread("troupe-compile", std::nullopt));
@@ -57,11 +57,11 @@ std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
   return hash;
 }
 
-op::Extents as_op(const GridExtents& extents) noexcept { return {extents.x, extents.y, extents.z}; }
+op::Extents as_op(const detail::GridExtents& extents) noexcept { return {extents.x, extents.y, extents.z}; }
 
 Unexpected refuse(const std::string& why) { return fail(ErrorKind::invalid_argument, "launch: " + why); }
 
-std::string worker_of(const std::shared_ptr<DeviceState>& device, Result<std::string>& found) {
+std::string worker_of(const std::shared_ptr<detail::DeviceState>& device, Result<std::string>& found) {
   if (!device->worker_setup().executable.empty()) return device->worker_setup().executable;
   found = find_worker_executable({});
   return found ? *found : std::string();

@@ -18,6 +18,8 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// Along up to three axes: `256`, or `{16, 16}`.
 struct GridExtents {
   std::uint32_t x = 1;
@@ -28,10 +30,12 @@ struct GridExtents {
       : x(along_x), y(along_y), z(along_z) {}
 };
 
+}  // namespace detail
+
 struct Grid {
-  GridExtents blocks = 1;
-  GridExtents threads = 1;         // in each block
-  std::uint32_t shared_bytes = 0;  // of dynamic shared memory, for each block
+  detail::GridExtents blocks = 1;
+  detail::GridExtents threads = 1;  // in each block
+  std::uint32_t shared_bytes = 0;   // of dynamic shared memory, for each block
 };
 
 struct CompileOptions {

@@ -262,7 +262,7 @@ CONFORMANCE_TEST(SolverVerdicts, columns_that_depend_on_each_other_have_no_least
 }
 
 CONFORMANCE_TEST(SolverVerdicts, a_nan_has_no_singular_values_and_no_eigenvalues) {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   auto a = this->matrix({1, 0, 0, 0, std::nan(""), 0, 0, 0, 1});
   auto w = this->template poisoned_of<R>({3});
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::jacobi})
@@ -276,7 +276,7 @@ CONFORMANCE_TEST(SolverVerdicts, a_nan_has_no_singular_values_and_no_eigenvalues
 }
 
 CONFORMANCE_TEST(SolverVerdicts, a_generalized_problem_wants_a_positive_definite_b) {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   auto a = this->matrix(kIdentity);
   auto b = this->matrix(kIndefinite);
   auto w = this->template poisoned_of<R>({3});

@@ -90,7 +90,7 @@ class SolverFixture : public Conformance<T> {
  public:
   using Number = T;
   using WideNumber = Wide<Number>;
-  using RealNumber = RealType<Number>;
+  using RealNumber = detail::RealType<Number>;
 
  protected:
   void SetUp() override {

@@ -144,7 +144,7 @@ CONFORMANCE_TEST(SolverSpectraConformance, svd_by_jacobi) {
 }
 
 CONFORMANCE_TEST(SolverSpectraConformance, svd_of_a_matrix_without_full_rank) {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   this->covers("solver", "svd");
   for (const SvdMethod method : {SvdMethod::automatic, SvdMethod::jacobi})
     for (const T element : {T(0), T(2)}) {
@@ -158,7 +158,7 @@ CONFORMANCE_TEST(SolverSpectraConformance, svd_of_a_matrix_without_full_rank) {
 }
 
 CONFORMANCE_TEST(SolverSpectraConformance, eigh) {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   this->covers("solver", "eigh");
   for_each_square([&](std::int64_t batch, std::int64_t n, Layout layout) {
     Sample<T> a = this->hermitian(batch, n, false, layout);
@@ -176,7 +176,7 @@ CONFORMANCE_TEST(SolverSpectraConformance, eigh) {
 }
 
 CONFORMANCE_TEST(SolverSpectraConformance, generalized_eigh) {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   this->covers("solver", "eigh (generalized)");
   for_each_square([&](std::int64_t batch, std::int64_t n, Layout layout) {
     Sample<T> a = this->hermitian(batch, n, false, layout);

@@ -152,7 +152,7 @@ Result<Extents> read_extents(Lines& lines, const Header& header, const MatrixMar
 template <class T>
 Result<T> read_value(const Lines& lines, const Header& header, const std::vector<std::string_view>& words) {
   if (header.field == Field::pattern) return T{1};
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     using R = typename T::value_type;
     const R real = TROUPE_TRY(number<R>(lines, words[2]));
     if (header.field != Field::complex) return T(real);
@@ -166,7 +166,7 @@ Result<T> read_value(const Lines& lines, const Header& header, const std::vector
 template <class T>
 T mirrored(const T& value, Symmetry symmetry) {
   if (symmetry == Symmetry::skew) return -value;
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     if (symmetry == Symmetry::hermitian) return std::conj(value);
   return value;
 }
@@ -214,7 +214,7 @@ template <class T>
 Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimits& limits) {
   Lines lines(in, limits);
   const Header header = TROUPE_TRY(read_header(lines));
-  if (header.field == Field::complex && !kIsComplex<T>)
+  if (header.field == Field::complex && !detail::kIsComplex<T>)
     return lines.refuse("the matrix is complex; it must be read as c64 or c128, not as " +
                         std::string(name(dtype_of<T>)));
   const Extents extents = TROUPE_TRY(read_extents(lines, header, limits));
@@ -235,12 +235,12 @@ Result<Triplets<T>> read_matrix_market(const std::string& path, const MatrixMark
 
 template <class T>
 Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix) {
-  out << "%%MatrixMarket matrix coordinate " << (kIsComplex<T> ? "complex" : "real") << " general\n"
+  out << "%%MatrixMarket matrix coordinate " << (detail::kIsComplex<T> ? "complex" : "real") << " general\n"
       << matrix.rows << ' ' << matrix.columns << ' ' << matrix.elements.size() << '\n';
   std::string line;
   for (const Triplet<T>& element : matrix.elements) {
     line = std::to_string(element.row + 1) + " " + std::to_string(element.column + 1);
-    if constexpr (kIsComplex<T>) {
+    if constexpr (detail::kIsComplex<T>) {
       put(line, element.value.real());
       put(line, element.value.imag());
     } else {

@@ -60,21 +60,21 @@ class SparseMatrix {
 };
 
 struct SparseMultiplyOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
   bool transpose = false;  // the sparse matrix is transposed
   bool conjugate = false;  // its elements are conjugated; together they make the adjoint
 };
 struct SparseSolveOptions {
-  Factor alpha = 1.0;
+  detail::Factor alpha = 1.0;
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter
   bool unit_diagonal = false;  // ones on the diagonal, whatever is stored there
   bool transpose = false;      // the triangle is taken first, and then transposed
   bool conjugate = false;
 };
 struct SddmmOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
 };
 static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
                   std::is_trivially_destructible_v<SparseSolveOptions> &&

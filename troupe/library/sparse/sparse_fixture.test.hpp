@@ -90,12 +90,14 @@ class SparseConformance : public Conformance<T> {
         }
   }
   Wide<Number> factor(double real, double imaginary) const {
-    if constexpr (kIsComplex<Number>)
+    if constexpr (detail::kIsComplex<Number>)
       return Wide<Number>(real, imaginary);
     else
       return Wide<Number>(real);
   }
-  Factor as_factor(double real, double imaginary) const { return {real, kIsComplex<Number> ? imaginary : 0.0}; }
+  detail::Factor as_factor(double real, double imaginary) const {
+    return {real, detail::kIsComplex<Number> ? imaginary : 0.0};
+  }
 };
 
 /// Extents of which BSR divides some.

@@ -34,7 +34,7 @@ class SparseMultiplyConformance : public SparseConformance<T> {
   void try_all_options(const Plain<Number>& plain, const SparseMatrix& matrix, std::int64_t columns, Layout layout) {
     for (const bool transpose : {false, true})
       for (const bool conjugates : {false, true}) {
-        if (conjugates && !kIsComplex<Number>) continue;
+        if (conjugates && !detail::kIsComplex<Number>) continue;
         SparseMultiplyOptions options{.transpose = transpose, .conjugate = conjugates};
         try_product(plain, matrix, columns, layout, options, this->factor(1, 0), this->factor(0, 0));
         options.alpha = this->as_factor(-0.5, 0.25);
@@ -147,8 +147,9 @@ CONFORMANCE_TEST(SparseMultiplyConformance, sddmm) {
           const Wide<T> beta = adds ? this->factor(-1, 1) : this->factor(0, 0);
           value(this->device()
                     .sparse()
-                    .sddmm(a.array(), b.array(), matrix,
-                           {.alpha = this->as_factor(0.5, 2), .beta = adds ? this->as_factor(-1, 1) : Factor(0.0)})
+                    .sddmm(
+                        a.array(), b.array(), matrix,
+                        {.alpha = this->as_factor(0.5, 2), .beta = adds ? this->as_factor(-1, 1) : detail::Factor(0.0)})
                     .get());
           const Triplets<T> after = value(this->device().sparse().template triplets_now<T>(matrix));
           std::vector<T> got;

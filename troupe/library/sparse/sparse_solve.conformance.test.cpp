@@ -67,7 +67,7 @@ class SparseSolveConformance : public SparseConformance<T> {
       for (const bool unit : {false, true})
         for (const bool transpose : {false, true})
           for (const bool conjugates : {false, true}) {
-            if (conjugates && !kIsComplex<Number>) continue;
+            if (conjugates && !detail::kIsComplex<Number>) continue;
             SCOPED_TRACE(std::string(upper ? "upper " : "lower ") + (unit ? "unit " : "") +
                          (transpose ? "transposed " : "") + (conjugates ? "conjugated" : ""));
             try_solve(plain, matrix, columns, layout,

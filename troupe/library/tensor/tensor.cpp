@@ -46,10 +46,10 @@ op::View repeated(const op::View& view, const Shape& shape) {
   return out;
 }
 
-Result<void> check_shapes(std::string_view name, std::span<const Operand> operands, const AnyArray& out) {
+Result<void> check_shapes(std::string_view name, std::span<const detail::Operand> operands, const AnyArray& out) {
   Shape shape;
   std::string all;
-  for (const Operand& operand : operands) {
+  for (const detail::Operand& operand : operands) {
     if (operand.array() == nullptr) continue;
     const Shape& next = operand.array()->shape();
     all += (all.empty() ? "" : " and ") + next.to_string();
@@ -61,17 +61,17 @@ Result<void> check_shapes(std::string_view name, std::span<const Operand> operan
 }
 
 template <class Op, class F>
-Result<Elements<Op>> make_elementwise(F function, std::span<const Operand> operands, const AnyArray& out,
+Result<Elements<Op>> make_elementwise(F function, std::span<const detail::Operand> operands, const AnyArray& out,
                                       const ElementwiseOptions& options) {
   const std::string_view called = name(function);
-  const std::array<Factor, 3> factors{options.alpha, options.beta, options.gamma};
+  const std::array<detail::Factor, 3> factors{options.alpha, options.beta, options.gamma};
   TROUPE_TRY(check_shapes(called, operands, out));
   Elements<Op> made;
   made.op.function = function;
   made.op.out = out.view();
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
     const AnyArray* const array = operands[i].array();
-    const Factor factor = array != nullptr ? factors[i] : operands[i].number();
+    const detail::Factor factor = array != nullptr ? factors[i] : operands[i].number();
     made.op.factors[i] = op::Scalar(factor);
     if (array == nullptr) {
       made.op.numbers |= static_cast<std::uint8_t>(1U << i);
@@ -93,7 +93,7 @@ Call<void> submit(const Device& device, Result<Elements<Op>> made) {
 // ---- reductions ----
 
 /// `out` with the axes that it lost, of extent 1.
-Result<op::View> with_axes(const AnyArray& in, Axes axes, const AnyArray& out) {
+Result<op::View> with_axes(const AnyArray& in, detail::Axes axes, const AnyArray& out) {
   std::array<bool, kMaxRank> is_reduced{};
   for (const int axis : axes) {
     if (axis < 0 || axis >= in.rank())
@@ -120,7 +120,7 @@ Result<op::View> with_axes(const AnyArray& in, Axes axes, const AnyArray& out) {
   return view;
 }
 
-Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                                   const ReduceOptions& options) {
   op::Reduce op;
   op.function = function;
@@ -242,7 +242,7 @@ Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, con
   return explained(TROUPE_TRY(make_contraction(text, a, b, c, options)), device_.info().backend);
 }
 
-Call<void> Tensor::reduce(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+Call<void> Tensor::reduce(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                           ReduceOptions options) const {
   Result<op::Reduce> op = make_reduction(function, in, axes, out, options);
   if (!op) return fail(std::move(op).error());
@@ -264,7 +264,7 @@ Call<void> Tensor::reduce_all(Reduction function, const AnyArray& in, const AnyA
   return make_call(device_, op, {&in, &out});
 }
 
-Call<void> Tensor::permute(const AnyArray& in, Axes order, const AnyArray& out, Factor alpha) const {
+Call<void> Tensor::permute(const AnyArray& in, detail::Axes order, const AnyArray& out, detail::Factor alpha) const {
   Result<AnyArray> permuted = in.permute(std::span<const int>(order.begin(), order.end()));
   if (!permuted) return fail(std::move(permuted).error());
   if (permuted->shape() != out.shape())
@@ -273,19 +273,19 @@ Call<void> Tensor::permute(const AnyArray& in, Axes order, const AnyArray& out, 
 }
 
 Call<void> Tensor::unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options) const {
-  const std::array<Operand, 1> operands{a};
+  const std::array<detail::Operand, 1> operands{a};
   return submit(device_, make_elementwise<op::UnaryOp>(function, operands, out, options));
 }
 
-Call<void> Tensor::binary(Binary function, Operand a, Operand b, const AnyArray& out,
+Call<void> Tensor::binary(Binary function, detail::Operand a, detail::Operand b, const AnyArray& out,
                           ElementwiseOptions options) const {
-  const std::array<Operand, 2> operands{a, b};
+  const std::array<detail::Operand, 2> operands{a, b};
   return submit(device_, make_elementwise<op::BinaryOp>(function, operands, out, options));
 }
 
-Call<void> Tensor::ternary(Ternary function, Operand a, Operand b, Operand c, const AnyArray& out,
-                           ElementwiseOptions options) const {
-  const std::array<Operand, 3> operands{a, b, c};
+Call<void> Tensor::ternary(Ternary function, detail::Operand a, detail::Operand b, detail::Operand c,
+                           const AnyArray& out, ElementwiseOptions options) const {
+  const std::array<detail::Operand, 3> operands{a, b, c};
   return submit(device_, make_elementwise<op::TernaryOp>(function, operands, out, options));
 }
 

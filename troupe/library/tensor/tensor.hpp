@@ -14,6 +14,8 @@
 
 namespace troupe::inline v0 {
 
+namespace detail {
+
 /// Axes of an array by their numbers, the first is 0: `{1, 2}`.
 class Axes {
  public:
@@ -49,25 +51,27 @@ class Operand {
   Factor number_;
 };
 
+}  // namespace detail
+
 /// What the operands are multiplied by, in their order; numbers are taken as they are.
 struct ElementwiseOptions {
-  Factor alpha = 1.0;
-  Factor beta = 1.0;
-  Factor gamma = 1.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 1.0;
+  detail::Factor gamma = 1.0;
 };
 /// out = alpha (what was computed) + beta out; with a beta of 0 what was in out does not matter.
 struct ReduceOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
 };
 struct EinsumOptions {
-  Factor alpha = 1.0;
-  Factor beta = 0.0;
+  detail::Factor alpha = 1.0;
+  detail::Factor beta = 0.0;
   TensorEngine engine = TensorEngine::automatic;
 };
 static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_trivially_destructible_v<ReduceOptions> &&
-                  std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<Axes> &&
-                  std::is_trivially_destructible_v<Operand>,
+                  std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<detail::Axes> &&
+                  std::is_trivially_destructible_v<detail::Operand>,
               "safe inside a co_await with g++ 12");
 
 /// How an einsum of two operands would be done, and what that is estimated to cost.
@@ -113,7 +117,7 @@ class Tensor {
 
   /// Over the given axes, which out has with an extent of 1 or has not. Kept in f64 until the end. The norm of complex
   /// numbers is real: f32 for c64, f64 for c128. Of nothing: 0, the product 1; minimum, maximum and mean are refused.
-  Call<void> reduce(Reduction function, const AnyArray& in, Axes axes, const AnyArray& out,
+  Call<void> reduce(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                     ReduceOptions options = {}) const;
   /// Over all axes; gives the number. (The norm of complex numbers is of another type: it takes an output.)
   template <Element T>
@@ -124,13 +128,14 @@ class Tensor {
   }
 
   /// Axis i of out is axis `order[i]` of in; times alpha.
-  Call<void> permute(const AnyArray& in, Axes order, const AnyArray& out, Factor alpha = 1.0) const;
+  Call<void> permute(const AnyArray& in, detail::Axes order, const AnyArray& out, detail::Factor alpha = 1.0) const;
 
   /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. Operands are repeated along
   /// axes that they have not, or with an extent of 1 (NumPy's rules); out has the shape that comes of it.
   Call<void> unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options = {}) const;
-  Call<void> binary(Binary function, Operand a, Operand b, const AnyArray& out, ElementwiseOptions options = {}) const;
-  Call<void> ternary(Ternary function, Operand a, Operand b, Operand c, const AnyArray& out,
+  Call<void> binary(Binary function, detail::Operand a, detail::Operand b, const AnyArray& out,
+                    ElementwiseOptions options = {}) const;
+  Call<void> ternary(Ternary function, detail::Operand a, detail::Operand b, detail::Operand c, const AnyArray& out,
                      ElementwiseOptions options = {}) const;
 
  private:

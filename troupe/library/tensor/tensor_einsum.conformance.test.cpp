@@ -47,7 +47,7 @@ std::int64_t step_of(char letter, const std::string& letters, const Extents& ext
 /// The products of both, without the detour for infinities.
 template <class W>
 W times(const W& a, const W& b) {
-  if constexpr (kIsComplex<W>)
+  if constexpr (detail::kIsComplex<W>)
     return W(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   else
     return a * b;

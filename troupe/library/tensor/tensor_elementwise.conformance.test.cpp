@@ -11,13 +11,13 @@ template <class T>
 class TensorElementwiseConformance : public Conformance<T> {
  protected:
   using Number = T;
-  static constexpr bool kReal = !kIsComplex<Number>;
+  static constexpr bool kReal = !detail::kIsComplex<Number>;
 
   template <class F>
   std::vector<F> functions() const {
     std::vector<F> all;
     for (int i = 0; i <= static_cast<int>(F::kLast); ++i)
-      if (kReal || takes_complex(static_cast<F>(i))) all.push_back(static_cast<F>(i));
+      if (kReal || detail::takes_complex(static_cast<F>(i))) all.push_back(static_cast<F>(i));
     return all;
   }
   /// Numbers where every function is defined and tame: from 1/8 to 2, complex ones in the right half plane.
@@ -27,7 +27,7 @@ class TensorElementwiseConformance : public Conformance<T> {
     for (Number& element : values) {
       const double size = std::abs(static_cast<double>(std::abs(widen(element))));
       element = convert<Number>(0.125 + (kReal ? size * 1.875 : size));
-      if constexpr (kIsComplex<Number>)
+      if constexpr (detail::kIsComplex<Number>)
         element += Number(0, static_cast<typename Number::value_type>(0.5 * std::sin(100 * size)));
     }
     sample.write(values);
@@ -43,7 +43,7 @@ CONFORMANCE_SUITE(TensorElementwiseConformance, SixTypes);
 
 template <class W>
 W reference(Unary function, W x) {
-  if constexpr (kIsComplex<W>) {
+  if constexpr (detail::kIsComplex<W>) {
     using R = typename W::value_type;
     switch (function) {
       case Unary::neg: return -x;
@@ -99,7 +99,7 @@ W reference(Binary function, W a, W b) {
     case Binary::div: return a / b;
     default: break;
   }
-  if constexpr (!kIsComplex<W>) {
+  if constexpr (!detail::kIsComplex<W>) {
     if (function == Binary::min) return std::min(a, b);
     if (function == Binary::max) return std::max(a, b);
   }
@@ -121,7 +121,7 @@ CONFORMANCE_TEST(TensorElementwiseConformance, unary) {
 }
 
 CONFORMANCE_TEST(TensorElementwiseConformance, unary_of_negative_numbers) {
-  if constexpr (!kIsComplex<T>) {
+  if constexpr (!detail::kIsComplex<T>) {
     for (const Unary function : {Unary::abs, Unary::sign, Unary::relu, Unary::gelu, Unary::sigmoid, Unary::softplus,
                                  Unary::floor, Unary::ceil, Unary::round, Unary::exp, Unary::tanh}) {
       SCOPED_TRACE(name(function));
@@ -209,7 +209,7 @@ CONFORMANCE_TEST(TensorElementwiseConformance, numbers_and_factors) {
   value(tensor.ternary(Ternary::fma, a.array(), 0.5, a.array(), out.array()).get());
   for (std::size_t i = 0; i < want.size(); ++i) want[i] = W(1.5) * widen(a.values()[i]);
   this->expect_close(out.read(), want, 2, 4);
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     value(tensor.unary(Unary::identity, a.array(), out.array(), {.alpha = {0.0, 1.0}}).get());
     for (std::size_t i = 0; i < want.size(); ++i) want[i] = W(0, 1) * widen(a.values()[i]);
     this->expect_close(out.read(), want, 1);
@@ -239,7 +239,7 @@ CONFORMANCE_TEST(TensorElementwiseConformance, ternary) {
       this->expect_close(out.read(), fma, 4, 2);
       value(tensor.ternary(Ternary::select, chooses, a.array(), b.array(), out.array()).get());
       this->expect_equal(out.read(), chosen);
-      if constexpr (!kIsComplex<T>) {
+      if constexpr (!detail::kIsComplex<T>) {
         value(tensor.ternary(Ternary::clamp, a.array(), -0.25, 0.5, out.array()).get());
         std::vector<W> clamped = widened(a.values());
         for (W& element : clamped) element = std::clamp(element, W(-0.25), W(0.5));
@@ -249,7 +249,7 @@ CONFORMANCE_TEST(TensorElementwiseConformance, ternary) {
 }
 
 CONFORMANCE_TEST(TensorElementwiseConformance, nan_stays_nan) {
-  if constexpr (!kIsComplex<T>) {
+  if constexpr (!detail::kIsComplex<T>) {
     const Tensor tensor = this->device().tensor();
     Sample<T> nan(this->device(), {1}, Layout::dense, {poison<T>()});
     Sample<T> out = this->random({1});

@@ -14,7 +14,7 @@ class TensorReduceConformance : public Conformance<T> {
 
   static Exact nothing(Reduction function) {
     if (function == Reduction::product) return Exact(1);
-    if constexpr (!kIsComplex<Number>) {
+    if constexpr (!detail::kIsComplex<Number>) {
       if (function == Reduction::min) return std::numeric_limits<Exact>::infinity();
       if (function == Reduction::max) return -std::numeric_limits<Exact>::infinity();
     }
@@ -23,7 +23,7 @@ class TensorReduceConformance : public Conformance<T> {
   static Exact combine(Reduction function, Exact all, Exact x) {
     if (function == Reduction::product) return all * x;
     if (function == Reduction::norm) return all + x * conjugate(x);
-    if constexpr (!kIsComplex<Number>) {
+    if constexpr (!detail::kIsComplex<Number>) {
       if (function == Reduction::min) return std::min(all, x);
       if (function == Reduction::max) return std::max(all, x);
     }
@@ -70,7 +70,7 @@ class TensorReduceConformance : public Conformance<T> {
     }
     return Shape(extents);
   }
-  static Axes axes_in(unsigned axes) {
+  static detail::Axes axes_in(unsigned axes) {
     switch (axes) {
       case 0: return {};
       case 1: return {0};
@@ -121,9 +121,9 @@ CONFORMANCE_TEST(TensorReduceConformance, every_function_over_every_set_of_axes)
     for (unsigned axes = 0; axes < 8; ++axes)
       for (int i = 0; i <= static_cast<int>(Reduction::kLast); ++i) {
         const auto function = static_cast<Reduction>(i);
-        if (kIsComplex<T> && !takes_complex(function)) continue;
+        if (detail::kIsComplex<T> && !detail::takes_complex(function)) continue;
         if (function == Reduction::norm)
-          this->template expect_reduced<RealType<T>>(function, {7, 5, 19}, axes, layout, axes % 2 == 0);
+          this->template expect_reduced<detail::RealType<T>>(function, {7, 5, 19}, axes, layout, axes % 2 == 0);
         else
           this->template expect_reduced<T>(function, {7, 5, 19}, axes, layout, axes % 2 == 0);
       }
@@ -175,7 +175,7 @@ CONFORMANCE_TEST(TensorReduceConformance, a_number) {
 }
 
 CONFORMANCE_TEST(TensorReduceConformance, nan_is_the_least_and_the_greatest) {
-  if constexpr (!kIsComplex<T>) {
+  if constexpr (!detail::kIsComplex<T>) {
     std::vector<T> values(1000, convert<T>(1.0));
     values[777] = poison<T>();
     Sample<T> in(this->device(), {1000}, Layout::dense, values);

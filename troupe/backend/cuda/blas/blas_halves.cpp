@@ -60,7 +60,7 @@ template <class T>
 Result<bool> call_symm(const op::Symm& op, const LaneTools& on, const Matrix& a, const Matrix& b, const Matrix& c) {
   const std::optional<ByColumns> in_a = by_columns(a);
   if (!in_a) return false;
-  const bool hermitian = op.hermitian && kIsComplex<T>;
+  const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   const cublasHandle_t handle = TROUPE_TRY(on.handle<Cublas>())->handle();
   for (const bool by_rows : {false, true}) {
     // By rows, it is c^T = b^T a^T, whose matrices lie by columns.
@@ -78,7 +78,7 @@ Result<bool> call_symm(const op::Symm& op, const LaneTools& on, const Matrix& a,
                       result.columns, data<T>(alpha), data<T>(a), in_a->leading, data<T>(b),
                       by_columns(factor)->leading, data<T>(beta), data<T>(c), by_columns(result)->leading);
     };
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       if (hermitian) {
         TROUPE_TRY(call(hemm<T>(cublas())));
         return true;
@@ -93,7 +93,7 @@ Result<bool> call_symm(const op::Symm& op, const LaneTools& on, const Matrix& a,
 
 template <class T>
 Result<bool> call_syrk(const op::Syrk& op, const LaneTools& on, const Matrix& a, const Matrix& b, const Matrix& c) {
-  const bool hermitian = op.hermitian && kIsComplex<T>;
+  const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   const std::optional<ByColumns> in_c = by_columns(c);
   const std::optional<ByColumns> in_a = by_columns(a);
   const std::optional<ByColumns> in_b = by_columns(b);
@@ -110,8 +110,8 @@ Result<bool> call_syrk(const op::Syrk& op, const LaneTools& on, const Matrix& a,
   const cublasHandle_t handle = TROUPE_TRY(on.handle<Cublas>())->handle();
   const std::int64_t n = c.rows;
   const std::int64_t k = a.columns;
-  if constexpr (kIsComplex<T>) {
-    using Real = RealType<T>;
+  if constexpr (detail::kIsComplex<T>) {
+    using Real = detail::RealType<T>;
     const Real real_alpha = std::real(op.alpha.as<T>());
     const Real real_beta = std::real(op.beta.as<T>());
     if (hermitian && op.has_b) {

@@ -239,7 +239,7 @@ Result<void> run_op(const op::Measure& op, const LaneTools& on) {
   return visit_four("a measure", op.x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     const Vector x = TROUPE_TRY(vector_of(op.x, on));
     const cudaDataType_t type = data_type(op.x.dtype);
-    const cudaDataType_t real = data_type(real_type(op.x.dtype));
+    const cudaDataType_t real = data_type(detail::real_type(op.x.dtype));
     Cublas* const blas = TROUPE_TRY(on.handle<Cublas>());
     CUdeviceptr out = on.at(op.out);
     const Cublas::ResultsOnGpu on_gpu(*blas);

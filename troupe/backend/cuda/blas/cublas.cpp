@@ -140,7 +140,7 @@ Result<void> Cublas::gemm(const op::Scalar& alpha, const op::Scalar& beta, const
   if (kind.compute == Compute::standard && has_own_gemm(a.dtype)) {
     Result<void> done;
     visit(a.dtype, [&]<class T>(std::type_identity<T>) {
-      if constexpr (std::same_as<T, float> || std::same_as<T, double> || kIsComplex<T>) {
+      if constexpr (std::same_as<T, float> || std::same_as<T, double> || detail::kIsComplex<T>) {
         const auto at = [](CUdeviceptr address) { return reinterpret_cast<CudaType<T>*>(address); };
         const auto factor = [](const LibraryFactor& by) { return static_cast<const CudaType<T>*>(by.data()); };
         if (batch.count == 1)

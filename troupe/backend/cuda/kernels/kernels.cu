@@ -33,18 +33,19 @@ __device__ void cast(const void* in, void* out, int to, const Layout& layout) {
 
 template <class T>
 __device__ void axpy(const Bytes16& alpha, const void* x, void* y, const Layout& layout) {
-  const auto factor = *reinterpret_cast<const ComputeType<T>*>(&alpha);
+  const auto factor = *reinterpret_cast<const detail::ComputeType<T>*>(&alpha);
   for (long long i = first_index(); i < layout.count; i += index_step()) {
     const Offsets at = offsets(layout, i);
     T& sum = static_cast<T*>(y)[at.b];
-    sum = static_cast<T>(plus_product(to_compute(sum), factor, to_compute(static_cast<const T*>(x)[at.a])));
+    const auto term = detail::to_compute(static_cast<const T*>(x)[at.a]);
+    sum = static_cast<T>(plus_product(detail::to_compute(sum), factor, term));
   }
 }
 
 /// A thread for each element of c: right for every layout, and for nothing in a hurry.
 template <class T>
 __device__ void gemm(const GemmArguments& m) {
-  using Compute = ComputeType<T>;
+  using Compute = detail::ComputeType<T>;
   const auto alpha = *reinterpret_cast<const Compute*>(&m.alpha);
   const auto beta = *reinterpret_cast<const Compute*>(&m.beta);
   const auto at = [](const StridedMatrix& matrix, long long row, long long column) -> T& {
@@ -55,9 +56,9 @@ __device__ void gemm(const GemmArguments& m) {
     const long long column = i - row * m.columns;
     Compute sum{};
     for (long long k = 0; k < m.depth; ++k)
-      sum = plus_product(sum, to_compute(at(m.a, row, k)), to_compute(at(m.b, k, column)));
+      sum = plus_product(sum, detail::to_compute(at(m.a, row, k)), detail::to_compute(at(m.b, k, column)));
     T& out = at(m.c, row, column);
-    sum = plus_product(m.reads_c ? plus_product(Compute{}, beta, to_compute(out)) : Compute{}, alpha, sum);
+    sum = plus_product(m.reads_c ? plus_product(Compute{}, beta, detail::to_compute(out)) : Compute{}, alpha, sum);
     out = static_cast<T>(sum);
   }
 }

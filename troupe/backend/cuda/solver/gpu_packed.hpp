@@ -109,7 +109,7 @@ class GpuPacked {
                                 batch_ll(), static_cast<int>(hermitian), static_cast<int>(word), verdict);
   }
   Result<void> conjugate() const {
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       return launch_solver_kernel(*on_, SolverKernel::conjugate, dtype_of<T>, count(), data(),
                                   static_cast<long long>(count()));
     return {};

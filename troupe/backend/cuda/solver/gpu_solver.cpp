@@ -159,7 +159,7 @@ Result<void> GpuSolver<T>::form_q(const GpuPacked<T>& a, const GpuPacked<T>& tau
 template <class T>
 Result<void> GpuSolver<T>::apply_q(bool adjoint, const GpuPacked<T>& reflectors, const GpuPacked<T>& tau,
                                    const GpuPacked<T>& c, int* spare) const {
-  const cublasOperation_t operation = !adjoint ? CUBLAS_OP_N : kIsComplex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
+  const cublasOperation_t operation = !adjoint ? CUBLAS_OP_N : detail::kIsComplex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
   int lwork = 0;
   TROUPE_TRY(ormqr_size<T>(functions_)(solver_.handle(), CUBLAS_SIDE_LEFT, operation, c.rows(), c.columns(), tau.rows(),
                                        native(reflectors.data()), reflectors.leading(), native(tau.data()),

@@ -25,7 +25,7 @@ class GpuPivots {
 template <class T>
 class GpuSolver {
  public:
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
 
   static Result<GpuSolver> make(const LaneTools& on);
 

@@ -45,7 +45,7 @@ struct EpsilonOf<std::complex<R>> : EpsilonOf<R> {};
 
 template <class T>
 __device__ T number(double real, double imaginary) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(static_cast<typename T::value_type>(real), static_cast<typename T::value_type>(imaginary));
   else
     return static_cast<T>(real);

@@ -254,7 +254,7 @@ op::Svd made_tall(const op::Svd& op) {
 /// v is what comes out of Jacobi's method, and vt is its adjoint.
 template <class T>
 Result<void> svd_by_jacobi(const GpuSolver<T>& solver, const op::Svd& op, const GpuPacked<T>& a,
-                           const GpuPacked<RealType<T>>& s, int* info) {
+                           const GpuPacked<detail::RealType<T>>& s, int* info) {
   const LaneTools& on = a.on();
   const bool for_all = solver.has_jacobi_for_all(a.batch(), a.rows(), a.columns());
   const bool is_thin = !for_all && (!op.wants_vectors() || op.u.shape[2] < a.rows());
@@ -272,7 +272,7 @@ Result<void> svd_by_jacobi(const GpuSolver<T>& solver, const op::Svd& op, const 
 
 template <class T>
 Result<void> svd_by_bidiagonal(const GpuSolver<T>& solver, const op::Svd& op, const GpuPacked<T>& a,
-                               const GpuPacked<RealType<T>>& s, int* info) {
+                               const GpuPacked<detail::RealType<T>>& s, int* info) {
   const LaneTools& on = a.on();
   const std::int64_t columns_of_u = op.wants_vectors() ? op.u.shape[2] : 0;
   const auto u = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), columns_of_u));
@@ -299,7 +299,7 @@ Result<void> run_op(const op::Svd& any, const LaneTools& on) {
       }
       return verdict.give(op.verdict);
     }
-    const auto s = TROUPE_TRY(GpuPacked<RealType<T>>::make(on, a.batch(), a.columns(), 1));
+    const auto s = TROUPE_TRY(GpuPacked<detail::RealType<T>>::make(on, a.batch(), a.columns(), 1));
     TROUPE_TRY(a.check_finite(false, op::kNotFinite, verdict.own_words()));
     if (op.algorithm == op::SvdAlgorithm::jacobi || solver.has_jacobi_for_all(a.batch(), a.rows(), a.columns()))
       TROUPE_TRY(svd_by_jacobi<T>(solver, op, a, s, verdict.library_words()));
@@ -317,7 +317,7 @@ Result<void> run_op(const op::Eigh& op, const LaneTools& on) {
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     if (a.count() == 0) return verdict.give(op.verdict);
-    const auto w = TROUPE_TRY(GpuPacked<RealType<T>>::make(on, a.batch(), a.rows(), 1));
+    const auto w = TROUPE_TRY(GpuPacked<detail::RealType<T>>::make(on, a.batch(), a.rows(), 1));
     TROUPE_TRY(a.check_finite(true, op::kNotFinite, verdict.own_words()));
     if (op.is_generalized) {
       const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));

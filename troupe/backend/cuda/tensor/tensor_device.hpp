@@ -36,7 +36,7 @@ __device__ inline ArrayOffsets<n> offsets_of(const KernelAxes<n>& axes, long lon
 
 /// By the GPU's own instructions, which give what the conversions of f16 and bf16 give.
 template <class T>
-__device__ inline ComputeType<T> to_number(T element) {
+__device__ inline detail::ComputeType<T> to_number(T element) {
   if constexpr (std::is_same_v<T, f16>)
     return __half2float(__ushort_as_half(element.bits));
   else if constexpr (std::is_same_v<T, bf16>)
@@ -45,7 +45,7 @@ __device__ inline ComputeType<T> to_number(T element) {
     return element;
 }
 template <class T>
-__device__ inline T from_number(ComputeType<T> number) {
+__device__ inline T from_number(detail::ComputeType<T> number) {
   if constexpr (std::is_same_v<T, f16>) {
     T element;
     element.bits = __half_as_ushort(__float2half_rn(number));

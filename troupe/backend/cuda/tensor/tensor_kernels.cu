@@ -13,14 +13,14 @@ __device__ inline C factor_of(const ElementwiseArguments& m, int i) {
 
 /// An input's number from its element.
 template <class T>
-__device__ inline ComputeType<T> scaled(const ElementwiseArguments& m, int i, T element) {
-  const ComputeType<T> number = to_number(element);
-  return (m.scaled >> i & 1) != 0 ? tensor::times(factor_of<ComputeType<T>>(m, i), number) : number;
+__device__ inline detail::ComputeType<T> scaled(const ElementwiseArguments& m, int i, T element) {
+  const detail::ComputeType<T> number = to_number(element);
+  return (m.scaled >> i & 1) != 0 ? tensor::times(factor_of<detail::ComputeType<T>>(m, i), number) : number;
 }
 
 template <class T>
-__device__ inline ComputeType<T> load(const ElementwiseArguments& m, int i, long long at) {
-  using C = ComputeType<T>;
+__device__ inline detail::ComputeType<T> load(const ElementwiseArguments& m, int i, long long at) {
+  using C = detail::ComputeType<T>;
   if ((m.numbers >> i & 1) != 0) return factor_of<C>(m, i);
   if (i == 0 && m.has_condition) return static_cast<const unsigned char*>(m.in[0])[at] != 0 ? C(1) : C(0);
   return scaled(m, i, static_cast<const T*>(m.in[i])[at]);
@@ -39,7 +39,7 @@ __device__ inline C applied(const C* in) {
 /// 16 bytes of each array at a time. Needs arrays that lie side by side and are aligned to that; a rest stays.
 template <auto function, int n, class T>
 __device__ void apply_vectors(const ElementwiseArguments& m) {
-  using C = ComputeType<T>;
+  using C = detail::ComputeType<T>;
   constexpr int kItems = 16 / sizeof(T);
   union Vector {
     __device__ Vector() {}
@@ -63,7 +63,7 @@ __device__ void apply_vectors(const ElementwiseArguments& m) {
 
 template <auto function, int n, class T>
 __device__ void apply_all(const ElementwiseArguments& m) {
-  using C = ComputeType<T>;
+  using C = detail::ComputeType<T>;
   long long done = 0;
   if (m.is_aligned) {
     apply_vectors<function, n, T>(m);
@@ -83,7 +83,7 @@ __device__ void apply_all(const ElementwiseArguments& m) {
 
 template <class F, int n, class T>
 __device__ void elementwise(const ElementwiseArguments& m) {
-  tensor::with_function<!kIsComplex<T>>(static_cast<F>(m.function),
+  tensor::with_function<!detail::kIsComplex<T>>(static_cast<F>(m.function),
                                         [&](auto function) { apply_all<decltype(function)::value, n, T>(m); });
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 __device__ inline tensor::Accumulator<T> to_accumulator(T element) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return {element.real(), element.imag()};
   else
     return to_number(element);
@@ -18,7 +18,7 @@ __device__ inline tensor::Accumulator<T> to_accumulator(T element) {
 /// What the output is of where it is not `T`.
 template <class T>
 struct OtherOutput {
-  using type = std::conditional_t<kIsSmallFloat<T>, float, T>;
+  using type = std::conditional_t<detail::kIsSmallFloat<T>, float, T>;
 };
 template <class R>
 struct OtherOutput<std::complex<R>> {
@@ -28,10 +28,10 @@ struct OtherOutput<std::complex<R>> {
 template <class Out, class A>
 __device__ inline void store(void* out, long long at, A value, A beta, bool reads) {
   Out& element = static_cast<Out*>(out)[at];
-  if constexpr (kIsComplex<A> && !kIsComplex<Out>) {
+  if constexpr (detail::kIsComplex<A> && !detail::kIsComplex<Out>) {
     if (reads) value = tensor::plus(value, tensor::times(beta, A(element, 0)));
     element = static_cast<Out>(value.real());
-  } else if constexpr (kIsComplex<A>) {
+  } else if constexpr (detail::kIsComplex<A>) {
     if (reads) value = tensor::plus(value, tensor::times(beta, A(element.real(), element.imag())));
     using Part = typename Out::value_type;
     element = Out(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
@@ -163,19 +163,19 @@ using namespace troupe::cuda;
 
 #define TROUPE_REDUCE(dtype, T)                                                                    \
   extern "C" __global__ void troupe_reduce_threads_##dtype(ReduceArguments m) {                    \
-    tensor::with_function<!kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
+    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
       reduce_by_threads<decltype(function)::value, false, T>(m);                                   \
     });                                                                                            \
   }                                                                                                \
   extern "C" __global__ void troupe_reduce_blocks_##dtype(ReduceArguments m) {                     \
     __shared__ Bytes16 memory[kReduceThreads];                                                     \
-    tensor::with_function<!kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
+    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
       reduce_by_blocks<decltype(function)::value, false, T>(m, memory);                            \
     });                                                                                            \
   }                                                                                                \
   extern "C" __global__ void troupe_reduce_chunks_##dtype(ReduceArguments m) {                     \
     __shared__ Bytes16 memory[kReduceThreads];                                                     \
-    tensor::with_function<!kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
+    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
       combine_chunks<decltype(function)::value, T>(m, memory);                                     \
     });                                                                                            \
   }                                                                                                \

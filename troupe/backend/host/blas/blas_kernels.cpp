@@ -6,10 +6,10 @@ namespace troupe::host {
 namespace {
 
 template <class T>
-void axpy_element(ComputeType<T> alpha, const std::byte* x, std::byte* y) noexcept {
-  const auto in = to_compute(load<T>(x));
-  const auto before = to_compute(load<T>(y));
-  if constexpr (kIsComplex<T>) {  // without the detour for infinities that `operator*` takes
+void axpy_element(detail::ComputeType<T> alpha, const std::byte* x, std::byte* y) noexcept {
+  const auto in = detail::to_compute(load<T>(x));
+  const auto before = detail::to_compute(load<T>(y));
+  if constexpr (detail::kIsComplex<T>) {  // without the detour for infinities that `operator*` takes
     store(y, T(before.real() + (alpha.real() * in.real() - alpha.imag() * in.imag()),
                before.imag() + (alpha.real() * in.imag() + alpha.imag() * in.real())));
   } else {
@@ -18,7 +18,7 @@ void axpy_element(ComputeType<T> alpha, const std::byte* x, std::byte* y) noexce
 }
 
 template <class T>
-void axpy_row(ComputeType<T> alpha, const std::byte* x, std::int64_t x_step, std::byte* y, std::int64_t y_step,
+void axpy_row(detail::ComputeType<T> alpha, const std::byte* x, std::int64_t x_step, std::byte* y, std::int64_t y_step,
               std::int64_t count) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if constexpr (std::is_arithmetic_v<T>) {

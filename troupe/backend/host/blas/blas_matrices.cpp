@@ -44,7 +44,7 @@ Result<OwnMatrix> written_out(const HostView& a, Triangle triangle, Half half, b
   const Matrix from = matrix_of(a);
   const Matrix to = matrix_of(whole.view);
   const auto conjugate = [](T number) {
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       return std::conj(number);
     else
       return number;
@@ -61,7 +61,7 @@ Result<OwnMatrix> written_out(const HostView& a, Triangle triangle, Half half, b
         element = load<T>(from.at(j, i));
       else if (half == Half::hermitian)
         element = conjugate(load<T>(from.at(j, i)));
-      if (i == j && half == Half::hermitian && kIsComplex<T>) element = T(std::real(element));
+      if (i == j && half == Half::hermitian && detail::kIsComplex<T>) element = T(std::real(element));
       store(to.at(i, j), conjugates ? conjugate(element) : element);
     }
   return whole;
@@ -110,7 +110,7 @@ bool call_symm(const op::Symm& op, const HostView& a, const HostView& b, const H
   const Layout in_c = layout_of<T>(matrix_of(c));
   const auto alpha = op.alpha.as<T>();
   const auto beta = op.beta.as<T>();
-  const bool hermitian = op.hermitian && kIsComplex<T>;
+  const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   for (const bool rows : {true, false}) {
     if (!is_in_order(in_b, rows) || !is_in_order(in_c, rows)) continue;
     const bool same = is_in_order(in_a, rows);
@@ -136,7 +136,7 @@ bool call_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const H
   const Layout in_b = layout_of<T>(matrix_of(b));
   const Layout in_c = layout_of<T>(matrix_of(c));
   const bool rows = in_c.row_major;
-  const bool hermitian = op.hermitian && kIsComplex<T>;
+  const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   const bool same = is_in_order(in_a, rows) && is_in_order(in_b, rows);
   const bool turned = is_in_order(in_a, !rows) && is_in_order(in_b, !rows) && !hermitian;
   if (!in_c.usable() || !(same || turned)) return false;
@@ -166,7 +166,7 @@ bool call_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const H
 /// The whole product, of which one half is kept.
 template <class T>
 Result<void> syrk_by_gemm(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c) {
-  const bool hermitian = op.hermitian && kIsComplex<T>;
+  const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   const OwnMatrix product = TROUPE_TRY(make_matrix(c.dtype, c.shape[0], c.shape[1]));
   const Conjugation second{.a = false, .b = hermitian};
   TROUPE_TRY(gemm(op.alpha, op::Scalar(0.0), a, transposed(b), product.view, second));

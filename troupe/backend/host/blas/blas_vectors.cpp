@@ -27,22 +27,22 @@ T* at_type(std::byte* data) noexcept {
 
 template <class T>
 T times(T a, T b) noexcept {
-  if constexpr (kIsComplex<T>)  // without the detour for infinities that `operator*` takes
+  if constexpr (detail::kIsComplex<T>)  // without the detour for infinities that `operator*` takes
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   else
     return a * b;
 }
 template <class T>
 T conjugated_if(bool conjugates, T number) noexcept {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return conjugates ? std::conj(number) : number;
   else
     return number;
 }
 /// As BLAS measures it.
 template <class T>
-RealType<T> magnitude(T number) noexcept {
-  if constexpr (kIsComplex<T>)
+detail::RealType<T> magnitude(T number) noexcept {
+  if constexpr (detail::kIsComplex<T>)
     return std::abs(number.real()) + std::abs(number.imag());
   else
     return std::abs(number);
@@ -50,7 +50,7 @@ RealType<T> magnitude(T number) noexcept {
 
 /// What sums over rows are kept in.
 template <class T>
-using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+using Wide = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
 
 template <class T>
 Wide<T> dot_row(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, const Steps<2>& step,
@@ -60,7 +60,7 @@ Wide<T> dot_row(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, co
   if (blas && x_by && y_by) {
     const auto n = static_cast<int>(count);
     const Cblas<T>& functions = blas->of<T>();
-    if constexpr (kIsComplex<T>) {
+    if constexpr (detail::kIsComplex<T>) {
       T sum{};
       (conjugates ? functions.dotc_sub : functions.dotu_sub)(n, at_type<T>(at[0]), *x_by, at_type<T>(at[1]), *y_by,
                                                              &sum);
@@ -95,7 +95,7 @@ double nrm2_row(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int6
   };
   for (; count > 0; --count, x += step) {
     const T element = load<T>(x);
-    if constexpr (kIsComplex<T>) {
+    if constexpr (detail::kIsComplex<T>) {
       add(std::abs(double{element.real()}));
       add(std::abs(double{element.imag()}));
     } else {
@@ -131,7 +131,7 @@ std::int64_t place_of_extreme(const OpenBlas* blas, const HostView& x, bool larg
     }
   }
   std::int64_t best = 0;
-  RealType<T> found{};
+  detail::RealType<T> found{};
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t offset = 0;
     std::int64_t rest = i;
@@ -139,7 +139,7 @@ std::int64_t place_of_extreme(const OpenBlas* blas, const HostView& x, bool larg
       offset += rest % x.shape[d] * x.strides[d];
       rest /= x.shape[d];
     }
-    const RealType<T> here = magnitude(load<T>(x.data + offset * static_cast<std::int64_t>(sizeof(T))));
+    const detail::RealType<T> here = magnitude(load<T>(x.data + offset * static_cast<std::int64_t>(sizeof(T))));
     if (i > 0 && !(largest ? here > found : here < found)) continue;
     best = i;
     found = here;
@@ -179,7 +179,7 @@ Result<void> run_op(const op::Rot& op, const HostViews& here) {
   TROUPE_TRY(check_same_dtype(x, y));
   return visit_four(op.swaps ? "swap" : "rot", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     const OpenBlas* const blas = open_blas();
-    const auto cosine = T(op.cosine.as<RealType<T>>());
+    const auto cosine = T(op.cosine.as<detail::RealType<T>>());
     const auto sine = op.sine.as<T>();
     walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
       const std::optional<int> x_by = increment<T>(step[0], count);
@@ -230,7 +230,7 @@ Result<void> run_op(const op::Measure& op, const HostViews& here) {
       store(out.data, place_of_extreme<T>(blas, x, op.what == What::iamax));
       return {};
     }
-    TROUPE_TRY(check_one(out, dtype_of<RealType<T>>));
+    TROUPE_TRY(check_one(out, dtype_of<detail::RealType<T>>));
     double sum = 0;
     walk<1>({&x}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
       if (op.what == What::asum)
@@ -238,7 +238,7 @@ Result<void> run_op(const op::Measure& op, const HostViews& here) {
       else
         sum = std::hypot(sum, nrm2_row<T>(blas, at[0], step[0], count));
     });
-    store(out.data, static_cast<RealType<T>>(sum));
+    store(out.data, static_cast<detail::RealType<T>>(sum));
     return {};
   });
 }

@@ -13,7 +13,7 @@ constexpr std::int64_t kBlock = 1024;
 
 /// What sums of products of `T` are kept in. (Of i8: they are exact in an f64, as they are in an i32.)
 template <class T>
-using Sum = std::conditional_t<std::integral<T>, double, std::conditional_t<kIsSmallFloat<T>, float, T>>;
+using Sum = std::conditional_t<std::integral<T>, double, std::conditional_t<detail::kIsSmallFloat<T>, float, T>>;
 /// What such a product is.
 template <class T>
 using Product = std::conditional_t<std::same_as<T, std::int8_t>, std::int32_t, T>;
@@ -107,7 +107,7 @@ struct Operand {
     const Matrix packed = dense_like<S>(block, memory.get());
     for_each_element(block, packed, [&](const std::byte* from, std::byte* to) {
       auto element = static_cast<S>(load<T>(from));
-      if constexpr (kIsComplex<S>)
+      if constexpr (detail::kIsComplex<S>)
         if (conjugates) element = std::conj(element);
       store(to, element);
     });

@@ -17,9 +17,9 @@ namespace {
 /// third.
 template <class T>
 struct Cut {
-  using Part = RealType<T>;
-  static constexpr int kParts = kIsComplex<T> ? 2 : 1;  // a complex element is packed as two real ones, apart
-  static constexpr int kVectorBytes = 16;               // what every x86-64 and every aarch64 has
+  using Part = detail::RealType<T>;
+  static constexpr int kParts = detail::kIsComplex<T> ? 2 : 1;  // a complex element is packed as two real ones, apart
+  static constexpr int kVectorBytes = 16;                       // what every x86-64 and every aarch64 has
   static constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Part));
   static constexpr int kVectors = 2;  // across a tile
 #ifdef __aarch64__
@@ -41,7 +41,7 @@ void pack(const Matrix& panel, typename Cut<T>::Part* out) noexcept {
   using Part = typename Cut<T>::Part;
   constexpr int kGroup = width * Cut<T>::kParts;
   const auto put = [&](Part* group, int i, const std::byte* from) {
-    if constexpr (kIsComplex<T>) {
+    if constexpr (detail::kIsComplex<T>) {
       const T value = load<T>(from);
       group[i] = value.real();
       group[width + i] = value.imag();
@@ -96,7 +96,7 @@ void multiply_strips(std::int64_t depth, const typename Cut<T>::Part* a, const t
       const typename C::Part row = a[at / kVectors];
       const Vector column = columns[at % kVectors];
       sums[at] += row * column;
-      if constexpr (kIsComplex<T>) {
+      if constexpr (detail::kIsComplex<T>) {
         const typename C::Part imaginary_row = a[kRows + at / kVectors];
         const Vector imaginary_column = columns[kVectors + at % kVectors];
         sums[at] -= imaginary_row * imaginary_column;
@@ -113,7 +113,7 @@ void multiply_strips(std::int64_t depth, const typename Cut<T>::Part* a, const t
 /// Without the detour for infinities that `operator*` of std::complex takes.
 template <class T>
 T product(T x, T y) noexcept {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
   else
     return x * y;
@@ -127,7 +127,7 @@ void add_tile(T alpha, const Tile<T>& tile, T beta, const Matrix& c) noexcept {
     for (std::int64_t j = 0; j < c.columns; ++j) {
       const auto at = static_cast<std::size_t>(i * C::kTileColumns + j);
       T sum;
-      if constexpr (kIsComplex<T>)
+      if constexpr (detail::kIsComplex<T>)
         sum = T(tile.sums[at], tile.sums[Tile<T>::kElements + at]);
       else
         sum = tile.sums[at];

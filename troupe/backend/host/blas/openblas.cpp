@@ -42,7 +42,7 @@ Result<void> resolve_all(void* library, const std::string& letter, const std::st
   TROUPE_TRY(find("i" + letter + "amin", blas.iamin));
   TROUPE_TRY(find(letter + "scal", blas.scal));
   TROUPE_TRY(find(letter + "swap", blas.swap));
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     TROUPE_TRY(find(letter + "hemm", blas.hemm));
     TROUPE_TRY(find(letter + "herk", blas.herk));
     TROUPE_TRY(find(letter + "her2k", blas.her2k));

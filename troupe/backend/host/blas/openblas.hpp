@@ -13,14 +13,14 @@ namespace troupe::host {
 
 /// A factor as cblas takes it: real ones by value, complex ones by address.
 template <class T>
-using CblasFactor = std::conditional_t<kIsComplex<T>, const T*, T>;
+using CblasFactor = std::conditional_t<detail::kIsComplex<T>, const T*, T>;
 
 /// The functions we call for one type, as cblas.h declares them (its enums are ints to a caller, and its `void*` are
 /// pointers to complex numbers). All are thread-safe.
 template <class T>
 struct Cblas {
   using F = CblasFactor<T>;
-  using Real = RealType<T>;
+  using Real = detail::RealType<T>;
 
   void (*gemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, F alpha, const T* a, int lda,
                const T* b, int ldb, F beta, T* c, int ldc);
@@ -88,7 +88,7 @@ struct OpenBlas {
   }
   template <class T>
   static CblasFactor<T> factor(const T& number) noexcept {
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       return &number;
     else
       return number;

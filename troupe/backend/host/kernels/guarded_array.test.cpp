@@ -24,7 +24,7 @@ double unit(std::mt19937_64& engine) {
 
 template <class T>
 T random_element(std::mt19937_64& engine) {
-  if constexpr (kIsComplex<T>) {
+  if constexpr (detail::kIsComplex<T>) {
     const double real = unit(engine);
     return convert<T>(Wide(real, unit(engine)));
   } else if constexpr (std::same_as<T, bool>) {
@@ -164,11 +164,11 @@ void Random::fill_with_bits(GuardedArray& array) {
 
 double rounding(DType dtype, double size) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (kIsSmallFloat<T>) {
+    if constexpr (detail::kIsSmallFloat<T>) {
       using Format = typename T::Format;
       return std::max(std::ldexp(size, -Format::kMantissaBits - 1),
                       std::ldexp(1.0, Format::kLeastExponent - Format::kMantissaBits - 1));
-    } else if constexpr (kIsComplex<T>) {
+    } else if constexpr (detail::kIsComplex<T>) {
       return size * std::numeric_limits<typename T::value_type>::epsilon() / 2;
     } else {
       return size * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;

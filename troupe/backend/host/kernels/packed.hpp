@@ -103,7 +103,7 @@ HostView view_of(std::span<T> vector) noexcept {
 
 template <class T>
 T conjugate(T number) noexcept {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return std::conj(number);
   else
     return number;
@@ -111,7 +111,7 @@ T conjugate(T number) noexcept {
 
 template <class T>
 bool is_finite(T number) noexcept {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return std::isfinite(number.real()) && std::isfinite(number.imag());
   else
     return std::isfinite(number);

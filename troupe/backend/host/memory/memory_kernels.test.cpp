@@ -54,7 +54,7 @@ template <class... Ts>
 struct TestTypesOf<std::tuple<Ts...>> {
   using type = testing::Types<Ts...>;
 };
-TYPED_TEST_SUITE(MemoryKernels, TestTypesOf<ElementTypes>::type, DTypeNames);
+TYPED_TEST_SUITE(MemoryKernels, TestTypesOf<detail::ElementTypes>::type, DTypeNames);
 
 TYPED_TEST(MemoryKernels, fill_sets_every_element_and_nothing_else) {
   for (const Shape& shape : shapes()) {

@@ -35,13 +35,13 @@ Result<Lapack<T>> find_lapack() {
   find(found.potrf, "potrf");
   find(found.potrs, "potrs");
   find(found.geqrf, "geqrf");
-  find(found.orgqr, kIsComplex<T> ? "ungqr" : "orgqr");
-  find(found.ormqr, kIsComplex<T> ? "unmqr" : "ormqr");
+  find(found.orgqr, detail::kIsComplex<T> ? "ungqr" : "orgqr");
+  find(found.ormqr, detail::kIsComplex<T> ? "unmqr" : "ormqr");
   find(found.trtrs, "trtrs");
   find(found.gesdd, "gesdd");
   find(found.gejsv, "gejsv");
-  find(found.syevd, kIsComplex<T> ? "heevd" : "syevd");
-  find(found.sygvd, kIsComplex<T> ? "hegvd" : "sygvd");
+  find(found.syevd, detail::kIsComplex<T> ? "heevd" : "syevd");
+  find(found.sygvd, detail::kIsComplex<T> ? "hegvd" : "sygvd");
   if (missing.empty()) return found;
   return fail(ErrorKind::unsupported, "this OpenBLAS was built without all of LAPACK: it lacks" + missing);
 }

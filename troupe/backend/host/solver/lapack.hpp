@@ -14,13 +14,13 @@ namespace troupe::host {
 
 template <class T>
 struct Lapack {
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
   using Int = const int*;
   using Letter = const char*;
   using Length = std::size_t;
   /// Some functions want more work space for complex numbers.
   template <class ForReal, class ForComplex>
-  using ByType = std::conditional_t<kIsComplex<T>, ForComplex, ForReal>;
+  using ByType = std::conditional_t<detail::kIsComplex<T>, ForComplex, ForReal>;
 
   void (*getrf)(Int m, Int n, T* a, Int lda, int* pivots, int* info);
   void (*getrs)(Letter transpose, Int n, Int sides, const T* a, Int lda, Int pivots, T* b, Int ldb, int* info, Length);

@@ -12,7 +12,7 @@ namespace troupe::host {
 template <class T>
 class LapackCalls {
  public:
-  using R = RealType<T>;
+  using R = detail::RealType<T>;
 
   static Result<LapackCalls> make() { return LapackCalls(*TROUPE_TRY(lapack<T>())); }
 
@@ -59,7 +59,7 @@ class LapackCalls {
   }
   /// c becomes q c, or q^H c.
   Result<void> apply_q(bool adjoint, const Packed<T>& reflectors, std::span<const T> tau, const Packed<T>& c) const {
-    const char* const transpose = !adjoint ? "N" : kIsComplex<T> ? "C" : "T";
+    const char* const transpose = !adjoint ? "N" : detail::kIsComplex<T> ? "C" : "T";
     const int count = static_cast<int>(tau.size());
     return without_info(with_work([&](T* work, const int* lwork) {
       return call_with_letters<2>(f_.ormqr, "L", transpose, rows(c), columns(c), &count, reflectors.data(),
@@ -83,9 +83,9 @@ class LapackCalls {
                             : u.columns() + vt.rows() > 2 * static_cast<int>(less) ? "A"
                                                                                    : "S";
     std::vector<int> iwork(8 * less + 1);
-    std::vector<R> rwork(kIsComplex<T> ? less * std::max(5 * less + 7, 2 * more + 2 * less + 1) + 1 : 0);
+    std::vector<R> rwork(detail::kIsComplex<T> ? less * std::max(5 * less + 7, 2 * more + 2 * less + 1) + 1 : 0);
     return with_work([&](T* work, const int* lwork) {
-      if constexpr (kIsComplex<T>)
+      if constexpr (detail::kIsComplex<T>)
         return call_with_letters<1>(f_.gesdd, job, rows(a), columns(a), a.data(), leading(a), s.data(), u.data(),
                                     leading(u), vt.data(), leading(vt), work, lwork, rwork.data(), iwork.data());
       else
@@ -108,7 +108,7 @@ class LapackCalls {
     const int lwork = static_cast<int>(wanted);
     const int lrwork = 2 * (m + n) + 7;
     std::vector<T> work(static_cast<std::size_t>(lwork));
-    std::vector<R> rwork(kIsComplex<T> ? static_cast<std::size_t>(lrwork) : 0);
+    std::vector<R> rwork(detail::kIsComplex<T> ? static_cast<std::size_t>(lrwork) : 0);
     std::vector<int> iwork(static_cast<std::size_t>(m + 3 * n + 4));
     const auto run = [&](auto&&... workspace) {
       return call_with_letters<6>(f_.gejsv, "C", u_job, v_job, "N", "N", "N", &m, &n, a.data(), leading(a), s.data(),
@@ -117,7 +117,7 @@ class LapackCalls {
     };
     int info = 0;
     R scale = 1;  // of the values, when they would not have fitted
-    if constexpr (kIsComplex<T>) {
+    if constexpr (detail::kIsComplex<T>) {
       info = run(rwork.data(), &lrwork);
       scale = rwork[0] / rwork[1];
     } else {
@@ -133,8 +133,8 @@ class LapackCalls {
     const char* const job = wants_vectors ? "V" : "N";
     const int type = 1;
     const auto n = static_cast<std::size_t>(a.rows());
-    const std::vector<std::size_t> sizes{kIsComplex<T> ? 2 * n + n * n : 1 + 6 * n + 2 * n * n,
-                                         kIsComplex<T> ? 1 + 5 * n + 2 * n * n : 0, 3 + 5 * n};
+    const std::vector<std::size_t> sizes{detail::kIsComplex<T> ? 2 * n + n * n : 1 + 6 * n + 2 * n * n,
+                                         detail::kIsComplex<T> ? 1 + 5 * n + 2 * n * n : 0, 3 + 5 * n};
     std::vector<T> work(sizes[0] + 1);
     std::vector<R> rwork(sizes[1]);
     std::vector<int> iwork(sizes[2]);
@@ -147,7 +147,7 @@ class LapackCalls {
                                     w.data(), workspace...);
       return call_with_letters<2>(f_.syevd, job, "L", rows(a), a.data(), leading(a), w.data(), workspace...);
     };
-    if constexpr (kIsComplex<T>)
+    if constexpr (detail::kIsComplex<T>)
       return run(work.data(), &lwork, rwork.data(), &lrwork, iwork.data(), &liwork);
     else
       return run(work.data(), &lwork, iwork.data(), &liwork);

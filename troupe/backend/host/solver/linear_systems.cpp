@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 T nan_of() {
-  return T(std::numeric_limits<RealType<T>>::quiet_NaN());
+  return T(std::numeric_limits<detail::RealType<T>>::quiet_NaN());
 }
 
 /// Where the diagonal first has a zero, counted from 1; 0 when it has none. Of factors that were not passed off as
@@ -42,7 +42,7 @@ bool from_pivots(const HostView& view, std::vector<int>& pivots) {
 /// Each factor is in the range of the type, their product need not be until the last.
 template <class T>
 T product_of_diagonal(const Packed<T>& lu, std::span<const int> pivots) {
-  using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+  using Wide = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
   Wide product(1);
   for (int i = 0; i < lu.rows(); ++i) {
     product *= Wide(lu.at(i, i));

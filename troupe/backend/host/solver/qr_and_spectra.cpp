@@ -13,7 +13,7 @@ void clear_below(const Packed<T>& m) {
 
 template <class T>
 void conjugate_all(const Packed<T>& m) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     for (T& element : m.elements()) element = std::conj(element);
 }
 
@@ -28,11 +28,11 @@ void copy_columns(const Packed<T>& from, const Packed<T>& to, int count) {
 template <class T>
 bool is_rank_deficient(const Packed<T>& r) {
   const int n = std::min(r.rows(), r.columns());
-  RealType<T> largest = 0;
+  detail::RealType<T> largest = 0;
   for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(r.at(i, i)));
-  constexpr RealType<T> kRankMargin = 4;  // what rounding leaves of a column, in the type's last places
-  const RealType<T> least =
-      largest * kRankMargin * std::numeric_limits<RealType<T>>::epsilon() * static_cast<RealType<T>>(r.rows());
+  constexpr detail::RealType<T> kRankMargin = 4;  // what rounding leaves of a column, in the type's last places
+  const detail::RealType<T> least = largest * kRankMargin * std::numeric_limits<detail::RealType<T>>::epsilon() *
+                                    static_cast<detail::RealType<T>>(r.rows());
   for (int i = 0; i < n; ++i)
     if (std::abs(r.at(i, i)) <= least) return true;
   return false;
@@ -64,7 +64,7 @@ Result<std::int32_t> least_squares(const LapackCalls<T>& lapack, const HostView&
 
 /// Needs at least as many rows as columns: of a wide matrix, the transpose is decomposed.
 template <class T>
-Result<std::int32_t> jacobi_svd(const LapackCalls<T>& lapack, const Packed<T>& a, std::span<RealType<T>> s,
+Result<std::int32_t> jacobi_svd(const LapackCalls<T>& lapack, const Packed<T>& a, std::span<detail::RealType<T>> s,
                                 const Packed<T>& u, const Packed<T>& vt) {
   const int n = vt.columns();
   const auto v = TROUPE_TRY(Packed<T>::make(n, n));
@@ -88,7 +88,7 @@ Result<std::int32_t> svd(const LapackCalls<T>& lapack, const op::Svd& op, const 
   const auto rows_of_vt = op.wants_vectors() ? views.vt.shape[0] : 0;
   const auto u = TROUPE_TRY(Packed<T>::make(op.wants_vectors() ? a.rows() : 0, columns_of_u));
   const auto vt = TROUPE_TRY(Packed<T>::make(rows_of_vt, op.wants_vectors() ? a.columns() : 0));
-  std::vector<RealType<T>> s(static_cast<std::size_t>(views.s.shape[0]));
+  std::vector<detail::RealType<T>> s(static_cast<std::size_t>(views.s.shape[0]));
   int info = 0;
   if (!std::ranges::all_of(a.elements(), is_finite<T>)) return op::kNotFinite;
   if (s.empty()) {
@@ -169,7 +169,7 @@ Result<void> run_op(const op::Eigh& op, const HostViews& here) {
     const auto b = op.is_generalized ? TROUPE_TRY(Packed<T>::from(one_of(here(op.b), i)))
                                      : TROUPE_TRY(Packed<T>::make(size_of_b, size_of_b));
     if (!lower_is_finite(a) || !lower_is_finite(b)) return op::kNotFinite;
-    std::vector<RealType<T>> w(static_cast<std::size_t>(a.rows()));
+    std::vector<detail::RealType<T>> w(static_cast<std::size_t>(a.rows()));
     const int info = TROUPE_TRY(lapack.eigh(a, op.is_generalized ? &b : nullptr, w, op.wants_vectors()));
     if (info != 0) return info;
     TROUPE_TRY(copy(view_of(std::span(w)), one_of(here(op.w), i)));

@@ -44,9 +44,9 @@ template <class C, class Op>
 void run_as(const Op& op, const HostViews& here) {
   constexpr std::size_t n = Op::kInputs;
   ApplyBlock<C, n> apply = nullptr;
-  tensor::with_function<!kIsComplex<C>>(op.function, [&]<class F, F function>(std::integral_constant<F, function>) {
-    apply = apply_block<function, C, n>;
-  });
+  tensor::with_function<!detail::kIsComplex<C>>(
+      op.function,
+      [&]<class F, F function>(std::integral_constant<F, function>) { apply = apply_block<function, C, n>; });
   const StoreRow<C> store_out = store_row_for<C>(op.out.dtype);
   const HostView out = here(op.out);
   std::array<Input<C>, n> inputs;

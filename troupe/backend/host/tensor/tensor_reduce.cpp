@@ -63,7 +63,7 @@ class Reducer {
         alpha_(what.alpha.as<A>()),
         beta_(what.beta.as<A>()),
         count_(count) {
-    if (kIsComplex<A> && !is_complex(what.out)) load_out_ = load_real_row(what.out);
+    if (detail::kIsComplex<A> && !is_complex(what.out)) load_out_ = load_real_row(what.out);
   }
 
   /// Each output by itself, along its rows.
@@ -164,14 +164,14 @@ bool choose_strips(Nest& kept, const Nest& reduced) {
 template <class A>
 void reduce_as(const Reducing& what, const Nest::Pointers& at, Nest& kept, Nest& reduced) {
   const bool by_strips = choose_strips(kept, reduced);
-  tensor::with_function<!kIsComplex<A>>(what.function,
-                                        [&]<Reduction function>(std::integral_constant<Reduction, function>) {
-                                          Reducer<function, A> reducer(what, reduced.elements());
-                                          if (by_strips)
-                                            reducer.by_strips(at, kept, reduced);
-                                          else
-                                            reducer.by_rows(at, kept, reduced);
-                                        });
+  tensor::with_function<!detail::kIsComplex<A>>(what.function,
+                                                [&]<Reduction function>(std::integral_constant<Reduction, function>) {
+                                                  Reducer<function, A> reducer(what, reduced.elements());
+                                                  if (by_strips)
+                                                    reducer.by_strips(at, kept, reduced);
+                                                  else
+                                                    reducer.by_rows(at, kept, reduced);
+                                                });
 }
 
 }  // namespace

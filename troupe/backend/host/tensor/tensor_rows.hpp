@@ -18,11 +18,11 @@ using Block = std::array<C, kRowBlock>;
 /// An element as a `C`; true is 1.
 template <class C, Element T>
 C to_number(T element) noexcept {
-  if constexpr (kIsComplex<C> && kIsComplex<T>)
+  if constexpr (detail::kIsComplex<C> && detail::kIsComplex<T>)
     return C(element.real(), element.imag());
-  else if constexpr (kIsComplex<C>)
+  else if constexpr (detail::kIsComplex<C>)
     return C(to_number<typename C::value_type>(element));
-  else if constexpr (kIsComplex<T>)
+  else if constexpr (detail::kIsComplex<T>)
     return static_cast<C>(element.real());
   else
     return static_cast<C>(element);
@@ -57,11 +57,12 @@ void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t st
 
 /// A real or complex floating-point type.
 template <class T>
-inline constexpr bool kIsFloating = std::floating_point<T> || kIsSmallFloat<T> || kIsComplex<T>;
+inline constexpr bool kIsFloating = std::floating_point<T> || detail::kIsSmallFloat<T> || detail::kIsComplex<T>;
 /// Whether elements of type `T` are computed with as `C`: both real or both complex; bool as anything.
 template <class C, class T>
 inline constexpr bool kIsComputedAs =
-    std::same_as<T, bool> || (kIsFloating<T> && (kIsComplex<T> ? kIsComplex<C> : !kIsComplex<C>));
+    std::same_as<T, bool> ||
+    (kIsFloating<T> && (detail::kIsComplex<T> ? detail::kIsComplex<C> : !detail::kIsComplex<C>));
 
 /// Needs a type of which this is so.
 template <class C>
@@ -77,7 +78,7 @@ LoadRow<C> load_row_for(DType dtype) {
 template <class C>
 StoreRow<C> store_row_for(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) -> StoreRow<C> {
-    if constexpr (kIsFloating<T> && (kIsComplex<C> || !kIsComplex<T>))
+    if constexpr (kIsFloating<T> && (detail::kIsComplex<C> || !detail::kIsComplex<T>))
       return store_row<C, T>;
     else
       return nullptr;
