@@ -13,8 +13,10 @@
 
 #include "troupe/actor/dispatcher.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// A dispatcher whose turns run on a Boost.Asio executor of yours.
 class AsioDispatcher final : public Dispatcher {
  public:
   explicit AsioDispatcher(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -28,3 +30,4 @@ class AsioDispatcher final : public Dispatcher {
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

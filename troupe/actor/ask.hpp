@@ -19,6 +19,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 namespace detail {
@@ -63,6 +64,7 @@ class AskBase {
 
 }  // namespace detail
 
+/// A question on its way to its answer, which is a `Result<R>`: await it, or call `get`.
 template <class R>
 class [[nodiscard("an ask is sent when it is awaited or when get() is called")]] Ask : public detail::AskBase {
  public:
@@ -115,3 +117,4 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

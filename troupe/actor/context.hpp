@@ -19,10 +19,13 @@
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/spawn.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// A timer of an actor, to cancel it by.
 enum class TimerId : std::uint64_t {};
 
+/// What an actor can do as an actor: spawn children, watch, set timers, stash.
 template <class A>
 class Context {
  public:
@@ -118,3 +121,4 @@ class Context {
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

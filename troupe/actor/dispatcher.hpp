@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 /// Something with turns to run: an actor's cell. Scheduled at most once at a time, and alive until it has run.
@@ -26,6 +27,7 @@ class Runnable {
 /// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
 enum class Scheduling : std::uint8_t { ready, yields };
 
+/// What runs the turns of actors on threads: derive from it to run them on threads of your own.
 class Dispatcher {
  public:
   Dispatcher() = default;
@@ -62,3 +64,4 @@ class Dispatcher {
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::detail {
 
 /// A message as the cell sees it: it can be run, dropped, finished when its coroutine ends, or cut off.
@@ -209,3 +210,4 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
 };
 
 }  // namespace troupe::inline v0::detail
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 namespace detail {
@@ -27,6 +28,7 @@ struct DeadLetter {
   Error reason;
 };
 
+/// Tells events to the actors that subscribed to their type.
 class EventStream {
  public:
   /// `A` must handle `Event`. Subscribing twice changes nothing; an actor that stops is taken out, and an empty ref has
@@ -63,3 +65,4 @@ class EventStream {
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 
 #include "troupe/core/assert.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 class Error;
@@ -27,7 +28,9 @@ enum class Overflow : std::uint8_t {
   suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
 };
 
+/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
+/// The most that `SpawnOptions` may say.
 inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
 /// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
@@ -174,3 +177,4 @@ class Mailbox {
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

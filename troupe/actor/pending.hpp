@@ -15,6 +15,7 @@
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::detail {
 
 class SystemCore;
@@ -104,3 +105,4 @@ class Outcome : public Pending {
 };
 
 }  // namespace troupe::inline v0::detail
+#pragma GCC visibility pop

@@ -17,8 +17,10 @@
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/event_stream.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// The address of an actor: tell it messages, ask it questions, stop it.
 template <class A>
 class Ref {
  public:
@@ -95,3 +97,4 @@ void EventStream::unsubscribe(const Ref<A>& ref) {
 }
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

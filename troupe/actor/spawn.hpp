@@ -10,6 +10,7 @@
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/ref.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 template <class A>
@@ -92,3 +93,4 @@ Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOpt
 
 }  // namespace detail
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

@@ -18,6 +18,7 @@
 #include "troupe/actor/system_options.hpp"
 #include "troupe/actor/task.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 class Device;
@@ -27,6 +28,7 @@ struct DeviceOptions;
 /// How long the destructor of a `System` lets queued work go on.
 inline constexpr Duration kShutdownAtExit = std::chrono::seconds(5);
 
+/// The actor system, where everything starts: it has the threads, the tree of actors, time, and the devices.
 class System {
  public:
   /// Starts a system. `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
@@ -145,3 +147,4 @@ detail::flat_result_t<T> System::run(Task<T> task) {
 }
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

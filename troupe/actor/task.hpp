@@ -21,6 +21,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/core/result.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 template <class T = void>
@@ -132,6 +133,7 @@ class VoidTaskPromise : public PromiseBase {
 
 }  // namespace detail
 
+/// A coroutine that computes a `T`, on the turns of the actor that awaits it.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited")]] Task {
  public:
@@ -223,6 +225,7 @@ OrReturn<T> or_return(Result<T> result) noexcept {
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop
 
 /// In a `Task<Result<...>>`: the value of a `Result`, or end the task with its error.
 /// (A statement expression, as in `TROUPE_TRY`, crashes g++ 12 inside a coroutine.)

@@ -20,6 +20,7 @@
 
 #include "troupe/actor/system.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 namespace detail {
@@ -95,9 +96,11 @@ class ProbeActor : public ProbeHandler<Ms, Ms...>... {
 
 }  // namespace detail
 
+/// How long a probe waits for a message, unless it is told otherwise.
 inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
-/// `Probe<Pong, Terminated>` accepts those messages. Lives as long as its system.
+/// An actor for tests that keeps what it is told: `Probe<Pong, Terminated>` accepts those messages. Lives as long as
+/// its system.
 template <class... Ms>
 class Probe {
  public:
@@ -159,3 +162,4 @@ Exploration explore(std::uint64_t first, std::uint64_t runs, Scenario scenario) 
 }
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

@@ -9,8 +9,10 @@
 #include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// Why an actor has stopped.
 enum class StopReason : std::uint8_t {
   requested,       // somebody stopped or drained it
   failed,          // its supervision gave it up; `error` says why
@@ -18,6 +20,7 @@ enum class StopReason : std::uint8_t {
   shutdown,        // the system shuts down
 };
 
+/// The name of a reason, as spelled above.
 std::string_view name(StopReason reason) noexcept;
 
 /// What a watcher receives, once per watch. By then the actor's name is free again.
@@ -68,3 +71,4 @@ class WatchList {
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

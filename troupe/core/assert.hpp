@@ -3,6 +3,7 @@
 // assert, it is an `Error`.
 #pragma once
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 namespace detail {
@@ -13,6 +14,7 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop
 
 /// `TROUPE_ASSERT(head != nullptr, "a queue always has a head")`: the sentence says what must hold, not what went
 /// wrong.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::detail {
 
 /// Base of things owned by `IntrusivePtr`. Born with one owner: whoever called `new`.
@@ -80,3 +81,4 @@ class IntrusivePtr {
 };
 
 }  // namespace troupe::inline v0::detail
+#pragma GCC visibility pop

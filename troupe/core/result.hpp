@@ -13,14 +13,17 @@
 
 #include "troupe/core/error.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// A value, or the error that there is instead.
 template <class T>
 using Result = std::expected<T, Error>;
 
+/// The error that a function with a `Result` returns.
 using Unexpected = std::unexpected<Error>;
 
-/// `return fail(ErrorKind::timeout, "no answer within 5 ms");`
+/// Makes the error to return: `return fail(ErrorKind::timeout, "no answer within 5 ms");`
 inline Unexpected fail(ErrorKind kind) { return Unexpected(Error(kind)); }
 inline Unexpected fail(ErrorKind kind, std::string message) { return Unexpected(Error(kind, std::move(message))); }
 inline Unexpected fail(Error error) { return Unexpected(std::move(error)); }
@@ -54,6 +57,7 @@ using flat_result_t = typename FlatResult<T>::type;
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop
 
 /// The value of a `Result`, or return its error from the enclosing function. Nests, hence the numbered name.
 #define TROUPE_TRY(...) TROUPE_TRY_EXPAND(__COUNTER__, __VA_ARGS__)

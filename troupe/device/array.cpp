@@ -68,7 +68,7 @@ AnyArray& AnyArray::operator=(AnyArray&& other) noexcept {
   return *this;
 }
 
-Result<AnyArray> AnyArray::over(detail::IntrusivePtr<VaultBlock> block, DType dtype, const Shape& shape) {
+Result<AnyArray> AnyArray::over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape) {
   if (!block) return invalid("an array needs a block of memory; there is none");
   const detail::RowMajor layout = TROUPE_TRY(detail::row_major(shape, dtype));
   if (static_cast<std::uint64_t>(layout.size_bytes) > block->size_bytes())

@@ -20,6 +20,7 @@
 #include "troupe/actor/task.hpp"
 #include "troupe/device/host_array.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 namespace detail {
@@ -132,7 +133,8 @@ struct Keeping<R> {
 
 }  // namespace detail
 
-/// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
+/// An op on its way to its end: await it, or call `get` or `submit`. `R` is what it gives when its op went well:
+/// `void`, the array that was read, a number.
 template <class R>
 class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public detail::CallBase {
  public:
@@ -221,3 +223,4 @@ Task<Result<R>> to_task(Call<R>&& call) {
 }  // namespace detail
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop

@@ -37,7 +37,8 @@ class VaultTest : public testing::Test {
 TEST_F(VaultTest, needs_a_limit_and_a_source) {
   expect_error(detail::Vault::create({}, 0, source), ErrorKind::invalid_argument,
                "limit_bytes is 0; a vault needs at least 512");
-  expect_error(detail::Vault::create({.limit_bytes = kMiB}, 0, nullptr), ErrorKind::invalid_argument, "source of chunks");
+  expect_error(detail::Vault::create({.limit_bytes = kMiB}, 0, nullptr), ErrorKind::invalid_argument,
+               "source of chunks");
 }
 
 TEST_F(VaultTest, makes_no_chunk_before_the_first_block) {

@@ -20,6 +20,7 @@
   FAMILY(sparse, 7)             \
   FAMILY(tensor, 8)
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
 
 enum class Family : std::uint8_t {
@@ -39,3 +40,4 @@ constexpr std::uint32_t lane_of(Family family) noexcept {
 }
 
 }  // namespace troupe::inline v0::op
+#pragma GCC visibility pop

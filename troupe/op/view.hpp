@@ -9,6 +9,7 @@
 #include "troupe/core/kinds.hpp"
 #include "troupe/core/shape.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
 
 /// What an op does with an array.
@@ -107,3 +108,4 @@ class Scalar {
 };
 
 }  // namespace troupe::inline v0::op
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 
 #include "troupe/device/device.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 class Sketch {
@@ -22,3 +23,4 @@ class Sketch {
 };
 
 }  // namespace troupe::inline v0
+#pragma GCC visibility pop
