@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The names that stand directly in namespace troupe for those who include what users include. The list is checked in,
-so that a new one shows in review: what users do not need stands in troupe::detail or is not visible at all.
+so that a new one shows in review: what users do not need stands in troupe::detail or is not visible at all. A page of
+the documents has all of them, each with its kind and the first sentence of its comment.
 
-  public_names.py ROOT           compares cmake/public_names.txt with the headers; says what differs
-  public_names.py ROOT --write   writes it
-  public_names.py ROOT --docs    lists the names that neither README.md nor a page in docs/ has
+  public_names.py ROOT           compares cmake/public_names.txt and docs/reference.md with the headers
+  public_names.py ROOT --write   writes both
 
 Needs clang++, in $CLANGXX or as clang++-19 or clang++; says "skipped" when there is none."""
 import os
@@ -17,10 +17,29 @@ from pathlib import Path
 
 HEADERS = ["troupe/troupe.hpp", "troupe/actor/testkit.hpp"]
 NEEDS_BOOST = "troupe/actor/asio.hpp"
+NAMES_WITH_BOOST = {"AsioDispatcher"}
 # What a declaration is called in clang's tree. The names of template parameters and of parameters are deeper in it.
 KINDS = ("CXXRecordDecl|ClassTemplateDecl|EnumDecl|FunctionDecl|FunctionTemplateDecl|TypedefDecl|TypeAliasDecl|"
          "TypeAliasTemplateDecl|VarDecl|VarTemplateDecl|ConceptDecl|UsingDecl")
 NODE = re.compile(r"^((?:[|` ] )*(?:[|`]-)?)(\w+) 0x[0-9a-f]+ (.*)$")
+# The same in the text of a header, where what stands in a namespace begins its line.
+DECLARED = {
+    "class": re.compile(r"class (?:\[\[.*\]\] )?(\w+)\b(?!;)"),
+    "struct": re.compile(r"struct (\w+)\b(?!;)"),
+    "enum": re.compile(r"enum class (\w+)\b(?!;)"),
+    "concept": re.compile(r"concept (\w+) ="),
+    "type": re.compile(r"using (\w+) ="),
+    "constant": re.compile(r"inline constexpr [^(=]*\b(\w+) ="),
+    "function": re.compile(r"[\w:](?:[^=;(]|\(auto\))*?\b(\w+)\((?!auto\))"),
+}
+HEADINGS = {"actor": "Actors", "device": "Devices", "library": "Libraries of a device", "core": "What they share"}
+PAGE_OPENING = """# Reference
+
+Every name that stands directly in `troupe::`, by the header that declares it. What a name promises in full stands above
+it in that header. What stands in `troupe::detail` is not for users, and changes without notice.
+
+`python3 tools/public_names.py . --write` makes this page from the headers; a test compares the two.
+"""
 
 
 def compiler() -> str | None:
@@ -48,7 +67,7 @@ def declared(root: Path, clang: str) -> list[str]:
         source.write_text("".join(f'#include "{header}"\n' for header in headers))
         tree = subprocess.run([clang, "-std=c++23", "-fsyntax-only", f"-I{root}", "-fno-color-diagnostics", "-Xclang",
                                "-ast-dump", str(source)], text=True, stdout=subprocess.PIPE, check=True).stdout
-    names: set[str] = set()
+    names: set[str] = set() if has_boost else set(NAMES_WITH_BOOST)
     inside: list[tuple[int, str]] = []  # the namespaces around a line: how deep it stands, and its name
     for line in tree.splitlines():
         node = NODE.match(line)
@@ -72,10 +91,52 @@ def declared(root: Path, clang: str) -> list[str]:
     return sorted(names)
 
 
-def undocumented(root: Path, names: list[str]) -> list[str]:
-    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
-    words = set(re.findall(r"\w+", "\n".join(page.read_text() for page in pages)))
-    return [name for name in names if name not in words]
+def first_sentence(comment: str) -> str:
+    """
+    >>> first_sentence("Where `a.b` is. And more.")
+    'Where `a.b` is.'
+    """
+    return re.split(r"(?<=\.)\s(?=[A-Z`(])", comment, maxsplit=1)[0]
+
+
+def explained_in(text: str) -> dict[str, tuple[str, str]]:
+    """{name: (kind, first sentence of its comment)} of what a header declares directly in the namespace."""
+    lines = re.sub(r"^namespace (?:detail|float_bits|op) \{$.*?^\}", lambda block: "\n" * block[0].count("\n"), text,
+                   flags=re.M | re.S).splitlines()
+    found: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(lines):
+        matches = ((kind, like.match(line)) for kind, like in DECLARED.items())
+        kind, match = next(((kind, match) for kind, match in matches if match), ("", None))
+        if match is None:
+            continue
+        end = number
+        while re.match(r"template <|  requires|#pragma", lines[end - 1]):
+            end -= 1
+        begin = end
+        while lines[begin - 1].startswith("///"):
+            begin -= 1
+        if begin < end:
+            comment = " ".join(line[3:].strip() for line in lines[begin:end])
+            found.setdefault(match[1], (kind, first_sentence(comment)))
+    return found
+
+
+def page_of(root: Path, names: list[str]) -> tuple[str, list[str]]:
+    """The page, and the names that no comment explains."""
+    page, explained = PAGE_OPENING, set()
+    headers = (root / "cmake" / "public_headers.txt").read_text().split()
+    for folder, heading in HEADINGS.items():
+        page += f"\n## {heading}\n"
+        for header in (header for header in headers if header.startswith(f"troupe/{folder}/")):
+            found = explained_in((root / header).read_text())
+            shown = [name for name in names if name in found]
+            explained.update(shown)
+            if shown:
+                page += f"\n### `{header}`\n\n| name | kind | what it is |\n|---|---|---|\n"
+            for name in shown:
+                kind, sentence = found[name]
+                page += f"| `{name}` | {kind} | {sentence} |\n"
+    return page, [name for name in names if name not in explained]
 
 
 def main() -> int:
@@ -85,24 +146,25 @@ def main() -> int:
         print("skipped: there is no clang++")
         return 0
     now = declared(root, clang)
-    listed_in = root / "cmake" / "public_names.txt"
-    if "--docs" in sys.argv:
-        missing = undocumented(root, now)
-        print("\n".join(missing))
-        print(f"{len(missing)} of {len(now)} names are on no page")
-        return 0
+    listed_in, shown_in = root / "cmake" / "public_names.txt", root / "docs" / "reference.md"
+    page, unexplained = page_of(root, now)
+    for name in unexplained:
+        print(f"troupe::{name} has no comment `///` above it that says what it is")
     if "--write" in sys.argv:
         listed_in.write_text("\n".join(now) + "\n")
+        shown_in.write_text(page)
         print(f"{len(now)} names")
-        return 0
+        return 1 if unexplained else 0
     listed = listed_in.read_text().split()
     for name in sorted(set(now) - set(listed)):
         print(f"troupe::{name} is declared by public headers and not in cmake/public_names.txt: does it belong into "
               "troupe::detail?")
     for name in sorted(set(listed) - set(now)):
         print(f"troupe::{name} is in cmake/public_names.txt and no public header declares it")
+    if is_old := not shown_in.exists() or shown_in.read_text() != page:
+        print("docs/reference.md is old: python3 tools/public_names.py . --write")
     print(f"{len(now)} names stand directly in troupe::")
-    return 0 if set(now) <= set(listed) and (set(listed) - set(now)) <= {"AsioDispatcher"} else 1
+    return 1 if unexplained or is_old or now != listed else 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 
 namespace troupe::inline v0 {
 
+/// A dispatcher whose turns run on a Boost.Asio executor of yours.
 class AsioDispatcher final : public Dispatcher {
  public:
   explicit AsioDispatcher(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}

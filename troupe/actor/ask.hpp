@@ -63,6 +63,7 @@ class AskBase {
 
 }  // namespace detail
 
+/// A question on its way to its answer, which is a `Result<R>`: await it, or call `get`.
 template <class R>
 class [[nodiscard("an ask is sent when it is awaited or when get() is called")]] Ask : public detail::AskBase {
  public:

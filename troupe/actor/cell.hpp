@@ -25,9 +25,10 @@ class EventStream;
 /// How many handlers of one actor may be waiting at a `co_await` at a time, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
 
+/// How many characters the name of an actor may have.
 inline constexpr std::size_t kMaxNameLength = 128;
 
-/// Trivially destructible, see `Supervision`.
+/// What an actor can be told when it is spawned. Trivially destructible, see `Supervision`.
 struct SpawnOptions {
   std::string_view name = {};    // letters, digits, '-', '_' and '.'; empty: a number is given. Copied by `spawn`
   Supervision supervision = {};  // how this actor is supervised
@@ -39,7 +40,7 @@ struct SpawnOptions {
 
 static_assert(std::is_trivially_destructible_v<SpawnOptions>, "safe inside a co_await with g++ 12");
 
-/// `invalid_argument` for options that cannot be.
+/// `invalid_argument` for options of an actor that cannot be.
 Result<void> check(const SpawnOptions& options);
 
 namespace detail {

@@ -21,8 +21,10 @@
 
 namespace troupe::inline v0 {
 
+/// A timer of an actor, to cancel it by.
 enum class TimerId : std::uint64_t {};
 
+/// What an actor can do as an actor: spawn children, watch, set timers, stash.
 template <class A>
 class Context {
  public:

@@ -8,7 +8,7 @@
 
 namespace troupe::inline v0 {
 
-/// Something with turns to run: an actor's cell. Scheduled at most once at a time, and alive until it has run.
+/// What a dispatcher runs: an actor with a turn to take. Scheduled at most once at a time, and alive until it has run.
 class Runnable {
  public:
   virtual void run() noexcept = 0;
@@ -26,6 +26,7 @@ class Runnable {
 /// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
 enum class Scheduling : std::uint8_t { ready, yields };
 
+/// What runs the turns of actors on threads: derive from it to run them on threads of your own.
 class Dispatcher {
  public:
   Dispatcher() = default;

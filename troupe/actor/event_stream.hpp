@@ -27,6 +27,7 @@ struct DeadLetter {
   Error reason;
 };
 
+/// Tells events to the actors that subscribed to their type.
 class EventStream {
  public:
   /// `A` must handle `Event`. Subscribing twice changes nothing; an actor that stops is taken out, and an empty ref has

@@ -27,7 +27,9 @@ enum class Overflow : std::uint8_t {
   suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
 };
 
+/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
+/// How many messages a mailbox may hold at most.
 inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
 /// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;

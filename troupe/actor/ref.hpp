@@ -19,6 +19,7 @@
 
 namespace troupe::inline v0 {
 
+/// The address of an actor: tell it messages, ask it questions, stop it.
 template <class A>
 class Ref {
  public:

@@ -61,7 +61,7 @@ class Routes {
 
 }  // namespace detail
 
-/// Each in turn. Copies share the turn.
+/// A router that takes each actor in turn. Copies share the turn.
 template <class A>
 class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
  public:
@@ -80,8 +80,8 @@ class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
   std::shared_ptr<std::atomic<std::size_t>> next_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// Whoever has the fewest messages queued and handlers under way, read at the moment of picking: nothing to keep in
-/// step.
+/// A router that takes whoever has the fewest messages queued and handlers under way. That is read at the moment of
+/// picking: nothing to keep in step.
 template <class A>
 class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
  public:
@@ -97,7 +97,7 @@ class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
   std::vector<Ref<A>> refs_;
 };
 
-/// The same key goes to the same actor; when one stops, only its keys move.
+/// A router that sends the same key to the same actor; when one stops, only its keys move.
 template <class A>
 class ConsistentHash {
  public:
@@ -143,7 +143,7 @@ class ConsistentHash {
   std::vector<Point> ring_;
 };
 
-/// Everybody. A message is copied for each.
+/// A router that sends to everybody. A message is copied for each.
 template <class A>
 class Broadcast {
  public:

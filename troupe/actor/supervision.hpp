@@ -9,6 +9,7 @@
 
 namespace troupe::inline v0 {
 
+/// What is done about an actor that has failed.
 enum class Directive : std::uint8_t {
   resume,    // go on with the same instance
   restart,   // a new instance at the same address; what is queued stays queued
@@ -16,12 +17,14 @@ enum class Directive : std::uint8_t {
   escalate,  // the parent fails with this error, and its own supervision decides
 };
 
+/// Whom a directive concerns.
 enum class Scope : std::uint8_t {
   one_for_one,  // the directive concerns the failed actor only
   all_for_one,  // and every sibling whose supervision is `all_for_one` too: they share one fate
 };
 
-/// Delay before restart number n (0, 1, 2, ...) in a row: `initial * 2^n`, at most `max`, plus or minus up to `jitter`.
+/// The delay before restart number n (0, 1, 2, ...) in a row: `initial * 2^n`, at most `max`, plus or minus up to
+/// `jitter`.
 struct Backoff {
   Duration initial{0};  // 0: restart at once
   Duration max = std::chrono::seconds(10);
@@ -33,10 +36,13 @@ struct Backoff {
   friend bool operator==(const Backoff&, const Backoff&) noexcept = default;
 };
 
+/// How many restarts an actor has per window, unless its `Supervision` says otherwise.
 inline constexpr int kDefaultMaxRestarts = 10;
+/// How long the window is in which an actor's restarts are counted, unless its `Supervision` says otherwise.
 inline constexpr Duration kDefaultRestartWindow = std::chrono::seconds(10);
 
-/// Trivially destructible, like every options struct: g++ 12 destroys other temporaries twice inside a `co_await`.
+/// What happens when an actor fails. Trivially destructible, like every options struct: g++ 12 destroys other
+/// temporaries twice inside a `co_await`.
 struct Supervision {
   /// A function (or a lambda without captures) from the error to the directive; it runs on any thread. If it throws,
   /// the actor stops. None: always `directive`.
@@ -51,7 +57,7 @@ struct Supervision {
   friend bool operator==(const Supervision&, const Supervision&) noexcept = default;
 };
 
-/// `{.supervision = always(Directive::stop)}`
+/// A supervision with one directive for every error: `{.supervision = always(Directive::stop)}`.
 constexpr Supervision always(Directive directive) noexcept { return {.directive = directive}; }
 
 namespace detail {

@@ -27,6 +27,7 @@ struct DeviceOptions;
 /// How long the destructor of a `System` lets queued work go on.
 inline constexpr Duration kShutdownAtExit = std::chrono::seconds(5);
 
+/// The actor system, where everything starts: it has the threads, the tree of actors, time, and the devices.
 class System {
  public:
   /// Starts a system. `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.

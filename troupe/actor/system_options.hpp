@@ -13,8 +13,10 @@
 
 namespace troupe::inline v0 {
 
+/// How many actors a system has at most, unless `SystemOptions` says otherwise.
 inline constexpr std::size_t kDefaultMaxActors = 1'000'000;
 
+/// What a system can be told when it starts.
 struct SystemOptions {
   /// Threads of the pool; unset: one per core this process may use. 0 is an `invalid_argument`.
   std::optional<int> threads = {};
@@ -26,12 +28,14 @@ struct SystemOptions {
   std::optional<std::uint64_t> deterministic_seed = {};
 };
 
+/// What a system counts.
 struct SystemStats {
   std::size_t actors = 0;  // alive now, the system's own included
   std::uint64_t restarts = 0;
   std::uint64_t dead_letters = 0;
 };
 
+/// How a system's end went: what was handled, what was cut off, who is stuck.
 struct ShutdownReport {
   struct CutOff {
     std::string path;

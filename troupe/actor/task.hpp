@@ -132,6 +132,7 @@ class VoidTaskPromise : public PromiseBase {
 
 }  // namespace detail
 
+/// A coroutine that computes a `T`, on the turns of the actor that awaits it.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited")]] Task {
  public:

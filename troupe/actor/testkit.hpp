@@ -95,9 +95,11 @@ class ProbeActor : public ProbeHandler<Ms, Ms...>... {
 
 }  // namespace detail
 
+/// How long a probe waits for a message, unless it is told otherwise.
 inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
-/// `Probe<Pong, Terminated>` accepts those messages. Lives as long as its system.
+/// An actor for tests that keeps what it is told: `Probe<Pong, Terminated>` accepts those messages. Lives as long as
+/// its system.
 template <class... Ms>
 class Probe {
  public:

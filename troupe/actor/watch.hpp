@@ -11,6 +11,7 @@
 
 namespace troupe::inline v0 {
 
+/// Why an actor has stopped.
 enum class StopReason : std::uint8_t {
   requested,       // somebody stopped or drained it
   failed,          // its supervision gave it up; `error` says why
@@ -18,6 +19,7 @@ enum class StopReason : std::uint8_t {
   shutdown,        // the system shuts down
 };
 
+/// The name of a reason, spelled as its enumerator.
 std::string_view name(StopReason reason) noexcept;
 
 /// What a watcher receives, once per watch. By then the actor's name is free again.

@@ -116,7 +116,7 @@ class AllOfMany {
 
 }  // namespace detail
 
-/// Which task ended first, and with what.
+/// What `when_any` gives: which task ended first, and with what.
 template <class T>
 struct AnyOf {
   std::size_t index;
@@ -177,7 +177,7 @@ Task<Result<R>> to_task(Ask<R>&& ask) {
 
 }  // namespace detail
 
-/// All of them, side by side: tasks and asks. Gives a tuple of their values.
+/// Runs tasks, asks and calls side by side, and waits for all of them. Gives a tuple of their values.
 template <class... Awaited>
 auto when_all(Awaited&&... awaited) {
   using detail::to_task;  // another one, for calls of a device, is found by its argument
@@ -189,8 +189,8 @@ auto when_all(std::vector<Task<T>> tasks) {
   return detail::AllOfMany<T>(std::move(tasks));
 }
 
-/// The first of them to end; the others are cut off. All have the same value type. Of an empty vector: throws
-/// `invalid_argument`.
+/// Runs tasks, asks and calls side by side, and waits for the first of them to end; the others are cut off. All have
+/// the same value type. Of an empty vector: throws `invalid_argument`.
 template <class First, class... Rest>
 auto when_any(First&& first, Rest&&... rest) {
   using detail::to_task;
@@ -238,9 +238,9 @@ class Wait {
 
 }  // namespace detail
 
-/// Goes on after `duration`; at once when that is not positive.
+/// Waits, and goes on after `duration`; at once when that is not positive.
 inline detail::Wait sleep_for(Duration duration) noexcept { return detail::Wait(std::max(duration, Duration(0))); }
-/// Goes on when a stop is requested. A token that nobody can stop is never heard of again.
+/// Waits, and goes on when a stop is requested. A token that nobody can stop is never heard of again.
 inline detail::Wait stop_requested(std::stop_token token) noexcept { return detail::Wait(std::move(token)); }
 
 namespace detail {

@@ -9,10 +9,12 @@
 
 namespace troupe::inline v0 {
 
+/// A length of time in Troupe's functions; `5ms` and `2s` convert to it.
 using Duration = std::chrono::nanoseconds;
+/// A moment of the monotonic clock; it is no date.
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
-/// "5 ms", "20 us": in the largest unit that shows it whole.
+/// Writes a duration in the largest unit that shows it whole: "5 ms", "20 us".
 std::string to_string(Duration duration);
 
 namespace detail {

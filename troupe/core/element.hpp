@@ -22,8 +22,8 @@ namespace troupe::inline v0 {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // g++ 12 says that the scoped `DType::f16` shadows the type `f16`
-/// Travels between processes as its number: append, never reorder. A number from outside is a `DType` only when it is
-/// less than `kDTypes`; the functions below need one that is.
+/// The type of an array's elements, known at run time. Travels between processes as its number: append, never reorder.
+/// A number from outside is a `DType` only when it is less than `kDTypes`; the functions below need one that is.
 enum class DType : std::uint8_t {
   f64,
   f32,
@@ -44,9 +44,10 @@ enum class DType : std::uint8_t {
 };
 #pragma GCC diagnostic pop
 
+/// How many element types there are.
 inline constexpr int kDTypes = 16;
 
-/// The enumerator as spelled, and "bool".
+/// The name of an element type: its enumerator as spelled, and "bool".
 std::string_view name(DType dtype) noexcept;
 
 namespace detail {
@@ -60,6 +61,7 @@ static_assert(sizeof(bool) == 1, "a bool in an array is one byte");
 
 }  // namespace detail
 
+/// The C++ type of the elements that a `DType` names.
 template <DType dtype>
 using element_t = std::tuple_element_t<static_cast<std::size_t>(dtype), detail::ElementTypes>;
 
@@ -79,6 +81,7 @@ inline constexpr int kElementIndex = []<class... Ts>(std::type_identity<std::tup
 template <class T>
 concept Element = detail::kElementIndex<T> < kDTypes;
 
+/// The `DType` of a C++ type.
 template <Element T>
 inline constexpr DType dtype_of = static_cast<DType>(detail::kElementIndex<T>);
 
@@ -170,15 +173,17 @@ constexpr ComputeType<T> to_compute(T value) noexcept {
 
 }  // namespace detail
 
+/// How many bytes an element of that type takes.
 constexpr std::int64_t size_bytes(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return static_cast<std::int64_t>(sizeof(T)); });
 }
 
-/// A real floating-point type of any size.
+/// Whether a type is a real floating-point type, of any size.
 constexpr bool is_floating(DType dtype) {
   return visit(dtype,
                []<class T>(std::type_identity<T>) { return std::floating_point<T> || detail::kIsSmallFloat<T>; });
 }
+/// Whether a type is c64 or c128.
 constexpr bool is_complex(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return detail::kIsComplex<T>; });
 }
@@ -192,11 +197,11 @@ constexpr DType real_type(DType dtype) noexcept {
 
 }  // namespace detail
 
-/// An integer type; `bool` is none.
+/// Whether a type is an integer type; `bool` is none.
 constexpr bool is_integer(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && !std::same_as<T, bool>; });
 }
-/// Can hold -1: the signed integers, all floating-point types, and complex.
+/// Whether a type can hold -1: the signed integers, all floating-point types, and complex.
 constexpr bool is_signed(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return !std::unsigned_integral<T>; });
 }

@@ -11,6 +11,7 @@
 
 namespace troupe::inline v0 {
 
+/// What went wrong, for programs to branch on.
 enum class ErrorKind : std::uint8_t {
   invalid_argument,   // the caller asked for something that cannot be; nothing was started
   out_of_memory,      // a limit or the machine's memory is exhausted
@@ -32,9 +33,10 @@ enum class ErrorKind : std::uint8_t {
   numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
 };
 
+/// How many kinds of errors there are.
 inline constexpr int kErrorKinds = 18;
 
-/// The kind's own name, as spelled above.
+/// The name of a kind of error, spelled as its enumerator.
 std::string_view name(ErrorKind kind) noexcept;
 
 /// Where an error came from. Empty or negative fields are unknown or do not apply.
@@ -46,6 +48,7 @@ struct ErrorOrigin {
   std::int64_t generation = -1;
 };
 
+/// What went wrong, as a value: a kind for programs, a sentence for people, and where it came from.
 class [[nodiscard]] Error {
  public:
   /// An error with its kind's default sentence. Never allocates.
@@ -71,7 +74,7 @@ class [[nodiscard]] Error {
   std::shared_ptr<const Details> details_;  // shared: one error may end many asks
 };
 
-/// For those who prefer exceptions: what `value()` throws. Throwing it from a handler fails the actor with that error.
+/// What `value()` throws, for those who prefer exceptions. Throwing it from a handler fails the actor with that error.
 class Exception : public std::runtime_error {
  public:
   explicit Exception(Error error) : std::runtime_error(error.to_string()), error_(std::move(error)) {}

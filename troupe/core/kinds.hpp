@@ -36,7 +36,7 @@ struct Factor {
 
 }  // namespace detail
 
-/// What products are computed in.
+/// What products of matrices are computed in.
 enum class Compute : std::uint8_t {
   standard,  // the type itself; small floats in f32, i8 in i32
   tf32,      // f32 with the factors rounded to 10 bits of mantissa, where the hardware has it
@@ -46,21 +46,23 @@ enum class Compute : std::uint8_t {
 enum class Triangle : std::uint8_t { lower, upper, kLast = upper };
 /// On which side of the other matrix the special one stands.
 enum class Side : std::uint8_t { left, right };
+/// The function that a product's elements go through, in `MatmulOptions`.
 enum class Activation : std::uint8_t {
   none,
   relu,
   gelu,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
   kLast = gelu,
 };
-/// CSR: compressed rows. CSC: compressed columns. COO: row and column of each element. BSR: compressed rows of dense
-/// square blocks, each row-major.
+/// How a sparse matrix is stored. CSR: compressed rows. CSC: compressed columns. COO: row and column of each element.
+/// BSR: compressed rows of dense square blocks, each row-major.
 enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
+/// The name of a choice, spelled as its enumerator; that of a sparse format in capitals.
 constexpr std::string_view name(SparseFormat format) noexcept {
   constexpr std::array<std::string_view, 4> kNames{"CSR", "CSC", "COO", "BSR"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
-/// Of one operand.
+/// The functions of one operand.
 enum class Unary : std::uint8_t {
   identity,
   neg,
@@ -90,13 +92,15 @@ enum class Unary : std::uint8_t {
   round,  // to nearest, ties to even
   kLast = round,
 };
-/// Of two. NaN in either operand of `min` and `max` is the result.
+/// The functions of two operands. NaN in either operand of `min` and `max` is the result.
 enum class Binary : std::uint8_t { add, sub, mul, div, min, max, pow, kLast = pow };  // min, max, pow: real only
-/// Of three: a b + c (rounded once or twice), a within [b, c], and a ? b : c where a is an array of bool.
+/// The functions of three operands: a b + c (rounded once or twice), a within [b, c], and a ? b : c where a is an array
+/// of bool.
 enum class Ternary : std::uint8_t { fma, clamp, select, kLast = select };  // clamp: real only
-/// Over axes. `norm` is the square root of the sum of squares. NaN anywhere is what `min` and `max` give.
+/// What a reduction makes of the elements along its axes. `norm` is the square root of the sum of squares. NaN anywhere
+/// is what `min` and `max` give.
 enum class Reduction : std::uint8_t { sum, product, mean, norm, min, max, kLast = max };  // min and max: real only
-/// How a contraction is done: as (batched) products of matrices, permuted before and after where that is needed; by
+/// How a contraction is done. As (batched) products of matrices, permuted before and after where that is needed; by
 /// loops of our own; by cuTENSOR. `automatic` takes what is estimated to be fastest.
 enum class TensorEngine : std::uint8_t { automatic, gemm, loops, cutensor, kLast = cutensor };
 

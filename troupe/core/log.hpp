@@ -13,10 +13,13 @@
 
 namespace troupe::inline v0 {
 
+/// How much a sentence in the log matters.
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
+/// The name of a level, spelled as its enumerator.
 std::string_view name(LogLevel level) noexcept;
 
+/// A sentence for the log, and who says it when.
 struct LogRecord {
   LogLevel level;
   TimePoint time;
@@ -24,13 +27,14 @@ struct LogRecord {
   std::string_view message;  // one sentence, without a line end
 };
 
-/// Called from any thread, several at once. Must not throw; must not call back into what it logs for.
+/// A function that takes what is logged. Called from any thread, several at once. Must not throw; must not call back
+/// into what it logs for.
 using LogSink = std::function<void(const LogRecord&)>;
 
-/// Writes records of at least `least` to standard error, one line each.
+/// A sink that writes records of at least `least` to standard error, one line each.
 LogSink log_to_stderr(LogLevel least = LogLevel::warning);
 
-/// Drops everything.
+/// A sink that drops everything.
 LogSink log_nothing();
 
 }  // namespace troupe::inline v0

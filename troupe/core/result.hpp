@@ -15,12 +15,14 @@
 
 namespace troupe::inline v0 {
 
+/// A value, or the error that there is instead.
 template <class T>
 using Result = std::expected<T, Error>;
 
+/// The error that a function with a `Result` returns.
 using Unexpected = std::unexpected<Error>;
 
-/// `return fail(ErrorKind::timeout, "no answer within 5 ms");`
+/// Makes the error to return: `return fail(ErrorKind::timeout, "no answer within 5 ms");`
 inline Unexpected fail(ErrorKind kind) { return Unexpected(Error(kind)); }
 inline Unexpected fail(ErrorKind kind, std::string message) { return Unexpected(Error(kind, std::move(message))); }
 inline Unexpected fail(Error error) { return Unexpected(std::move(error)); }

@@ -24,9 +24,11 @@
 
 namespace troupe::inline v0 {
 
-/// The element type with that name, or `invalid_argument`. It is here and not in element.hpp, which GPU code includes.
+/// The element type with that name, or `invalid_argument`. The function is here and not in element.hpp, which GPU code
+/// includes.
 Result<DType> parse_dtype(std::string_view name);
 
+/// How many dimensions an array may have.
 inline constexpr int kMaxRank = 8;
 
 namespace detail {
@@ -86,7 +88,7 @@ extern template class PerDimension<StrideTag>;
 
 }  // namespace detail
 
-/// Extents. Rank 0 is a single element; an extent of 0 makes the array empty.
+/// The extents of an array. Rank 0 is a single element; an extent of 0 makes the array empty.
 class Shape : public detail::PerDimension<detail::ExtentTag> {
  public:
   using PerDimension::PerDimension;
@@ -95,17 +97,20 @@ class Shape : public detail::PerDimension<detail::ExtentTag> {
   static Result<Shape> make(std::span<const std::int64_t> extents);
 };
 
-/// Distances between neighbours along each dimension, in elements; negative and zero ones are fine.
+/// The distances between neighbours along each dimension, in elements; negative and zero ones are fine.
 class Strides : public detail::PerDimension<detail::StrideTag> {
  public:
   using PerDimension::PerDimension;
 };
 
-/// A valid shape has at most `kMaxRank` extents, none of them negative, and a product that fits in 63 bits; for the
-/// product an extent of 0 counts as 1, so that a row-major layout always exists.
+/// `invalid_argument` for a shape that is not valid. A valid one has at most `kMaxRank` extents, none of them negative,
+/// and a product that fits in 63 bits; for the product an extent of 0 counts as 1, so that a row-major layout always
+/// exists.
 Result<void> check(const Shape& shape);
 
+/// How many elements an array of that shape has.
 Result<std::int64_t> element_count(const Shape& shape);
+/// How many bytes the elements of an array of that shape take.
 Result<std::int64_t> size_bytes(const Shape& shape, DType dtype);
 
 namespace detail {
@@ -120,14 +125,15 @@ Result<RowMajor> row_major(const Shape& shape, DType dtype);
 
 }  // namespace detail
 
-/// Row-major: the last dimension is the densest. A shape that is not valid has no layout; its strides are all zero.
+/// The strides of a row-major array: the last dimension is the densest. A shape that is not valid has no layout; its
+/// strides are all zero.
 Strides contiguous_strides(const Shape& shape);
 
-/// Whether elements lie side by side in row-major order. Strides along extents of 1 do not matter, and an empty array
-/// is contiguous. A shape that is not valid, or strides of another rank, are not.
+/// Whether an array's elements lie side by side in row-major order. Strides along extents of 1 do not matter, and an
+/// empty array is contiguous. A shape that is not valid, or strides of another rank, are not.
 bool is_contiguous(const Shape& shape, const Strides& strides);
 
-/// The offsets, in elements, of the first and the last element in memory, counted from element [0, 0, ...].
+/// The offsets of an array's first and last element in memory, in elements from element [0, 0, ...].
 struct OffsetSpan {
   std::int64_t lowest = 0;
   std::int64_t highest = -1;
@@ -138,8 +144,8 @@ struct OffsetSpan {
   friend constexpr bool operator==(const OffsetSpan&, const OffsetSpan&) = default;
 };
 
-/// What an array touches; `empty()` when it has no elements. `invalid_argument` when the shape is not valid, when the
-/// ranks differ, or when an offset or the span's length does not fit in 63 bits.
+/// The memory that an array touches; `empty()` when it has no elements. `invalid_argument` when the shape is not valid,
+/// when the ranks differ, or when an offset or the span's length does not fit in 63 bits.
 Result<OffsetSpan> span_of(const Shape& shape, const Strides& strides);
 
 }  // namespace troupe::inline v0

@@ -136,8 +136,9 @@ constexpr typename To::Bits reformat(typename From::Bits bits) noexcept {
 
 }  // namespace float_bits
 
-/// Trivially copyable, exactly as large as its bits, and uninitialized by default like a float. Equality is that of
-/// the numbers (a NaN equals nothing, -0 equals 0); compare `bits` for the representation.
+/// A float of 8 or 16 bits: `f16`, `bf16` and the others are made of it. Trivially copyable, exactly as large as its
+/// bits, and uninitialized by default like a float. Equality is that of the numbers (a NaN equals nothing, -0 equals
+/// 0); compare `bits` for the representation.
 template <class FormatType>
 struct SmallFloat {
   using Format = FormatType;
@@ -171,13 +172,15 @@ struct SmallFloat {
   }
 };
 
-/// IEEE half precision: up to 65504, beyond is infinity.
+/// A float of IEEE half precision: up to 65504, beyond is infinity.
 using f16 = SmallFloat<float_bits::Format<std::uint16_t, 5, 10, float_bits::Overflow::infinity>>;
-/// The range of a float with 8 bits of precision; beyond is infinity.
+/// A float with the range of `float` and 8 bits of precision; beyond is infinity.
 using bf16 = SmallFloat<float_bits::Format<std::uint16_t, 8, 7, float_bits::Overflow::infinity>>;
-/// Up to 448, no infinities. Larger numbers and infinities saturate, as in cvt.rn.satfinite.
+/// A float of 8 bits with 3 of mantissa: up to 448, no infinities. Larger numbers and infinities saturate, as in
+/// cvt.rn.satfinite.
 using f8e4m3 = SmallFloat<float_bits::Format<std::uint8_t, 4, 3, float_bits::Overflow::saturate, false>>;
-/// Up to 57344. It has infinities, yet conversions saturate, as in cvt.rn.satfinite: only `from_bits` makes one.
+/// A float of 8 bits with 2 of mantissa: up to 57344. It has infinities, yet conversions saturate, as in
+/// cvt.rn.satfinite: only `from_bits` makes one.
 using f8e5m2 = SmallFloat<float_bits::Format<std::uint8_t, 5, 2, float_bits::Overflow::saturate>>;
 
 static_assert(sizeof(f16) == 2 && sizeof(bf16) == 2 && sizeof(f8e4m3) == 1 && sizeof(f8e5m2) == 1);

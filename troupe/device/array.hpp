@@ -26,9 +26,9 @@ class VaultBlock;
 template <Element T>
 class Array;
 
-/// A handle: const or not says nothing of the elements. Without a block it is empty: default-constructed or moved from.
-/// An empty handle has no elements, and what needs memory answers `invalid_argument`. One handle is used by one thread
-/// at a time; copies of it are independent.
+/// An array of a device whose element type is known at run time. A handle: const or not says nothing of the elements.
+/// Without a block it is empty: default-constructed or moved from. An empty handle has no elements, and what needs
+/// memory answers `invalid_argument`. One handle is used by one thread at a time; copies of it are independent.
 class AnyArray {
  public:
   AnyArray() noexcept;
@@ -109,7 +109,7 @@ class AnyArray {
   op::View view_;                                   // inside the block, and valid
 };
 
-/// An `AnyArray` whose elements are `T`: the same, and its views are typed too.
+/// An array of a device whose elements are `T`: an `AnyArray` whose views are typed, too.
 template <Element T>
 class Array : public AnyArray {
  public:

@@ -132,7 +132,8 @@ struct Keeping<R> {
 
 }  // namespace detail
 
-/// `R` is what the call gives when its op went well: `void`, the array that was read, a number.
+/// An op on its way to its end: await it, or call `get` or `submit`. `R` is what it gives when its op went well:
+/// `void`, the array that was read, a number.
 template <class R>
 class [[nodiscard("an op is submitted when it is awaited, or by get() or submit()")]] Call : public detail::CallBase {
  public:

@@ -34,8 +34,7 @@ namespace detail {
 class DeviceState;
 }  // namespace detail
 
-/// An array for code of the user's, a plugin or a kernel, and what it does with it: `reads(a)`, `writes(b)`,
-/// `updates(c)`.
+/// An array for a plugin or a kernel of yours, and what that does with it: `reads(a)`, `writes(b)`, `updates(c)`.
 class ArrayUse {
  public:
   ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
@@ -46,10 +45,14 @@ class ArrayUse {
   op::Access access_;
   AnyArray array_;
 };
+/// An array that a plugin or a kernel reads.
 inline ArrayUse reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
+/// An array that a plugin or a kernel writes without reading it.
 inline ArrayUse writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
+/// An array that a plugin or a kernel reads and writes.
 inline ArrayUse updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
 
+/// An accelerator at an address that stays, whatever becomes of the workers behind it.
 class Device {
  public:
   /// Opens a device of this machine; `info` is one of `System::devices()`. Returns when its first worker serves. It

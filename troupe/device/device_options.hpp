@@ -45,9 +45,12 @@ struct Lanes {
   }
 };
 
+/// The room for ops in a device's ring, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint64_t kDefaultRingUnits = 4096;
+/// How many ops wait in the app before a submission waits for room, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxWaiting = 65536;
 
+/// What a device can be told when it is opened.
 struct DeviceOptions {
   Isolation isolation = Isolation::process;
   Standby standby = Standby::warm;
@@ -77,6 +80,7 @@ struct DeviceOptions {
 };
 static_assert(std::is_trivially_destructible_v<DeviceOptions>, "safe inside a co_await with g++ 12");
 
+/// An accelerator of this machine, as `System::devices` lists it.
 struct DeviceInfo {
   int index = 0;
   std::string backend;  // "host", "cuda"
@@ -90,7 +94,7 @@ struct DeviceInfo {
   bool is_exclusive = false;
 };
 
-/// The memory of a device: of its arrays, or of what it shares with the app.
+/// What a device counts of its memory: of its arrays, or of what it shares with the app.
 struct VaultStats {
   std::uint64_t limit_bytes = 0;
   std::uint64_t used_bytes = 0;      // by blocks, each rounded up to 512 bytes
@@ -102,6 +106,7 @@ struct VaultStats {
   std::uint64_t frees = 0;
 };
 
+/// What a device counts: ops, workers, memory.
 struct DeviceStats {
   std::int64_t generation = 0;
   std::uint64_t submitted = 0;
@@ -112,7 +117,7 @@ struct DeviceStats {
   VaultStats host_memory;
 };
 
-/// Published on the system's event stream and given to `watch_generation` when a worker has taken over.
+/// The event that a worker has taken over: on the system's event stream, and for `watch_generation`.
 struct GenerationChanged {
   int device = 0;
   std::int64_t generation = 0;

@@ -16,8 +16,9 @@
 
 namespace troupe::inline v0 {
 
-/// Copies share the memory: what is written through one is seen through all. A const one gives const elements, as a
-/// vector does, but a copy of it does not. While an op uses the memory, the app leaves it alone.
+/// An array in memory that the app and the workers share. Copies share it, too: what is written through one is seen
+/// through all. A const one gives const elements, as a vector does, but a copy of it does not. While an op uses the
+/// memory, the app leaves it alone.
 template <Element T>
 class HostArray : public AnyArray {
  public:

@@ -33,8 +33,8 @@
 
 namespace troupe::inline v0::op {
 
-/// A family by its place in op/families.hpp, which has their names. Its ops' header says it once more, as `kBlasFamily`,
-/// so that a new family changes nothing that the others are compiled from.
+/// A family by its place in op/families.hpp, which has their names. Its ops' header says it once more, as
+/// `kBlasFamily`, so that a new family changes nothing that the others are compiled from.
 enum class Family : std::uint8_t;
 
 /// The family's number in the high byte, the op's in the low one.

@@ -15,6 +15,7 @@
 
 namespace troupe::inline v0 {
 
+/// What `gemm`, `gemm_group` and `gemv` can be told.
 struct GemmOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
@@ -22,13 +23,16 @@ struct GemmOptions {
   bool conjugate_b = false;
   Compute compute = Compute::standard;  // tf32: f32 only, where the GPU has it; elsewhere it is f32
 };
+/// What `dot` can be told.
 struct DotOptions {
   bool conjugate = false;  // the first vector
 };
+/// What `ger` can be told.
 struct GerOptions {
   detail::Factor alpha = 1.0;
   bool conjugate = false;  // the second vector
 };
+/// What `symm` and `symv` can be told.
 struct SymmOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
@@ -36,11 +40,13 @@ struct SymmOptions {
   bool hermitian = false;               // instead of symmetric
   Side side = Side::left;
 };
+/// What `syrk`, `herk`, `syr2k` and `her2k` can be told.
 struct SyrkOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
   Triangle triangle = Triangle::lower;  // the half of the result that is written
 };
+/// What `trmv`, `trsv`, `trmm` and `trsm` can be told.
 struct TriangularOptions {
   detail::Factor alpha = 1.0;
   Triangle triangle = Triangle::lower;
@@ -48,6 +54,7 @@ struct TriangularOptions {
   bool conjugate = false;      // the triangular matrix
   Side side = Side::left;
 };
+/// What `geam` can be told.
 struct GeamOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 1.0;
@@ -58,6 +65,7 @@ static_assert(std::is_trivially_destructible_v<GemmOptions> && std::is_trivially
                   std::is_trivially_destructible_v<TriangularOptions>,
               "safe inside a co_await with g++ 12");
 
+/// Vectors and matrices on a device: `gpu.blas()`.
 class Blas {
  public:
   explicit Blas(Device device) noexcept : device_(std::move(device)) {}

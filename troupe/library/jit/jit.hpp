@@ -32,12 +32,14 @@ struct GridExtents {
 
 }  // namespace detail
 
+/// How many blocks of how many threads a kernel is launched with.
 struct Grid {
   detail::GridExtents blocks = 1;
   detail::GridExtents threads = 1;  // in each block
   std::uint32_t shared_bytes = 0;   // of dynamic shared memory, for each block
 };
 
+/// What the compiler can be told.
 struct CompileOptions {
   /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math".
   std::string_view flags = {};
@@ -46,7 +48,7 @@ struct CompileOptions {
 static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
               "safe inside a co_await with g++ 12");
 
-/// What was compiled, for one device. Copies are the same program; launches under way keep it.
+/// Kernels that were compiled, for one device. Copies are the same program; launches under way keep it.
 class Program {
  public:
   Program() = default;
@@ -61,6 +63,7 @@ class Program {
   std::string log_;
 };
 
+/// Kernels of your own on a device, compiled at run time: `gpu.jit()`.
 class Jit {
  public:
   explicit Jit(Device device) noexcept : device_(std::move(device)) {}

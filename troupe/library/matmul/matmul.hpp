@@ -12,7 +12,7 @@
 
 namespace troupe::inline v0 {
 
-/// The arrays in it are only looked at during the call.
+/// What `multiply` with an epilogue can be told. The arrays in it are only looked at during the call.
 struct MatmulOptions {
   double alpha = 1;
   double beta = 0;  // needs c
@@ -29,6 +29,7 @@ struct MatmulOptions {
   const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
   const AnyArray* pre = nullptr;   // gets what the activation is given, for `gradient`; f32 f64 f16 bf16
 };
+/// What `gradient` can be told.
 struct MatmulGradientOptions {
   double alpha = 1;
   Activation activation = Activation::none;
@@ -40,6 +41,7 @@ static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,
               "safe inside a co_await with g++ 12");
 
+/// Products of matrices with an epilogue on a device: `gpu.matmul()`.
 class Matmul {
  public:
   explicit Matmul(Device device) noexcept : device_(std::move(device)) {}

@@ -12,15 +12,18 @@
 
 namespace troupe::inline v0 {
 
+/// How singular values are computed.
 enum class SvdMethod : std::uint8_t {
   automatic,  // the usual one of the backend, by way of a bidiagonal matrix
   jacobi,     // slower; small singular values of matrices whose columns differ much in size come out more exactly
 };
+/// What `svd` and `singular_values` can be told.
 struct SvdOptions {
   SvdMethod method = SvdMethod::automatic;
 };
 static_assert(std::is_trivially_destructible_v<SvdOptions>, "safe inside a co_await with g++ 12");
 
+/// Dense solvers on a device: `gpu.solver()`.
 class Solver {
  public:
   explicit Solver(Device device) noexcept : device_(std::move(device)) {}

@@ -29,7 +29,7 @@ struct Triplet {
   friend bool operator==(const Triplet&, const Triplet&) = default;
 };
 
-/// Triplets in ordinary memory, and the extents of their matrix.
+/// The elements of a sparse matrix in ordinary memory, and its extents.
 template <class T>
 struct Triplets {
   std::int64_t rows = 0;
@@ -37,20 +37,21 @@ struct Triplets {
   std::vector<Triplet<T>> elements;
 };
 
-/// What a file may at most ask for; more is refused before memory is taken.
+/// What a Matrix Market file may at most ask for; more is refused before memory is taken.
 struct MatrixMarketLimits {
   std::int64_t rows_or_columns = std::int64_t{1} << 31;
   std::int64_t elements = std::int64_t{1} << 28;  // in the file
   std::int64_t line_bytes = 1024;                 // the format itself has 1024
 };
 
-/// `T` is f32, f64, c64 or c128; a complex file needs a complex one. Elements come in the order of the file.
+/// Reads a Matrix Market file. `T` is f32, f64, c64 or c128; a complex file needs a complex one. Elements come in the
+/// order of the file.
 template <class T>
 Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimits& limits = {});
 template <class T>
 Result<Triplets<T>> read_matrix_market(const std::string& path, const MatrixMarketLimits& limits = {});
 
-/// As real or complex, general; numbers so that they are read back exactly.
+/// Writes a Matrix Market file. As real or complex, general; numbers so that they are read back exactly.
 template <class T>
 Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix);
 template <class T>

@@ -19,9 +19,10 @@ namespace op {
 struct SparseView;
 }
 
-/// A handle, cheap to copy, that shares its memory with its copies. Its structure is its own, private and never
-/// changes: it was checked when the matrix was made, so nothing that computes with it has to look again, and no call
-/// can make it point outside its arrays. Its values are an array like any other: read them, write them.
+/// A sparse matrix on a device. A handle, cheap to copy, that shares its memory with its copies. Its structure is its
+/// own, private and never changes: it was checked when the matrix was made, so nothing that computes with it has to
+/// look again, and no call can make it point outside its arrays. Its values are an array like any other: read them,
+/// write them.
 class SparseMatrix {
  public:
   /// An empty handle: what needs a matrix answers `invalid_argument`.
@@ -59,12 +60,14 @@ class SparseMatrix {
   AnyArray values_;
 };
 
+/// What `multiply` of a sparse matrix can be told.
 struct SparseMultiplyOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
   bool transpose = false;  // the sparse matrix is transposed
   bool conjugate = false;  // its elements are conjugated; together they make the adjoint
 };
+/// What `solve` with a sparse triangle can be told.
 struct SparseSolveOptions {
   detail::Factor alpha = 1.0;
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter
@@ -72,6 +75,7 @@ struct SparseSolveOptions {
   bool transpose = false;      // the triangle is taken first, and then transposed
   bool conjugate = false;
 };
+/// What `sddmm` can be told.
 struct SddmmOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
@@ -81,6 +85,7 @@ static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
                   std::is_trivially_destructible_v<SddmmOptions>,
               "safe inside a co_await with g++ 12");
 
+/// Sparse matrices on a device: `gpu.sparse()`.
 class Sparse {
  public:
   explicit Sparse(Device device) noexcept : device_(std::move(device)) {}

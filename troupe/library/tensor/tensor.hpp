@@ -53,17 +53,19 @@ class Operand {
 
 }  // namespace detail
 
-/// What the operands are multiplied by, in their order; numbers are taken as they are.
+/// What `unary`, `binary` and `ternary` multiply their operands by, in their order; numbers are taken as they are.
 struct ElementwiseOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 1.0;
   detail::Factor gamma = 1.0;
 };
-/// out = alpha (what was computed) + beta out; with a beta of 0 what was in out does not matter.
+/// What `reduce` can be told: out = alpha (what was computed) + beta out; with a beta of 0 what was in out does not
+/// matter.
 struct ReduceOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
 };
+/// What `einsum` can be told.
 struct EinsumOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
@@ -95,6 +97,7 @@ struct EinsumPlan {
   std::string to_string() const;
 };
 
+/// Contractions, reductions and functions of elements on a device: `gpu.tensor()`.
 class Tensor {
  public:
   explicit Tensor(Device device) noexcept : device_(std::move(device)) {}

@@ -10,6 +10,7 @@
 
 namespace troupe::inline v0 {
 
+/// The sketch family on a device: `gpu.sketch()`.
 class Sketch {
  public:
   explicit Sketch(Device device) noexcept : device_(std::move(device)) {}
