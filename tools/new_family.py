@@ -149,6 +149,7 @@ def make(name, root):
         print("  ./dev format          lines may be too long or too short for this name")
     print(f"  ./dev test            builds it and runs every test\n"
           f"  ./dev capabilities    writes what it can do into docs/capabilities.md\n"
+          f"  python3 tools/public_names.py . --write    writes its names into docs/reference.md\n"
           f"  ./dev gpu {name:<12}on a machine with a GPU\n"
           "  docs/new-family.md says what to change then, and in which order")
     return list(files.values())

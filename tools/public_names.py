@@ -3,7 +3,7 @@
 so that a new one shows in review: what users do not need stands in troupe::detail or is not visible at all. A page of
 the documents has all of them, each with its kind and the first sentence of its comment.
 
-  public_names.py ROOT           compares cmake/public_names.txt and docs/reference.md with the headers; says what differs
+  public_names.py ROOT           compares cmake/public_names.txt and docs/reference.md with the headers
   public_names.py ROOT --write   writes both
 
 Needs clang++, in $CLANGXX or as clang++-19 or clang++; says "skipped" when there is none."""
@@ -24,15 +24,15 @@ KINDS = ("CXXRecordDecl|ClassTemplateDecl|EnumDecl|FunctionDecl|FunctionTemplate
 NODE = re.compile(r"^((?:[|` ] )*(?:[|`]-)?)(\w+) 0x[0-9a-f]+ (.*)$")
 # The same in the text of a header, where what stands in a namespace begins its line.
 DECLARED = {
-    "class": r"class (?:\[\[.*\]\] )?{name}\b(?!;)",
-    "struct": r"struct {name}\b(?!;)",
-    "enum": r"enum class {name}\b(?!;)",
-    "concept": r"concept {name} =",
-    "type": r"using {name} =",
-    "constant": r"inline constexpr [^(=]*\b{name} =",
-    "function": r"[\w:](?:[^=;(]|\(auto\))*\b{name}\(",
+    "class": re.compile(r"class (?:\[\[.*\]\] )?(\w+)\b(?!;)"),
+    "struct": re.compile(r"struct (\w+)\b(?!;)"),
+    "enum": re.compile(r"enum class (\w+)\b(?!;)"),
+    "concept": re.compile(r"concept (\w+) ="),
+    "type": re.compile(r"using (\w+) ="),
+    "constant": re.compile(r"inline constexpr [^(=]*\b(\w+) ="),
+    "function": re.compile(r"[\w:](?:[^=;(]|\(auto\))*?\b(\w+)\((?!auto\))"),
 }
-FOLDERS = ["core", "actor", "device", "library"]
+HEADINGS = {"actor": "Actors", "device": "Devices", "library": "Libraries of a device", "core": "What they share"}
 PAGE_OPENING = """# Reference
 
 Every name that stands directly in `troupe::`, by the header that declares it. What a name promises in full stands above
@@ -99,42 +99,43 @@ def first_sentence(comment: str) -> str:
     return re.split(r"(?<=\.)\s(?=[A-Z`(])", comment, maxsplit=1)[0]
 
 
-def places_in(text: str, name: str) -> list[tuple[str, str]]:
-    """(kind, first sentence of the comment) for each declaration of the name in a header's text."""
+def explained_in(text: str) -> dict[str, tuple[str, str]]:
+    """{name: (kind, first sentence of its comment)} of what a header declares directly in the namespace."""
     lines = re.sub(r"^namespace (?:detail|float_bits|op) \{$.*?^\}", lambda block: "\n" * block[0].count("\n"), text,
                    flags=re.M | re.S).splitlines()
-    found = []
+    found: dict[str, tuple[str, str]] = {}
     for number, line in enumerate(lines):
-        kind = next((kind for kind, like in DECLARED.items() if re.match(like.format(name=name), line)), None)
-        if kind is None:
+        matches = ((kind, like.match(line)) for kind, like in DECLARED.items())
+        kind, match = next(((kind, match) for kind, match in matches if match), ("", None))
+        if match is None:
             continue
-        above = number - 1
-        while re.match(r"template <|  requires|#pragma|// NOLINT", lines[above]):
-            above -= 1
-        end = above + 1
-        while lines[above].startswith("///"):
-            above -= 1
-        found.append((kind, first_sentence(" ".join(line[3:].strip() for line in lines[above + 1:end]))))
+        end = number
+        while re.match(r"template <|  requires|#pragma", lines[end - 1]):
+            end -= 1
+        begin = end
+        while lines[begin - 1].startswith("///"):
+            begin -= 1
+        if begin < end:
+            comment = " ".join(line[3:].strip() for line in lines[begin:end])
+            found.setdefault(match[1], (kind, first_sentence(comment)))
     return found
 
 
 def page_of(root: Path, names: list[str]) -> tuple[str, list[str]]:
     """The page, and the names that no comment explains."""
     page, explained = PAGE_OPENING, set()
-    headers = [header for header in (root / "cmake" / "public_headers.txt").read_text().split() if "/op/" not in header]
-    for folder in FOLDERS:
-        page += f"\n## {folder.capitalize()}\n"
+    headers = (root / "cmake" / "public_headers.txt").read_text().split()
+    for folder, heading in HEADINGS.items():
+        page += f"\n## {heading}\n"
         for header in (header for header in headers if header.startswith(f"troupe/{folder}/")):
-            text = (root / header).read_text()
-            rows = []
-            for name in names:
-                sentences = [(kind, sentence) for kind, sentence in places_in(text, name) if sentence]
-                if sentences:
-                    kind, sentence = sentences[0]
-                    rows.append(f"| `{name}` | {kind} | {sentence.replace('|', chr(92) + '|')} |\n")
-                    explained.add(name)
-            if rows:
-                page += f"\n### `{header}`\n\n| name | kind | what it is |\n|---|---|---|\n" + "".join(rows)
+            found = explained_in((root / header).read_text())
+            shown = [name for name in names if name in found]
+            explained.update(shown)
+            if shown:
+                page += f"\n### `{header}`\n\n| name | kind | what it is |\n|---|---|---|\n"
+            for name in shown:
+                kind, sentence = found[name]
+                page += f"| `{name}` | {kind} | {sentence} |\n"
     return page, [name for name in names if name not in explained]
 
 

@@ -9,7 +9,7 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// Something with turns to run: an actor's cell. Scheduled at most once at a time, and alive until it has run.
+/// What a dispatcher runs: an actor with a turn to take. Scheduled at most once at a time, and alive until it has run.
 class Runnable {
  public:
   virtual void run() noexcept = 0;

@@ -30,7 +30,7 @@ enum class Overflow : std::uint8_t {
 
 /// How many messages a mailbox holds, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
-/// The most that `SpawnOptions` may say.
+/// How many messages a mailbox may hold at most.
 inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
 /// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;

@@ -39,7 +39,7 @@ struct Backoff {
 
 /// How many restarts an actor has per window, unless its `Supervision` says otherwise.
 inline constexpr int kDefaultMaxRestarts = 10;
-/// How long such a window is, unless its `Supervision` says otherwise.
+/// How long the window is in which an actor's restarts are counted, unless its `Supervision` says otherwise.
 inline constexpr Duration kDefaultRestartWindow = std::chrono::seconds(10);
 
 /// What happens when an actor fails. Trivially destructible, like every options struct: g++ 12 destroys other

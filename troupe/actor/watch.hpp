@@ -20,7 +20,7 @@ enum class StopReason : std::uint8_t {
   shutdown,        // the system shuts down
 };
 
-/// The name of a reason, as spelled above.
+/// The name of a reason, spelled as its enumerator.
 std::string_view name(StopReason reason) noexcept;
 
 /// What a watcher receives, once per watch. By then the actor's name is free again.

@@ -174,17 +174,17 @@ constexpr ComputeType<T> to_compute(T value) noexcept {
 
 }  // namespace detail
 
-/// How many bytes an element takes.
+/// How many bytes an element of that type takes.
 constexpr std::int64_t size_bytes(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return static_cast<std::int64_t>(sizeof(T)); });
 }
 
-/// Whether it is a real floating-point type, of any size.
+/// Whether a type is a real floating-point type, of any size.
 constexpr bool is_floating(DType dtype) {
   return visit(dtype,
                []<class T>(std::type_identity<T>) { return std::floating_point<T> || detail::kIsSmallFloat<T>; });
 }
-/// Whether it is c64 or c128.
+/// Whether a type is c64 or c128.
 constexpr bool is_complex(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return detail::kIsComplex<T>; });
 }
@@ -198,11 +198,11 @@ constexpr DType real_type(DType dtype) noexcept {
 
 }  // namespace detail
 
-/// Whether it is an integer type; `bool` is none.
+/// Whether a type is an integer type; `bool` is none.
 constexpr bool is_integer(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && !std::same_as<T, bool>; });
 }
-/// Whether it can hold -1: the signed integers, all floating-point types, and complex.
+/// Whether a type can hold -1: the signed integers, all floating-point types, and complex.
 constexpr bool is_signed(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return !std::unsigned_integral<T>; });
 }

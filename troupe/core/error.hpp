@@ -37,7 +37,7 @@ enum class ErrorKind : std::uint8_t {
 /// How many kinds of errors there are.
 inline constexpr int kErrorKinds = 18;
 
-/// The name of a kind of error, as spelled above.
+/// The name of a kind of error, spelled as its enumerator.
 std::string_view name(ErrorKind kind) noexcept;
 
 /// Where an error came from. Empty or negative fields are unknown or do not apply.

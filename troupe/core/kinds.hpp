@@ -57,7 +57,7 @@ enum class Activation : std::uint8_t {
 /// How a sparse matrix is stored. CSR: compressed rows. CSC: compressed columns. COO: row and column of each element.
 /// BSR: compressed rows of dense square blocks, each row-major.
 enum class SparseFormat : std::uint8_t { csr, csc, coo, bsr, kLast = bsr };
-/// The name of one of these choices, as spelled here; that of a format in capitals.
+/// The name of a choice, spelled as its enumerator; that of a sparse format in capitals.
 constexpr std::string_view name(SparseFormat format) noexcept {
   constexpr std::array<std::string_view, 4> kNames{"CSR", "CSC", "COO", "BSR"};
   return kNames[static_cast<std::size_t>(format)];

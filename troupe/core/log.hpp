@@ -17,7 +17,7 @@ namespace troupe::inline v0 {
 /// How much a sentence in the log matters.
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-/// The name of a level, as spelled above.
+/// The name of a level, spelled as its enumerator.
 std::string_view name(LogLevel level) noexcept;
 
 /// A sentence for the log, and who says it when.

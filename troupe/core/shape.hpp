@@ -111,7 +111,7 @@ Result<void> check(const Shape& shape);
 
 /// How many elements an array of that shape has.
 Result<std::int64_t> element_count(const Shape& shape);
-/// How many bytes they take.
+/// How many bytes the elements of an array of that shape take.
 Result<std::int64_t> size_bytes(const Shape& shape, DType dtype);
 
 namespace detail {

@@ -48,9 +48,9 @@ class ArrayUse {
 };
 /// An array that a plugin or a kernel reads.
 inline ArrayUse reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
-/// An array that it writes whole, whatever was in it.
+/// An array that a plugin or a kernel writes without reading it.
 inline ArrayUse writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
-/// An array that it reads and writes.
+/// An array that a plugin or a kernel reads and writes.
 inline ArrayUse updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
 
 /// An accelerator at an address that stays, whatever becomes of the workers behind it.

@@ -13,7 +13,7 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// What `multiply` can be told. The arrays in it are only looked at during the call.
+/// What `multiply` with an epilogue can be told. The arrays in it are only looked at during the call.
 struct MatmulOptions {
   double alpha = 1;
   double beta = 0;  // needs c

@@ -61,14 +61,14 @@ class SparseMatrix {
   AnyArray values_;
 };
 
-/// What `multiply` can be told.
+/// What `multiply` of a sparse matrix can be told.
 struct SparseMultiplyOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
   bool transpose = false;  // the sparse matrix is transposed
   bool conjugate = false;  // its elements are conjugated; together they make the adjoint
 };
-/// What `solve` can be told.
+/// What `solve` with a sparse triangle can be told.
 struct SparseSolveOptions {
   detail::Factor alpha = 1.0;
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter

@@ -30,7 +30,7 @@ __device__ inline Offsets offsets(const Layout& layout, long long index) {
 /// a + b c, without the detour for infinities that the product of complex numbers takes.
 template <class T>
 __device__ T plus_product(T a, T b, T c) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(a.real() + (b.real() * c.real() - b.imag() * c.imag()),
              a.imag() + (b.real() * c.imag() + b.imag() * c.real()));
   else
@@ -39,7 +39,7 @@ __device__ T plus_product(T a, T b, T c) {
 
 template <class T>
 __device__ T conjugated_if(bool conjugates, T number) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return conjugates ? T(number.real(), -number.imag()) : number;
   else
     return number;
@@ -47,7 +47,7 @@ __device__ T conjugated_if(bool conjugates, T number) {
 
 template <class T>
 __device__ T without_imaginary(T number) {
-  if constexpr (kIsComplex<T>)
+  if constexpr (detail::kIsComplex<T>)
     return T(number.real(), 0);
   else
     return number;

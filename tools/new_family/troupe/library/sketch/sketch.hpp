@@ -11,6 +11,7 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+/// The sketch family on a device: `gpu.sketch()`.
 class Sketch {
  public:
   explicit Sketch(Device device) noexcept : device_(std::move(device)) {}
