@@ -30,7 +30,7 @@ class LibraryRefusals : public DeviceTest {
     return value(device.array<T>(shape));
   }
 
-  Device device = value(system.device("host", {.isolation = Isolation::thread, .standby = Standby::none}));
+  Device device = open({.standby = Standby::none});
   const AnyArray none;
   const double nan = std::numeric_limits<double>::quiet_NaN();
 };
