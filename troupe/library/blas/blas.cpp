@@ -30,11 +30,24 @@ op::View transposed(const op::View& matrix) {
 }
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
 
+/// An array under the name that the call gives it.
+struct NamedArray {
+  std::string_view name;
+  const AnyArray& array;
+};
+
+Result<void> check_rank(std::string_view call, int rank, const NamedArray& array) {
+  if (!array.array)
+    return refuse(call, std::string(array.name) + " is an empty handle: default-constructed or moved from");
+  return op::check_ranks(call, rank, {{array.name, array.array.view()}});
+}
+
 /// Vectors where a call takes vectors, in the words of that call; the rest is checked with the op.
-Result<void> check_ranks(std::string_view call, std::initializer_list<op::NamedView> vectors,
-                         std::initializer_list<op::NamedView> matrices) {
-  TROUPE_TRY(op::check_ranks(call, 1, vectors));
-  return op::check_ranks(call, 2, matrices);
+Result<void> check_ranks(std::string_view call, std::initializer_list<NamedArray> vectors,
+                         std::initializer_list<NamedArray> matrices) {
+  for (const NamedArray& vector : vectors) TROUPE_TRY(check_rank(call, 1, vector));
+  for (const NamedArray& matrix : matrices) TROUPE_TRY(check_rank(call, 2, matrix));
+  return {};
 }
 
 /// A vector is multiplied from the left only.
@@ -44,7 +57,7 @@ Unexpected refuse_right(std::string_view call) {
 
 /// a x fits into y.
 Result<void> check_gemv(std::string_view call, const AnyArray& a, const AnyArray& x, const AnyArray& y) {
-  TROUPE_TRY(check_ranks(call, {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}}));
+  TROUPE_TRY(check_ranks(call, {{"x", x}, {"y", y}}, {{"a", a}}));
   if (a.shape()[1] == x.shape()[0] && a.shape()[0] == y.shape()[0]) return {};
   return refuse(call, "a is " + a.shape().to_string() + ", x is " + x.shape().to_string() + " and y is " +
                           y.shape().to_string() + "; x must be " + Shape{a.shape()[1]}.to_string() + " and y must be " +
@@ -134,7 +147,7 @@ Call<void> Blas::gemv(const AnyArray& a, const AnyArray& x, const AnyArray& y, G
 }
 
 Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, GerOptions options) const {
-  Result<void> good = check_ranks("ger", {{"x", x.view()}, {"y", y.view()}}, {{"a", a.view()}});
+  Result<void> good = check_ranks("ger", {{"x", x}, {"y", y}}, {{"a", a}});
   if (good) good = op::check_type_is_one_of("ger", {"a", a.view()}, op::kFourTypes);
   if (good) good = op::check_shape("ger", {"a", a.view()}, Shape{x.shape()[0], y.shape()[0]});
   if (!good) return fail(std::move(good).error());
@@ -143,7 +156,8 @@ Call<void> Blas::ger(const AnyArray& x, const AnyArray& y, const AnyArray& a, Ge
 }
 
 Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, SymmOptions options) const {
-  Result<void> good = op::check_square("symv", {"a", a.view()});
+  Result<void> good = check_rank("symv", 2, {"a", a});
+  if (good) good = op::check_square("symv", {"a", a.view()});
   if (good) good = check_gemv("symv", a, x, y);
   if (good && options.side == Side::right) good = refuse_right("symv");
   if (!good) return fail(std::move(good).error());
@@ -151,12 +165,12 @@ Call<void> Blas::symv(const AnyArray& a, const AnyArray& x, const AnyArray& y, S
 }
 
 Call<void> Blas::trmv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
-  if (Result<void> good = op::check_ranks("trmv", 1, {{"x", x.view()}}); !good) return fail(std::move(good).error());
+  if (Result<void> good = check_rank("trmv", 1, {"x", x}); !good) return fail(std::move(good).error());
   return triangular(false, a, x, y, options);
 }
 
 Call<void> Blas::trsv(const AnyArray& a, const AnyArray& x, const AnyArray& y, TriangularOptions options) const {
-  if (Result<void> good = op::check_ranks("trsv", 1, {{"x", x.view()}}); !good) return fail(std::move(good).error());
+  if (Result<void> good = check_rank("trsv", 1, {"x", x}); !good) return fail(std::move(good).error());
   return triangular(true, a, x, y, options);
 }
 
@@ -191,7 +205,7 @@ Call<void> Blas::gemm_group(std::span<const AnyArray> a, std::span<const AnyArra
 }
 
 Call<void> Blas::symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options) const {
-  Result<void> good = check_ranks("symm", {}, {{"a", a.view()}, {"b", b.view()}, {"c", c.view()}});
+  Result<void> good = check_ranks("symm", {}, {{"a", a}, {"b", b}, {"c", c}});
   if (!good) return fail(std::move(good).error());
   return make_call(device_, make_symm(a.view(), b.view(), c.view(), options), {&a, &b, &c});
 }
@@ -227,10 +241,9 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
                             const TriangularOptions& options) const {
   const bool vectors = b.rank() == 1;
   const std::string_view name = solves ? (vectors ? "trsv" : "trsm") : (vectors ? "trmv" : "trmm");
-  Result<void> good = op::check_ranks(name, 2, {{"a", a.view()}});
-  if (good)
-    good = op::check_ranks(name, vectors ? 1 : 2,
-                           {{vectors ? "x" : "b", b.view()}, {vectors ? "y" : (solves ? "x" : "c"), out.view()}});
+  Result<void> good = check_rank(name, 2, {"a", a});
+  if (good) good = check_rank(name, vectors ? 1 : 2, {vectors ? "x" : "b", b});
+  if (good) good = check_rank(name, vectors ? 1 : 2, {vectors ? "y" : (solves ? "x" : "c"), out});
   if (good && vectors && options.side == Side::right) good = refuse_right(name);
   if (!good) return fail(std::move(good).error());
   const bool left = options.side == Side::left;
@@ -257,11 +270,11 @@ Call<void> Blas::triangular(bool solves, const AnyArray& a, const AnyArray& b, c
 }
 
 Call<void> Blas::trmm(const AnyArray& a, const AnyArray& b, const AnyArray& c, TriangularOptions options) const {
-  if (Result<void> good = op::check_ranks("trmm", 2, {{"b", b.view()}}); !good) return fail(std::move(good).error());
+  if (Result<void> good = check_rank("trmm", 2, {"b", b}); !good) return fail(std::move(good).error());
   return triangular(false, a, b, c, options);
 }
 Call<void> Blas::trsm(const AnyArray& a, const AnyArray& b, const AnyArray& x, TriangularOptions options) const {
-  if (Result<void> good = op::check_ranks("trsm", 2, {{"b", b.view()}}); !good) return fail(std::move(good).error());
+  if (Result<void> good = check_rank("trsm", 2, {"b", b}); !good) return fail(std::move(good).error());
   return triangular(true, a, b, x, options);
 }
 

@@ -1,12 +1,12 @@
 // Linear algebra on a device: `gpu.blas()`. Matrices are two-dimensional arrays with any strides, so a transposed
-// matrix is `a.transpose()`: a view, without a copy and without a flag. Row-major or column-major is a question of
-// strides as well. What an op writes overlaps nothing that it reads.
+// matrix is `a.transpose()`: a view, without a copy and without a flag. Row-major and column-major differ in their
+// strides only. An output must not overlap an input.
 //
 //   CO_TRY(co_await gpu.blas().gemm(a, b.transpose(), c, {.alpha = 2.0f}));
 //   const float product = CO_TRY(co_await gpu.blas().dot(x, y));
 //
-// Types are f32 f64 c64 c128, unless an op says more. Bad input ends in `invalid_argument`, and a type that an op does
-// not take in `unsupported`, before anything is submitted.
+// Types are f32, f64, c64 and c128, unless an op says more. Bad input is refused with `invalid_argument`, and a type
+// that an op does not take with `unsupported`, before anything is submitted.
 #pragma once
 
 #include <span>
@@ -51,7 +51,7 @@ struct SyrkOptions {
 struct TriangularOptions {
   detail::Factor alpha = 1.0;
   Triangle triangle = Triangle::lower;
-  bool unit_diagonal = false;  // the diagonal is taken for ones, and not read
+  bool unit_diagonal = false;  // the diagonal is not read; it counts as ones
   bool conjugate = false;      // the triangular matrix
   Side side = Side::left;
 };
@@ -83,7 +83,7 @@ class Blas {
   Call<void> swap(const AnyArray& x, const AnyArray& y) const;
   /// x' = cosine x + sine y, y' = cosine y - conj(sine) x.
   Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, detail::Factor sine) const;
-  /// The sum of x y, element by element; of nothing, 0.
+  /// The sum of x y, element by element; 0 when there are no elements.
   template <Element T>
   Call<T> dot(const Array<T>& x, const Array<T>& y, DotOptions options = {}) const {
     return giving<T>([&](const AnyArray& out) { return dot_into(x, y, out, options); });
@@ -93,7 +93,7 @@ class Blas {
   Call<detail::RealType<T>> nrm2(const Array<T>& x) const {
     return measure<detail::RealType<T>>(Measured::nrm2, x);
   }
-  /// The sum of the absolute values; of complex numbers, of those of both parts.
+  /// The sum of the absolute values. A complex number counts with the absolute values of both its parts.
   template <Element T>
   Call<detail::RealType<T>> asum(const Array<T>& x) const {
     return measure<detail::RealType<T>>(Measured::asum, x);
@@ -118,11 +118,11 @@ class Blas {
 
   // ---- matrices ----
 
-  /// c = alpha a b + beta c: matrices of one floating-point or complex type, or i8 into i32. With a beta of 0 what was
-  /// in c does not matter. Small floats are summed in f32. Arrays of rank 3 are batches: as many products.
+  /// c = alpha a b + beta c: matrices of one floating-point or complex type, or i8 into i32. With a beta of 0 the old
+  /// content of c is not read. Small floats are summed in f32. Arrays of rank 3 are batches, with one product for each.
   Call<void> gemm(const AnyArray& a, const AnyArray& b, const AnyArray& c, GemmOptions options = {}) const;
-  /// Several such products at once, of matrices anywhere, each of its own shape, all of one type: c[i] = alpha a[i]
-  /// b[i] + beta c[i]. Up to 64.
+  /// Up to 64 such products at once: c[i] = alpha a[i] b[i] + beta c[i]. The matrices may be anywhere and each product
+  /// may have its own shape; all must have one type.
   Call<void> gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
                         GemmOptions options = {}) const;
   /// c = alpha a b + beta c, or alpha b a + beta c, for a symmetric or Hermitian a.

@@ -1,5 +1,5 @@
-// Multiplication with an epilogue on a device: `gpu.matmul()`. The layer of a network in one op, and one pass over the
-// result instead of three: d = scale_d activation(alpha a b + beta c + bias), rounded once.
+// Multiplication with an epilogue on a device: `gpu.matmul()`. It computes a layer of a network in one op, with one
+// pass over the result instead of three: d = scale_d activation(alpha a b + beta c + bias), rounded once.
 //
 //   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu, .bias = &b}));
 //
@@ -13,30 +13,32 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// What `multiply` with an epilogue can be told. The arrays in it are only looked at during the call.
+/// What `multiply` with an epilogue can be told. The pointers to arrays need to be valid only during the call.
 struct MatmulOptions {
   double alpha = 1;
   double beta = 0;  // needs c
   Activation activation = Activation::none;
   Compute compute = Compute::standard;
-  /// What numbers in 8 bits stand for: each times its scale. scale_d is applied to the result before it is rounded.
+  /// Scales for 8-bit floats: an element of a stands for itself times scale_a, an element of b for itself times
+  /// scale_b. The result is multiplied by scale_d before it is rounded.
   double scale_a = 1;
   double scale_b = 1;
   double scale_d = 1;
-  /// The first time a shape is seen its algorithms are measured, which takes some milliseconds, and the fastest is
-  /// used from then on; it is kept in the file that $TROUPE_MATMUL_TUNING names. Otherwise the library's own guess is.
+  /// When a shape is seen for the first time, its algorithms are measured, which takes some milliseconds, and the
+  /// fastest is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps it. Without autotune the library
+  /// chooses.
   bool autotune = false;
   const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16
   const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
-  const AnyArray* pre = nullptr;   // gets what the activation is given, for `gradient`; f32 f64 f16 bf16
+  const AnyArray* pre = nullptr;   // output: the input of the activation, for `gradient`; f32 f64 f16 bf16
 };
 /// What `gradient` can be told.
 struct MatmulGradientOptions {
   double alpha = 1;
   Activation activation = Activation::none;
   Compute compute = Compute::standard;
-  const AnyArray* pre = nullptr;            // what the activation was given; of relu, what it gave will do as well
-  const AnyArray* bias_gradient = nullptr;  // gets the sums of d's columns
+  const AnyArray* pre = nullptr;            // the input of the activation; for relu its output works as well
+  const AnyArray* bias_gradient = nullptr;  // output: the sums of the columns of d
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,
@@ -49,7 +51,8 @@ class Matmul {
 
   /// d = scale_d activation(alpha scale_a scale_b a b + beta c + bias).
   Call<void> multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options = {}) const;
-  /// The way back through an activation: d = alpha a b times the activation's slope at `pre`. f32 f64 f16 bf16.
+  /// The gradient through an activation: d = alpha a b, each element times the slope of the activation at `pre`. f32
+  /// f64 f16 bf16.
   Call<void> gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
                       MatmulGradientOptions options = {}) const;
 

@@ -1,11 +1,11 @@
 // Dense solvers on a device: `gpu.solver()`. Matrices are two-dimensional arrays of f32, f64, c64 or c128 with any
-// strides; an array of rank 3 is a batch of them, and the same functions take it. Inputs are read and outputs written,
-// never one and the same memory, so that everything can be run again after a crash.
+// strides; an array of rank 3 is a batch of them, and the same functions take it. Outputs must not overlap inputs, so
+// that every call can be run again after a crash.
 //
 //   CO_TRY(co_await gpu.solver().solve(a, b, x));  // a [n, n]; b and x [n] or [n, k]
 //
-// A matrix that does not allow what is asked of it (singular, not positive definite, no convergence) ends the call in
-// `numerical_error`, which says where, and for a batch how many. What was to be written is tainted then.
+// When the matrix is singular or not positive definite, or an iteration does not converge, the call ends in
+// `numerical_error`. The message says where, and for a batch how many matrices failed. The outputs are tainted then.
 #pragma once
 
 #include "troupe/device/device.hpp"
@@ -16,7 +16,7 @@ namespace troupe::inline v0 {
 /// How singular values are computed.
 enum class SvdMethod : std::uint8_t {
   automatic,  // the usual one of the backend, by way of a bidiagonal matrix
-  jacobi,     // slower; small singular values of matrices whose columns differ much in size come out more exactly
+  jacobi,     // slower; more exact for small singular values when the columns differ much in size
 };
 /// What `svd` and `singular_values` can be told.
 struct SvdOptions {
@@ -36,42 +36,43 @@ class Solver {
   /// The same for a Hermitian positive definite a, of which only the lower triangle is read: half the work.
   Call<void> solve_positive(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
   Call<void> inverse(const AnyArray& a, const AnyArray& out) const;
-  /// The determinant of a matrix; a singular one has 0.
+  /// The determinant of a matrix; that of a singular matrix is 0.
   template <Element T>
   Call<T> determinant(const Array<T>& a) const {
     Result<HostArray<T>> number = device_.host_array<T>({1});
     if (!number) return fail(std::move(number).error());
     return {determinant_into(a, *number), std::move(*number)};
   }
-  /// Those of a batch [batch, n, n], into [batch].
+  /// The determinants of a batch [batch, n, n], into [batch].
   Call<void> determinants(const AnyArray& a, const AnyArray& out) const;
 
   // ---- factorizations ----
 
-  /// p a = l u for a [m, n] of any shape, both in `lu` [m, n]: l below the diagonal, which is 1 throughout, u on and
-  /// above it. For i from 0 upwards, row i was exchanged with row `pivots[i]` (i32, as many as the lesser of m and n).
+  /// p a = l u for a [m, n] of any shape. `lu` [m, n] holds both factors: l below the diagonal (the diagonal of l is
+  /// all ones and not stored), u on and above it. For i from 0 upwards, row i was exchanged with row `pivots[i]`;
+  /// pivots is i32, and as long as the lesser of m and n.
   Call<void> lu(const AnyArray& a, const AnyArray& lu, const AnyArray& pivots) const;
-  /// a x = b, by what `lu` gave for a square a.
+  /// a x = b, with the factors and pivots that `lu` gave for a square a.
   Call<void> lu_solve(const AnyArray& lu, const AnyArray& pivots, const AnyArray& b, const AnyArray& x) const;
   /// a = l l^H for a Hermitian positive definite a, of which only the lower triangle is read; zeros above l's diagonal.
   Call<void> cholesky(const AnyArray& a, const AnyArray& l) const;
   Call<void> cholesky_solve(const AnyArray& l, const AnyArray& b, const AnyArray& x) const;
   /// a = q r for a [m, n] of any shape: q [m, k] and r [k, n] with k the lesser of m and n, or q [m, m] and r [m, n].
   Call<void> qr(const AnyArray& a, const AnyArray& q, const AnyArray& r) const;
-  /// a [m, n], b [m] or [m, k], x [n] or [n, k]: the x for which |a x - b| is least when a has more rows, the smallest
-  /// of all with a x = b when it has more columns. `numerical_error` when columns (or rows) of a depend on each other,
-  /// as far as the type can tell: `svd` has an answer then.
+  /// a [m, n], b [m] or [m, k], x [n] or [n, k]. When a has more rows than columns: the x for which |a x - b| is least.
+  /// When it has more columns: the smallest x with a x = b. `numerical_error` when columns (or rows) of a depend on
+  /// each other, as far as the type can tell; use `svd` then.
   Call<void> least_squares(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
 
   // ---- singular values and eigenvalues ----
 
-  /// a = u diag(s) vt for a [m, n]; s is real, falling, and has the lesser of m and n, k. Thin: u [m, k] and vt [k, n].
-  /// Full: u [m, m] and vt [n, n].
+  /// a = u diag(s) vt for a [m, n]; s [k] is real and descending, where k is the lesser of m and n. Thin: u [m, k] and
+  /// vt [k, n]. Full: u [m, m] and vt [n, n].
   Call<void> svd(const AnyArray& a, const AnyArray& u, const AnyArray& s, const AnyArray& vt,
                  SvdOptions options = {}) const;
   Call<void> singular_values(const AnyArray& a, const AnyArray& s, SvdOptions options = {}) const;
-  /// a v[:, i] = w[i] v[:, i] for a symmetric or Hermitian a, of which only the lower triangle is read; w is real, and
-  /// rising.
+  /// a v[:, i] = w[i] v[:, i] for a symmetric or Hermitian a, of which only the lower triangle is read; w is real and
+  /// ascending.
   Call<void> eigh(const AnyArray& a, const AnyArray& w, const AnyArray& v) const;
   /// a v[:, i] = w[i] b v[:, i] with a positive definite b; v^H b v = 1.
   Call<void> eigh(const AnyArray& a, const AnyArray& b, const AnyArray& w, const AnyArray& v) const;

@@ -1,10 +1,10 @@
-// Sparse matrices on a device: `gpu.sparse()`. A matrix is checked once, when it is made; then it computes.
+// Sparse matrices on a device: `gpu.sparse()`. A matrix is checked once, when it is made, and never again.
 //
 //   SparseMatrix a = CO_TRY(co_await gpu.sparse().csr(rows, columns, offsets, indices, values));
 //   CO_TRY(co_await gpu.sparse().multiply(a, x, y, {.alpha = 2.0}));
 //
-// Values are f32, f64, c64 or c128; indices are i32 or i64. What gives a `Call` has `get()` for plain threads; what
-// gives a `Task` has a twin that ends in `_now`.
+// Values are f32, f64, c64 or c128; indices are i32 or i64. In plain threads, use `get()` on a function that gives a
+// `Call`, and the twin that ends in `_now` of a function that gives a `Task`.
 #pragma once
 
 #include <span>
@@ -20,22 +20,21 @@ namespace op {
 struct SparseView;
 }
 
-/// A sparse matrix on a device. A handle, cheap to copy, that shares its memory with its copies. Its structure is its
-/// own, private and never changes: it was checked when the matrix was made, so nothing that computes with it has to
-/// look again, and no call can make it point outside its arrays. Its values are an array like any other: read them,
-/// write them.
+/// A sparse matrix on a device. It is a handle: cheap to copy, and copies share their memory. The structure belongs to
+/// the matrix alone and never changes: it was checked when the matrix was made, so no op has to check it again, and none
+/// can reach outside its arrays. The values are an array like any other: you may read and write them.
 class SparseMatrix {
  public:
-  /// An empty handle: what needs a matrix answers `invalid_argument`.
+  /// An empty handle: functions that need a matrix refuse it with `invalid_argument`.
   SparseMatrix() = default;
   explicit operator bool() const noexcept { return static_cast<bool>(indices_); }
 
   SparseFormat format() const noexcept { return format_; }
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t columns() const noexcept { return columns_; }
-  /// Elements that are stored, zero or not; of BSR all those of its blocks.
+  /// The number of stored elements, zero or not; for BSR all elements of its blocks.
   std::int64_t nonzeros() const noexcept { return values_.element_count(); }
-  /// How many rows and columns a block has: 1 of all but BSR.
+  /// How many rows and columns a block has: 1 for all formats but BSR.
   std::int64_t block_size() const noexcept { return block_; }
   DType dtype() const noexcept { return values_.dtype(); }
   /// i32 or i64.
@@ -109,8 +108,8 @@ class Sparse {
   Call<SparseMatrix> bsr(std::int64_t rows, std::int64_t columns, std::int64_t block_size, const AnyArray& offsets,
                          const AnyArray& indices, const AnyArray& values) const;
 
-  /// CSR from elements in ordinary memory, in any order; those of one place are added. They are checked and copied
-  /// before this returns, and on their way to the device then. Any thread.
+  /// CSR from elements in ordinary memory, in any order; elements of one place are added. They are checked and copied
+  /// before this returns, and then sent to the device. Any thread.
   template <class T>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
                                      DType index_type = DType::i32) const;
@@ -135,10 +134,11 @@ class Sparse {
   Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
   /// `out` becomes the matrix: dense, of the same type and extents, any strides.
   Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
-  /// CSR of what is not zero in a dense matrix of any strides. `invalid_argument` if that changes meanwhile.
+  /// CSR with the elements of a dense matrix that are not zero; any strides. `invalid_argument` when the number of them
+  /// changes meanwhile.
   Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
   Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
-  /// Its elements in ordinary memory, sorted by row, then by column. `T` is its type.
+  /// The elements in ordinary memory, sorted by row, then by column. `T` must be the type of the matrix.
   template <class T>
   Task<Result<Triplets<T>>> triplets(const SparseMatrix& matrix) const;
   template <class T>
@@ -149,8 +149,8 @@ class Sparse {
 
   // ---- computing ----
 
-  /// y = alpha matrix x + beta y: vectors, or dense matrices of any strides. With a beta of 0 what was in y does not
-  /// matter.
+  /// y = alpha matrix x + beta y: vectors, or dense matrices of any strides. With a beta of 0 the old content of y is
+  /// not read.
   Call<void> multiply(const SparseMatrix& matrix, const AnyArray& x, const AnyArray& y,
                       SparseMultiplyOptions options = {}) const;
   /// Solves triangle x = alpha b for x: vectors, or dense matrices of any strides. `numerical_error` names the first
@@ -159,8 +159,8 @@ class Sparse {
                    SparseSolveOptions options = {}) const;
   /// The product of dense matrices where the matrix has elements: its values become alpha (a b) + beta values.
   Call<void> sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options = {}) const;
-  /// The product of two sparse matrices of one type, as CSR. What cancels out stays as a zero. Both may have any
-  /// format; others than CSR are converted.
+  /// The product of two sparse matrices of one type, as CSR. Elements that cancel out stay, as zeros. Both matrices may
+  /// have any format; formats other than CSR are converted.
   Task<Result<SparseMatrix>> product(const SparseMatrix& a, const SparseMatrix& b) const;
   Result<SparseMatrix> product_now(const SparseMatrix& a, const SparseMatrix& b) const;
 

@@ -33,7 +33,8 @@ class Axes {
   std::size_t count_;
 };
 
-/// An array, or a number that stands for one full of it. Only for the length of a call: it does not keep the array.
+/// An array, or a number that stands for an array full of that number. It does not keep the array: use it for the
+/// length of a call only.
 class Operand {
  public:
   Operand(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
@@ -54,14 +55,15 @@ class Operand {
 
 }  // namespace detail
 
-/// What `unary`, `binary` and `ternary` multiply their operands by, in their order; numbers are taken as they are.
+/// What `unary`, `binary` and `ternary` multiply each array operand by: the first by alpha, the second by beta, the
+/// third by gamma. An operand that is a number has no factor.
 struct ElementwiseOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 1.0;
   detail::Factor gamma = 1.0;
 };
-/// What `reduce` can be told: out = alpha (what was computed) + beta out; with a beta of 0 what was in out does not
-/// matter.
+/// What `reduce` can be told: out = alpha (what was computed) + beta out. With a beta of 0 the old content of out is not
+/// read.
 struct ReduceOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
@@ -103,27 +105,29 @@ class Tensor {
  public:
   explicit Tensor(Device device) noexcept : device_(std::move(device)) {}
 
-  // Every function: outputs do not overlap inputs. `invalid_argument` for shapes that do not go together, `unsupported`
-  // for a type that the operation has not, both before anything is submitted.
+  // For every function: outputs must not overlap inputs. Shapes that do not fit are refused with `invalid_argument`,
+  // and types that the operation does not take with `unsupported`, both before anything is submitted.
 
-  /// c = alpha (the sum over all letters that c has not) + beta c: "bik,bkj->bij" and anything else of two operands,
-  /// also with diagonals ("iij,j->i"). A text that cannot be is answered with a mark below the character.
+  /// c = alpha (the sum over all letters that are not in c) + beta c: "bik,bkj->bij" and any other text with two
+  /// operands, also with diagonals ("iij,j->i"). When the text is wrong, the message marks the character.
   Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
                     EinsumOptions options = {}) const;
-  /// The same of one operand: sums, permutations, diagonals, traces. There is only one way to do it: no engine.
+  /// The same with one operand: sums, permutations, diagonals, traces. There is only one way to compute it, so the
+  /// engine must be automatic.
   Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options = {}) const;
   /// How the einsum would be done on this device.
   Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
                              EinsumOptions options = {}) const;
-  /// The same for an output without gaps that need not be there.
+  /// The same for an output that does not exist yet and would be contiguous.
   Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b,
                              EinsumOptions options = {}) const;
 
-  /// Over the given axes, which out has with an extent of 1 or has not. Kept in f64 until the end. The norm of complex
-  /// numbers is real: f32 for c64, f64 for c128. Of nothing: 0, the product 1; minimum, maximum and mean are refused.
+  /// Reduces the given axes. Out may keep them, with an extent of 1, or leave them out. Intermediate results are f64.
+  /// The norm of complex numbers is real: f32 for c64, f64 for c128. Of no elements, the sum and the norm are 0 and the
+  /// product is 1; minimum, maximum and mean are refused.
   Call<void> reduce(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                     ReduceOptions options = {}) const;
-  /// Over all axes; gives the number. (The norm of complex numbers is of another type: it takes an output.)
+  /// Reduces all axes and gives the number. (The norm of complex numbers has another type: pass an output for it.)
   template <Element T>
   Call<T> reduce(Reduction function, const Array<T>& in) const {
     Result<HostArray<T>> number = device_.host_array<T>(Shape());
@@ -134,8 +138,8 @@ class Tensor {
   /// Axis i of out is axis `order[i]` of in; times alpha.
   Call<void> permute(const AnyArray& in, detail::Axes order, const AnyArray& out, detail::Factor alpha = 1.0) const;
 
-  /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. Operands are repeated along
-  /// axes that they have not, or with an extent of 1 (NumPy's rules); out has the shape that comes of it.
+  /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. An operand is repeated
+  /// along the axes that it lacks or that have an extent of 1 (NumPy's rules). Out must have the resulting shape.
   Call<void> unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options = {}) const;
   Call<void> binary(Binary function, detail::Operand a, detail::Operand b, const AnyArray& out,
                     ElementwiseOptions options = {}) const;
