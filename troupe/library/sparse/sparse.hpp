@@ -21,8 +21,8 @@ struct SparseView;
 }
 
 /// A sparse matrix on a device. It is a handle: cheap to copy, and copies share their memory. The structure belongs to
-/// the matrix alone and never changes: it was checked when the matrix was made, so no op has to check it again, and none
-/// can reach outside its arrays. The values are an array like any other: you may read and write them.
+/// the matrix alone and never changes: it was checked when the matrix was made, so no op has to check it again, and
+/// none can reach outside its arrays. The values are an array like any other: you may read and write them.
 class SparseMatrix {
  public:
   /// An empty handle: functions that need a matrix refuse it with `invalid_argument`.

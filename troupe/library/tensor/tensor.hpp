@@ -62,8 +62,8 @@ struct ElementwiseOptions {
   detail::Factor beta = 1.0;
   detail::Factor gamma = 1.0;
 };
-/// What `reduce` can be told: out = alpha (what was computed) + beta out. With a beta of 0 the old content of out is not
-/// read.
+/// What `reduce` can be told: out = alpha (what was computed) + beta out. With a beta of 0 the old content of out is
+/// not read.
 struct ReduceOptions {
   detail::Factor alpha = 1.0;
   detail::Factor beta = 0.0;
