@@ -74,7 +74,7 @@ TEST_F(ArrayTest, of_rank_0_is_one_element) {
   EXPECT_EQ(scalar.size_bytes(), 8);
   EXPECT_EQ(scalar.transpose().rank(), 0);
   EXPECT_EQ(value(scalar.reshape({1, 1})).shape(), (Shape{1, 1}));
-  expect_invalid(scalar.select(0, 0), "has 0 dimensions");
+  expect_invalid(scalar.select(0, 0), "the array is []; it has no dimension 0");
 }
 
 TEST_F(ArrayTest, does_not_lie_over_a_block_that_is_too_small) {
@@ -181,7 +181,7 @@ TEST_F(ArrayTest, slices_of_slices_add_up) {
 TEST_F(ArrayTest, refuses_slices_outside_of_it) {
   const Array<float> array = make({3, 4});
   expect_invalid(array.slice(2, 0, 1), "slice: the array is [3, 4]; it has no dimension 2");
-  expect_invalid(array.slice(-1, 0, 1), "has 2 dimensions");
+  expect_invalid(array.slice(-1, 0, 1), "it has no dimension -1");
   expect_invalid(array.slice(1, 0, 5), "slice from 0 to 5 with step 1 does not lie in dimension 1 of [3, 4]");
   expect_invalid(array.slice(1, -1, 2), "does not lie in");
   expect_invalid(array.slice(1, 3, 2), "does not lie in");
@@ -189,7 +189,7 @@ TEST_F(ArrayTest, refuses_slices_outside_of_it) {
   expect_invalid(array.slice(1, 3, -2, -1), "does not lie in");
   expect_invalid(array.slice(1, 1, 3, -1), "does not lie in");
   expect_invalid(array.slice(1, kLeast, kMost), "does not lie in");
-  expect_invalid(array.slice(1, 0, 1, 0), "step 0");
+  expect_invalid(array.slice(1, 0, 1, 0), "step is 0; it must not be 0");
 }
 
 TEST_F(ArrayTest, selects_one_index_and_drops_the_dimension) {
