@@ -23,8 +23,8 @@ def closure(root: Path) -> list[str]:
             unread += INCLUDE.findall((root / name).read_text())
     return sorted(found)
 
-NAMESPACE = re.compile(r"^(#pragma GCC visibility push\(default\)\n)?namespace troupe.*?^\}  // namespace troupe[^\n]*\n"
-                       r"(#pragma GCC visibility pop\n)?", re.MULTILINE | re.DOTALL)
+NAMESPACE = re.compile(r"^(#pragma GCC visibility push\(default\)\n)?namespace troupe.*?^\}  // namespace troupe[^\n]*"
+                       r"\n(#pragma GCC visibility pop\n)?", re.MULTILINE | re.DOTALL)
 
 
 def hidden(root: Path, names: list[str]) -> list[str]:
@@ -48,8 +48,8 @@ def main() -> int:
         print(f"{name} is in cmake/public_headers.txt and no public header includes it")
     hides = hidden(root, now)
     for name in hides:
-        print(f"{name} must have `#pragma GCC visibility push(default)` above its namespace and `#pragma GCC visibility "
-              "pop` below it: a shared library hides what it declares")
+        print(f"{name} must have `#pragma GCC visibility push(default)` above its namespace and `#pragma GCC "
+              "visibility pop` below it: a shared library hides what it declares")
     print(f"{len(now)} headers are installed")
     return 0 if now == listed and not hides else 1
 
