@@ -20,9 +20,9 @@ int main() {
   std::printf("worker process: %d (none), a[0] is %g\n", device.worker_pid(),
               static_cast<double>(value(device.read(a).get())[0]));
 
-  const std::int32_t ms = 200;
+  const std::int32_t ms = 2000;
   const Result<void> late =
-      device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).deadline(20ms).get();
+      device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).deadline(500ms).get();
   std::printf("past its deadline:   %s\n", late ? "a value" : late.error().to_string().c_str());
   const Result<void> next = device.fill(a, 2.0f).get();
   std::printf("the next op:         %s\n", next ? "a value" : next.error().to_string().c_str());
