@@ -24,7 +24,7 @@ int main() {
   const auto generation = [&] { return static_cast<long>(device.generation()); };
 
   bool holds = ends_in(ErrorKind::deadline_exceeded,
-                       "hangs, deadline 30 ms:", device.call_plugin(plugin, "hang").deadline(30ms).get());
+                       "hangs, deadline 500 ms:", device.call_plugin(plugin, "hang").deadline(500ms).get());
   value(device.nop().get());  // the next op finds the next worker
   std::printf("%-26s %ld\n", "generation:", generation());
   holds &= generation() == 2;
