@@ -1,21 +1,13 @@
 // What a device refuses by itself, side by side, on the host: options, names of devices, arrays, writes. Those of the
 // ops are in op/refusals.test.cpp, those of the libraries in library/refusals.test.cpp.
-#include "troupe/device/device_fixture.test.hpp"
+#include "troupe/device/refusals.test.hpp"
 
 namespace troupe {
 namespace {
 
 using enum ErrorKind;
 
-class DeviceRefusals : public DeviceTest {
- protected:
-  template <class R>
-  void refused(const Result<R>& result, std::string_view text, ErrorKind kind = invalid_argument) {
-    ASSERT_FALSE(result) << "expected: " << text;
-    EXPECT_EQ(result.error().message(), text);
-    EXPECT_EQ(name(result.error().kind()), name(kind)) << text;
-  }
-};
+class DeviceRefusals : public RefusalTest {};
 
 TEST_F(DeviceRefusals, of_options) {
   const auto with = [&](const DeviceOptions& options) { return system.device("host", options); };

@@ -1,9 +1,10 @@
 // What the libraries refuse by themselves, before there is an op, side by side: so that the sentences can be read, and
 // so that none changes unseen. Those of the ops are in op/refusals.test.cpp.
+#include "troupe/device/refusals.test.hpp"
+
 #include <limits>
 #include <sstream>
 
-#include "troupe/device/device_fixture.test.hpp"
 #include "troupe/library/sparse/matrix_market.hpp"
 
 namespace troupe {
@@ -11,14 +12,9 @@ namespace {
 
 using enum ErrorKind;
 
-class LibraryRefusals : public DeviceTest {
+class LibraryRefusals : public RefusalTest {
  protected:
-  template <class R>
-  void refused(const Result<R>& result, std::string_view text, ErrorKind kind = invalid_argument) {
-    ASSERT_FALSE(result) << "expected: " << text;
-    EXPECT_EQ(result.error().message(), text);
-    EXPECT_EQ(name(result.error().kind()), name(kind)) << text;
-  }
+  using RefusalTest::refused;
   template <class R>
   void refused(Call<R> call, std::string_view text, ErrorKind kind = invalid_argument) {
     const std::uint64_t before = device.stats().submitted;

@@ -76,7 +76,7 @@ void print_facts(std::FILE* out) {
   FoundLibrary driver = cuda::find_driver();
   if (driver.usable() && driver.version.empty())
     driver.problem =
-        driver.path + " is no driver: it does not tell its version, as the stub does that programs link with";
+        driver.path + " is not the driver: it gives no version. Such a file comes with the toolkit, to link against";
   std::vector<GpuFacts> gpus;
   if (driver.usable()) gpus = find_gpus(driver.problem);
   print(out, line_of(fact::kDriver, driver));
