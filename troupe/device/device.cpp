@@ -73,9 +73,8 @@ Result<void> allocate_mortal(detail::DeviceState& state, AnyArray& array, const 
 Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, const op::Views& views,
                           std::span<const AnyArray* const> arrays) {
   const auto refuse = [&](std::size_t which, ErrorKind kind, const std::string& why) {
-    const std::string call(info.name.substr(info.name.find('.') + 1));
     const std::string array(which < views.size() ? views.all()[which].name : "an array");
-    return fail(kind, call + ": " + array + " " + why);
+    return fail(kind, std::string(info.call()) + ": " + array + " " + why);
   };
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (!*arrays[i])
@@ -123,13 +122,9 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
   TROUPE_TRY(op::examine(info, op, views, toucher));
   auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   call->kind = info.kind;
-  std::size_t touched = 0;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (i >= views.size())
-      call->uses.add(arrays[i]->block(), {});  // it has no view: it is kept until the op ends
-    else if (op::element_count(*views.all()[i].view) != 0)
-      call->uses.add(arrays[i]->block(), toucher.touches().all()[touched++]);
-  }
+  for (const op::Touch& touch : toucher.touches().all()) call->uses.add(arrays[touch.view]->block(), touch);
+  for (const AnyArray* const array : arrays.subspan(views.size()))
+    call->uses.add(array->block(), {});  // it has no view: it is kept until the op ends
   op::encode(info, op, call->bytes);
   if (call->bytes.bytes().size() > op::kMaxOpBytes)
     return fail(ErrorKind::invalid_argument, std::string(info.name) + ": the op has " +

@@ -200,8 +200,6 @@ class Engine {
   std::size_t waiting_ = 0;
   std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
-  std::vector<detail::IntrusivePtr<detail::Outcome<void>>>
-      held_back_;  // submitters; only while more than `max_waiting` ops wait
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};
@@ -209,6 +207,8 @@ class Engine {
   std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};
   std::uint64_t reruns_ = 0;
   std::uint64_t culprits_ = 0;
+  /// Submitters; only while more than `max_waiting` ops wait.
+  std::vector<detail::IntrusivePtr<detail::Outcome<void>>> held_back_;
 };
 
 }  // namespace troupe::inline v0

@@ -18,7 +18,8 @@ constexpr OpInfo make_info() {
   return {.kind = Op::kKind,
           .name = Op::kName,
           .construct = [](void* place) { ::new (place) Op; },
-          .destroy = [](void* op) noexcept { static_cast<Op*>(op)->~Op(); },
+          .destroy =
+              std::is_trivially_destructible_v<Op> ? nullptr : +[](void* op) noexcept { static_cast<Op*>(op)->~Op(); },
           .move =
               [](void* from, void* place) noexcept {
                 Op* const op = static_cast<Op*>(from);
@@ -31,9 +32,9 @@ constexpr OpInfo make_info() {
                 Op::describe(*static_cast<const Op*>(op), encoder);
               },
           .decode =
-              [](void* op, wire::Reader& in) {
+              [](void* place, wire::Reader& in) {
                 Decoder decoder(in);
-                Op::describe(*static_cast<Op*>(op), decoder);
+                Op::describe(*::new (place) Op, decoder);
               },
           .views =
               [](const void* op, Views& views) {

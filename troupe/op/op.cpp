@@ -5,33 +5,25 @@
 
 namespace troupe::inline v0::op {
 
-void Touches::add_to_more(const Touch& touch) {
-  if (count_ == kInline) more_.assign(inline_.begin(), inline_.end());
-  more_.push_back(touch);
-}
-
-void Views::add_to_more(const ViewUse& use) {
-  if (count_ == kInline) more_.assign(inline_.begin(), inline_.end());
-  more_.push_back(use);
-}
-
 Result<void> Toucher::add(const Views& views) {
-  for (const ViewUse& use : views.all()) {
-    const Result<Range> found = range_of(*use.view);
+  const std::span<const ViewUse> all = views.all();
+  if (all.size() > kMaxViews) [[unlikely]]
+    return fail(ErrorKind::invalid_argument, "there are " + std::to_string(all.size()) +
+                                                 " arrays; an op takes at most " + std::to_string(kMaxViews));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ViewUse& use = all[i];
+    const Result<Footprint> found = footprint_of(*use.view);
     if (!found) [[unlikely]]
       return fail(found.error().kind(),
                   std::string(use.name) + " is not valid: " + std::string(found.error().message()));
-    const Range& range = *found;
-    if (range.empty()) continue;
-    if (touches_.size() == kMaxViews)
-      return fail(ErrorKind::invalid_argument, "there are " + std::to_string(views.size()) +
-                                                   " arrays; an op takes at most " + std::to_string(kMaxViews));
-    elements_ += static_cast<std::uint64_t>(element_count(*use.view));
+    if (found->elements == 0) continue;
+    elements_ += static_cast<std::uint64_t>(found->elements);
     const bool writes = use.access != Access::read;
-    touches_.add({.range = range,
+    touches_.add({.range = found->range,
                   .reads = use.access != Access::write,
                   .writes = writes,
-                  .whole = writes && is_dense(*use.view)});
+                  .whole = writes && (found->is_row_major || is_dense(*use.view)),
+                  .view = static_cast<std::uint8_t>(i)});
   }
   return {};
 }

@@ -74,44 +74,20 @@ struct ViewUse {
   Access access = Access::read;
 };
 
-/// The views of one op, in the order in which it describes them: the first few inline, because almost no op has more.
-class Views {
+/// A list whose first few items are inline, because almost no op has more. What is not used is not written either: one
+/// is made for every op.
+template <class T, std::size_t kInline>
+class ShortList {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
-  void add(std::string_view name, const View& view, Access access) {
+  ShortList() noexcept {}  // NOLINT(modernize-use-equals-default): the items are not
+
+  void add(const T& item) {
     if (count_ < kInline)
-      inline_[count_] = {name, &view, access};
+      ::new (&inline_[count_]) T(item);
     else
-      add_to_more({name, &view, access});
-    ++count_;
-  }
-  std::size_t size() const noexcept { return count_; }
-  std::span<const ViewUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.data(), count_}; }
-
- private:
-  static constexpr std::size_t kInline = 8;
-  void add_to_more(const ViewUse& use);
-
-  std::size_t count_ = 0;
-  std::array<ViewUse, kInline> inline_;
-  std::vector<ViewUse> more_;  // all of them, once there are too many
-};
-
-/// What one op touches. A write that is not `whole` leaves gaps in its range as they were.
-struct Touch {
-  Range range;
-  bool reads = false;
-  bool writes = false;
-  bool whole = false;
-};
-
-/// The touches of one op: the first few inline, because almost no op has more.
-class Touches {
- public:
-  void add(const Touch& touch) {
-    if (count_ < kInline)
-      inline_[count_] = touch;
-    else
-      add_to_more(touch);
+      add_to_more(item);
     ++count_;
   }
   void clear() noexcept {
@@ -119,16 +95,35 @@ class Touches {
     more_.clear();
   }
   std::size_t size() const noexcept { return count_; }
-  std::span<const Touch> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.data(), count_}; }
+  std::span<const T> all() const noexcept { return {count_ <= kInline ? inline_ : more_.data(), count_}; }
 
  private:
-  static constexpr std::size_t kInline = 6;
-  void add_to_more(const Touch& touch);
+  void add_to_more(const T& item) {
+    if (count_ == kInline) more_.assign(inline_, inline_ + kInline);
+    more_.push_back(item);
+  }
 
   std::size_t count_ = 0;
-  std::array<Touch, kInline> inline_;
-  std::vector<Touch> more_;  // all of them, once there are too many
+  std::vector<T> more_;  // all of them, once there are too many
+  union {
+    T inline_[kInline];
+  };
 };
+
+/// The views of one op, in the order in which it describes them.
+using Views = ShortList<ViewUse, 8>;
+
+/// What one op touches. A write that is not `whole` leaves gaps in its range as they were.
+struct Touch {
+  Range range;
+  bool reads = false;
+  bool writes = false;
+  bool whole = false;
+  std::uint8_t view = 0;  // which of the op's views, from 0
+};
+static_assert(kMaxViews <= 256);
+
+using Touches = ShortList<Touch, 6>;
 
 /// What the views of an op touch. Views without elements touch nothing.
 class Toucher {
@@ -152,11 +147,11 @@ class ViewCollector {
   explicit ViewCollector(Views& views) noexcept : views_(views) {}
   void begin(std::string_view) noexcept {}
   void end() noexcept {}
-  void reads(std::string_view name, const View& view) { views_.add(name, view, Access::read); }
-  void writes(std::string_view name, const View& view) { views_.add(name, view, Access::write); }
-  void updates(std::string_view name, const View& view) { views_.add(name, view, Access::update); }
+  void reads(std::string_view name, const View& view) { views_.add({name, &view, Access::read}); }
+  void writes(std::string_view name, const View& view) { views_.add({name, &view, Access::write}); }
+  void updates(std::string_view name, const View& view) { views_.add({name, &view, Access::update}); }
   void arguments(std::string_view name, const std::vector<Argument>& arguments) {
-    for (const Argument& argument : arguments) views_.add(name, argument.view, argument.access);
+    for (const Argument& argument : arguments) views_.add({name, &argument.view, argument.access});
   }
   template <class T>
   void field(std::string_view, const T&) noexcept {}

@@ -27,33 +27,24 @@ Unexpected no_header(bool is_whole, std::uint16_t version) {
                                                "; it must have version " + std::to_string(wire::kOpVersion));
 }
 
-/// "gemm" of "blas.gemm".
-std::string short_name(const OpInfo& info) { return std::string(info.name.substr(info.name.find('.') + 1)); }
-
-/// The name of the view that makes that touch: those without elements make none.
-std::string name_at(const Views& views, std::size_t touch) {
-  for (const ViewUse& use : views.all())
-    if (element_count(*use.view) != 0 && touch-- == 0) return std::string(use.name);
-  return {};
-}
-
 /// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
 Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
-  std::size_t mine = 0;
-  for (const ViewUse& use : views.all()) {
-    if (element_count(*use.view) == 0) continue;  // touches nothing
+  const auto view_of = [&](const Touch& touch) -> const ViewUse& { return views.all()[touch.view]; };
+  for (std::size_t mine = 0; mine < touches.size(); ++mine) {
     const Touch& touch = touches[mine];
-    if (touch.writes && !touch.whole && may_overlap_itself(*use.view))  // a whole one has no gaps and no overlaps
-      return fail(ErrorKind::invalid_argument, short_name(info) + " would write " + std::string(use.name) +
-                                                   ", and elements of " + std::string(use.name) +
-                                                   " overlap each other: its shape is " + use.view->shape.to_string() +
-                                                   ", its strides are " + use.view->strides.to_string());
-    for (std::size_t other = 0; other < mine; ++other)
-      if ((touch.writes || touches[other].writes) && touches[other].range.overlaps(touch.range))
-        return fail(ErrorKind::invalid_argument, short_name(info) + ": " + name_at(views, other) + " and " +
-                                                     std::string(use.name) +
+    if (touch.writes && !touch.whole && may_overlap_itself(*view_of(touch).view)) {  // a whole one has no overlaps
+      const std::string name(view_of(touch).name);
+      const View& view = *view_of(touch).view;
+      return fail(ErrorKind::invalid_argument, std::string(info.call()) + " would write " + name +
+                                                   ", and elements of " + name + " overlap each other: its shape is " +
+                                                   view.shape.to_string() + ", its strides are " +
+                                                   view.strides.to_string());
+    }
+    for (const Touch& other : touches.first(mine))
+      if ((touch.writes || other.writes) && other.range.overlaps(touch.range))
+        return fail(ErrorKind::invalid_argument, std::string(info.call()) + ": " + std::string(view_of(other).name) +
+                                                     " and " + std::string(view_of(touch).name) +
                                                      " overlap, and the op would write one of them; use another array");
-    ++mine;
   }
   return {};
 }
@@ -77,7 +68,7 @@ std::string name_of(Kind kind) {
 
 Result<void> examine(const OpInfo& info, const void* op, const Views& views, Toucher& toucher) {
   if (const Result<void> good = toucher.add(views); !good) [[unlikely]]
-    return fail(good.error().kind(), short_name(info) + ": " + std::string(good.error().message()));
+    return fail(good.error().kind(), std::string(info.call()) + ": " + std::string(good.error().message()));
   TROUPE_TRY(info.check(op));
   return check_overlaps(info, views, toucher.touches().all());
 }
@@ -97,8 +88,8 @@ Result<void> AnyOp::decode(std::span<const std::byte> bytes) {
     return no_header(in.ok(), version);
   const OpInfo* const info = find_op(kind);
   if (!info) return fail(ErrorKind::invalid_argument, "the record has " + name_of(kind) + "; there is no such op");
-  make(*info);
-  info->decode(get(), in);
+  info->decode(place(), in);
+  info_ = info;
   if (in.finished()) [[likely]]
     return {};
   clear();

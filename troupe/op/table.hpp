@@ -23,10 +23,10 @@ struct OpInfo {
   Kind kind = 0;
   std::string_view name;  // "blas.gemm"
   void (*construct)(void* place) = nullptr;
-  void (*destroy)(void* op) noexcept = nullptr;
+  void (*destroy)(void* op) noexcept = nullptr;              // null where nothing has to be done
   void (*move)(void* from, void* place) noexcept = nullptr;  // `from` is destroyed
   void (*encode)(const void* op, wire::Writer& out) = nullptr;
-  void (*decode)(void* op, wire::Reader& in) = nullptr;
+  void (*decode)(void* place, wire::Reader& in) = nullptr;  // constructs it, whatever `in` has
   void (*views)(const void* op, Views& views) = nullptr;
   /// How much work it is, in elements or multiplications; it is told how many elements its views have.
   std::uint64_t (*work)(const void* op, std::uint64_t elements) noexcept = nullptr;
@@ -36,6 +36,9 @@ struct OpInfo {
   /// Its fields by name, and back from somewhere else (op/fields.hpp).
   void (*list)(const void* op, std::vector<Field>& fields) = nullptr;
   Result<void> (*assign)(void* op, FieldSource& source) = nullptr;
+
+  /// What a user calls it: "gemm" of "blas.gemm".
+  constexpr std::string_view call() const noexcept { return name.substr(name.find('.') + 1); }
 };
 
 /// The ops of one family, by their numbers.
@@ -103,6 +106,10 @@ class AnyOp {
   }
   /// The bytes that it is encoded to.
   std::vector<std::byte> encoded() const;
+  void clear() noexcept {
+    if (info_ == nullptr) return;
+    if (const OpInfo& was = *std::exchange(info_, nullptr); was.destroy) was.destroy(place());
+  }
 
  private:
   void* place() noexcept { return &bytes_; }
@@ -114,9 +121,6 @@ class AnyOp {
     if (other.info_ == nullptr) return;
     other.info_->move(other.place(), place());
     info_ = std::exchange(other.info_, nullptr);
-  }
-  void clear() noexcept {
-    if (info_ != nullptr) std::exchange(info_, nullptr)->destroy(place());
   }
 
   const OpInfo* info_ = nullptr;

@@ -11,44 +11,51 @@ namespace troupe::inline v0::op {
 
 namespace {
 
-/// The range in one go over the dimensions; none where something is unusual or wrong, which `range_of` then finds out.
-std::optional<Range> usual_range_of(const View& view) noexcept {
-  const std::uint32_t chunk = chunk_of(view.address);
-  bool is_unusual = chunk >= kMaxChunks || view.shape.too_long() || view.strides.rank() != view.shape.rank();
+/// In one go over the dimensions; none where something is unusual or wrong, which `footprint_of` then finds out.
+std::optional<Footprint> usual_footprint_of(const View& view) noexcept {
+  const int rank = view.shape.rank();
+  if (chunk_of(view.address) >= kMaxChunks || view.shape.too_long() || view.strides.rank() != rank) return std::nullopt;
+  const std::int64_t* const extents = view.shape.begin();
+  const std::int64_t* const strides = view.strides.begin();
   std::int64_t count = 1;
-  std::int64_t reach = size_bytes(view.dtype);
-  const std::int64_t* stride = view.strides.begin();
-  for (const std::int64_t extent : view.shape) {
+  std::int64_t last = 0;  // the last element, counted from the first
+  bool is_row_major = true;
+  for (int i = rank - 1; i >= 0; --i) {
     std::int64_t further = 0;
-    is_unusual |= extent <= 0 || *stride < 0 || __builtin_mul_overflow(count, extent, &count) ||
-                  __builtin_mul_overflow(extent - 1, *stride, &further) ||
-                  __builtin_mul_overflow(further, size_bytes(view.dtype), &further) ||
-                  __builtin_add_overflow(reach, further, &reach);
-    if (is_unusual) return std::nullopt;
-    ++stride;
+    if (extents[i] <= 0 || strides[i] < 0 || __builtin_mul_overflow(extents[i] - 1, strides[i], &further) ||
+        __builtin_add_overflow(last, further, &last))
+      return std::nullopt;
+    is_row_major &= strides[i] == count;
+    if (__builtin_mul_overflow(count, extents[i], &count)) return std::nullopt;
   }
-  const std::uint64_t offset = offset_of(view.address);
-  if (is_unusual || static_cast<std::uint64_t>(reach) > kMaxChunkBytes - offset) return std::nullopt;
-  return Range{view.address, view.address + static_cast<std::uint64_t>(reach)};
+  const std::int64_t size = size_bytes(view.dtype);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(last, size, &bytes) || __builtin_add_overflow(bytes, size, &bytes) ||
+      static_cast<std::uint64_t>(bytes) > kMaxChunkBytes - offset_of(view.address))
+    return std::nullopt;
+  return Footprint{.range = {view.address, view.address + static_cast<std::uint64_t>(bytes)},
+                   .elements = count,
+                   .is_row_major = is_row_major};
 }
 
-/// Row-major and without gaps, as most views are. False also of some that are.
+/// Row-major and without gaps. False also of some that are.
 bool is_plainly_dense(const View& view) noexcept {
-  if (view.shape.rank() != view.strides.rank()) return false;
-  std::int64_t expected = 1;
-  for (int i = view.shape.rank() - 1; i >= 0; --i) {
-    const std::int64_t extent = view.shape[i];
-    if (extent <= 0 || view.strides[i] != expected || __builtin_mul_overflow(expected, extent, &expected)) return false;
-  }
-  return !view.shape.too_long();
+  const std::optional<Footprint> usual = usual_footprint_of(view);
+  return usual && usual->is_row_major;
 }
 
 }  // namespace
 
 Result<Range> range_of(const View& view) {
-  if (const std::optional<Range> usual = usual_range_of(view)) return *usual;
+  const Footprint found = TROUPE_TRY(footprint_of(view));
+  return found.range;
+}
+
+Result<Footprint> footprint_of(const View& view) {
+  if (const std::optional<Footprint> usual = usual_footprint_of(view)) [[likely]]
+    return *usual;
   const OffsetSpan span = TROUPE_TRY(span_of(view.shape, view.strides));
-  if (span.empty()) return Range{view.address, view.address};
+  if (span.empty()) return Footprint{.range = {view.address, view.address}};
   const std::uint32_t chunk = chunk_of(view.address);
   if (chunk >= kMaxChunks)  // beyond, the end of a range could even wrap to 0 and look like that of an empty one
     return fail(ErrorKind::invalid_argument, "its address is in chunk " + std::to_string(chunk) +
@@ -64,8 +71,9 @@ Result<Range> range_of(const View& view) {
   if (too_large || lowest < 0 || highest > static_cast<std::int64_t>(kMaxChunkBytes))
     return fail(ErrorKind::invalid_argument, "the shape " + view.shape.to_string() + " with the strides " +
                                                  view.strides.to_string() + " reaches out of its chunk of memory");
-  return Range{address_of(chunk, static_cast<std::uint64_t>(lowest)),
-               address_of(chunk, 0) + static_cast<std::uint64_t>(highest)};
+  return Footprint{.range = {address_of(chunk, static_cast<std::uint64_t>(lowest)),
+                             address_of(chunk, 0) + static_cast<std::uint64_t>(highest)},
+                   .elements = element_count(view)};
 }
 
 std::int64_t element_count(const View& view) noexcept {

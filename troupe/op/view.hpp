@@ -52,8 +52,15 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 
-/// What the view touches, gaps included; empty when it has no elements. `invalid_argument` when its shape is not valid,
-/// it leaves its chunk, or there can be no such chunk.
+/// What a view touches: its range, gaps included, which is empty when there are no elements; and how many there are.
+struct Footprint {
+  Range range;
+  std::int64_t elements = 0;
+  bool is_row_major = false;  // and without gaps, as most views are; maybe false of a view of one element
+};
+/// `invalid_argument` when the view's shape is not valid, it leaves its chunk, or there can be no such chunk.
+Result<Footprint> footprint_of(const View& view);
+/// The same without the count.
 Result<Range> range_of(const View& view);
 /// Elements in a view whose shape is valid.
 std::int64_t element_count(const View& view) noexcept;

@@ -94,6 +94,7 @@ class Loop {
           return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
     tracker_.add(work, toucher.touches().all());
     backend_.submit(work, op_);
+    op_.clear();  // now, when nobody waits for it, and not when the next one has come
     return {};
   }
 
