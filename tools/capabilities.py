@@ -34,6 +34,9 @@ Made by `./dev capabilities`, from what the suites say when they run. Do not edi
 
 def read_records(paths):
     table = {}
+    for path in paths:
+        if not path.exists():
+            sys.exit(f"{path} is not there: run the conformance suites first (./dev test, or ./dev gpu conformance)")
     files = [file for path in paths for file in (sorted(path.glob("*.txt")) if path.is_dir() else [path])]
     for line in [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]:
         backend, family, op, dtype, cases = line.split("\t")

@@ -7,9 +7,6 @@ namespace troupe::inline v0::op {
 
 Result<void> Toucher::add(const Views& views) {
   const std::span<const ViewUse> all = views.all();
-  if (all.size() > kMaxViews) [[unlikely]]
-    return fail(ErrorKind::invalid_argument, "there are " + std::to_string(all.size()) +
-                                                 " arrays; an op takes at most " + std::to_string(kMaxViews));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const ViewUse& use = all[i];
     const Result<Footprint> found = footprint_of(*use.view);
@@ -17,13 +14,16 @@ Result<void> Toucher::add(const Views& views) {
       return fail(found.error().kind(),
                   std::string(use.name) + " is not valid: " + std::string(found.error().message()));
     if (found->elements == 0) continue;
+    if (touches_.size() == kMaxViews) [[unlikely]]
+      return fail(ErrorKind::invalid_argument, "there are " + std::to_string(all.size()) +
+                                                   " arrays; an op takes at most " + std::to_string(kMaxViews));
     elements_ += static_cast<std::uint64_t>(found->elements);
     const bool writes = use.access != Access::read;
     touches_.add({.range = found->range,
                   .reads = use.access != Access::write,
                   .writes = writes,
                   .whole = writes && (found->is_row_major || is_dense(*use.view)),
-                  .view = static_cast<std::uint8_t>(i)});
+                  .view = static_cast<std::uint16_t>(i)});
   }
   return {};
 }

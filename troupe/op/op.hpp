@@ -119,9 +119,8 @@ struct Touch {
   bool reads = false;
   bool writes = false;
   bool whole = false;
-  std::uint8_t view = 0;  // which of the op's views, from 0
+  std::uint16_t view = 0;  // which of the op's views, from 0
 };
-static_assert(kMaxViews <= 256);
 
 using Touches = ShortList<Touch, 6>;
 
