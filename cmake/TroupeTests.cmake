@@ -11,7 +11,8 @@ set(TROUPE_GPU_TESTS "Gpu|EveryCompletion")
 
 # ThreadSanitizer looks where threads are: what follows the library's calls to a device is the same for all of its ops,
 # so one family stands for them.
-string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core|actor|wire|worker|device)/" "backend/plugin/"
+string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core/(assert|clock|log|park)|(actor|wire|worker|device)/)"
+       "backend/plugin/"
        "backend/host/(lanes/|memory/|kernels/guarded)" "library/(jit/|blas/blas\\.)")
 
 # Compile options of the tests alone. The library under test is compiled as always.
