@@ -1,5 +1,6 @@
 // Lanes: in-order queues inside a worker. Ops on different lanes overlap, unless they touch the same memory: then they
 // keep the order in which they were submitted. By default every family of ops has a lane; here a pool takes turns.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -31,6 +32,14 @@ Task<Result<double>> together(Call<void> first, Call<void> second) {
   co_return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
+/// The shortest of a few tries: on a busy machine an op may begin late.
+template <class Make>
+double shortest(System& system, const Make& make) {
+  double shortest = value(system.run(make()));
+  for (int i = 0; i < 4; ++i) shortest = std::min(shortest, value(system.run(make())));
+  return shortest;
+}
+
 int main() {
   const std::string plugin =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libdemo_plugin.so").string();
@@ -40,10 +49,10 @@ int main() {
   Array<float> a = value(pool.device.array<float>({16}));
   Array<float> b = value(pool.device.array<float>({16}));
 
-  const double one_lane = value(system.run(together(single.spin(), single.spin())));
-  const double two_lanes = value(system.run(together(pool.spin({writes(a)}), pool.spin({writes(b)}))));
-  const double both_read = value(system.run(together(pool.spin({reads(a)}), pool.spin({reads(a)}))));
-  const double both_write = value(system.run(together(pool.spin({writes(a)}), pool.spin({writes(a)}))));
+  const double one_lane = shortest(system, [&] { return together(single.spin(), single.spin()); });
+  const double two_lanes = shortest(system, [&] { return together(pool.spin({writes(a)}), pool.spin({writes(b)})); });
+  const double both_read = shortest(system, [&] { return together(pool.spin({reads(a)}), pool.spin({reads(a)})); });
+  const double both_write = shortest(system, [&] { return together(pool.spin({writes(a)}), pool.spin({writes(a)})); });
   std::printf("two ops of %d ms each, submitted at once:\n", kSpinMs);
   std::printf("  on one lane                            %5.0f ms\n", one_lane);
   std::printf("  on two lanes, writing two arrays       %5.0f ms\n", two_lanes);
