@@ -4,3 +4,10 @@ add_executable(troupe_chaos ${chaos_sources})
 target_link_libraries(troupe_chaos PRIVATE troupe_library)
 troupe_own_target(troupe_chaos)
 add_dependencies(troupe_chaos troupe_worker plugin_bad_plugin)
+
+# tests/adversary: the program behind `./dev adversary`, likewise.
+file(GLOB adversary_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/adversary/*.cpp")
+add_executable(troupe_adversary ${adversary_sources})
+target_link_libraries(troupe_adversary PRIVATE troupe_library)
+troupe_own_target(troupe_adversary)
+add_dependencies(troupe_adversary troupe_worker plugin_bad_plugin)

@@ -1,6 +1,7 @@
 // A plugin that does what bad code does, one function for each way to end a worker, and a few functions that behave, to
 // see that everybody else's work goes on. Everything bad goes through volatile, so that no compiler sees it coming.
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -249,6 +250,16 @@ TroupeStatus wait_for_flag(const TroupeCall* call) {
   return call->array_count == 3 ? copy_elements(call, call->arrays[1], call->arrays[2]) : TROUPE_OK;
 }
 
+/// Says the parameters to the app, where the worker itself speaks to it; hangs up without any.
+TroupeStatus say(const TroupeCall* call) {
+  constexpr int kSocket = 3;
+  if (call->parameter_bytes == 0)
+    shutdown(kSocket, SHUT_RDWR);
+  else
+    (void)send(kSocket, call->parameters, call->parameter_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return TROUPE_OK;
+}
+
 constexpr TroupeFunction kFunctions[] = {
     {"null", null},
     {"abort", abort_now},
@@ -266,6 +277,7 @@ constexpr TroupeFunction kFunctions[] = {
     {"sum", sum},
     {"wait_for_flag", wait_for_flag},
     {"spin_ms", spin_ms},
+    {"say", say},
 };
 constexpr TroupePlugin kPlugin = {TROUPE_PLUGIN_MAGIC, TROUPE_PLUGIN_ABI_VERSION, "bad_plugin", std::size(kFunctions),
                                   kFunctions};

@@ -50,6 +50,8 @@ struct Work {
   std::uint64_t estimate = 0;
   /// It cannot be run, and its reply is written already: it only takes its turn.
   bool refused = false;
+  /// The proof of its reply, if it has failed (`Channel::write_reply`).
+  std::uint16_t failure = 0;
   /// The timeline is raised right before it and right after it.
   bool alone = false;
   /// It writes what one of the last few ops of its lane reads: they are done, and known to be done, before it begins.

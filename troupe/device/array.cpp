@@ -97,6 +97,22 @@ op::Range AnyArray::range() const noexcept {
   return *op::range_of(view_);  // has been checked
 }
 
+Content AnyArray::content() const noexcept {
+  if (!block_ || !block_->is_tainted(range())) return Content::whole;
+  return block_->is_unknown(range()) ? Content::unknown : Content::skipped;
+}
+
+Result<void> AnyArray::accept_skipped() const {
+  if (!block_)
+    return fail(ErrorKind::invalid_argument,
+                "accept_skipped: the array is an empty handle: default-constructed or moved "
+                "from");
+  if (block_->accept_skipped(range())) return {};
+  return fail(ErrorKind::buffer_tainted,
+              "accept_skipped: an op that was writing the array was cut off or failed; write it "
+              "whole");
+}
+
 Result<void> AnyArray::check_dtype(DType dtype) const {
   if (!block_) return empty_handle("a typed array");
   if (view_.dtype == dtype) return {};

@@ -27,6 +27,13 @@ class VaultBlock;
 template <Element T>
 class Array;
 
+/// What is known of an array's content. Ops read it when it is `whole`; they end in `buffer_tainted` else.
+enum class Content : std::uint8_t {
+  whole,    // what the ops on it have made of it, in their order
+  skipped,  // ops that would have written it never began, because they read what was unknown: it is as it was
+  unknown,  // an op that was writing it was cut off or failed
+};
+
 /// An array of a device whose element type is known at run time. A handle: const or not says nothing of the elements.
 /// Without a block it is empty: default-constructed or moved from. An empty handle has no elements, and what needs
 /// memory answers `invalid_argument`. One handle is used by one thread at a time; copies of it are independent.
@@ -87,6 +94,12 @@ class AnyArray {
   /// Repeats extents of 1, and adds dimensions in front, until the shape is `shape`. The copies are one and the same
   /// memory (stride 0), so the result can be read and not written.
   Result<AnyArray> broadcast(const Shape& shape) const;
+
+  /// What is known of its content.
+  Content content() const noexcept;
+  /// Takes the array as it is after ops that would have written it were skipped: it holds what it held before them.
+  /// `buffer_tainted` when some of it is unknown, `invalid_argument` when the handle is empty.
+  Result<void> accept_skipped() const;
 
   /// The same array with its type at compile time; `invalid_argument` when it has another or is empty.
   template <Element T>

@@ -6,36 +6,71 @@
 
 namespace troupe::inline v0::detail {
 
+namespace {
+
+op::Range around(const op::Range& one, const op::Range& other) noexcept {
+  if (one.empty()) return other;
+  if (other.empty()) return one;
+  return {std::min(one.begin, other.begin), std::max(one.end, other.end)};
+}
+
+/// What is left of `range` without `gone`, in one piece.
+op::Range without(const op::Range& range, const op::Range& gone) noexcept {
+  if (gone.covers(range)) return {};
+  if (!gone.overlaps(range)) return range;
+  if (gone.begin <= range.begin) return {gone.end, range.end};
+  if (gone.end >= range.end) return {range.begin, gone.begin};
+  return range;  // a hole in the middle
+}
+
+}  // namespace
+
 void VaultBlock::taint(op::Range cut_off) noexcept {
   cut_off = {std::max(cut_off.begin, range().begin), std::min(cut_off.end, range().end)};
   if (cut_off.empty()) return;
   const std::lock_guard lock(mutex_);
-  unknown_ = unknown_.empty() ? cut_off
-                              : op::Range{std::min(unknown_.begin, cut_off.begin), std::max(unknown_.end, cut_off.end)};
+  unknown_ = around(unknown_, cut_off);
+  whole_.store(false, std::memory_order_release);
+}
+
+void VaultBlock::skip(op::Range skipped) noexcept {
+  skipped = {std::max(skipped.begin, range().begin), std::min(skipped.end, range().end)};
+  if (skipped.empty()) return;
+  const std::lock_guard lock(mutex_);
+  skipped_ = around(skipped_, skipped);
   whole_.store(false, std::memory_order_release);
 }
 
 bool VaultBlock::is_tainted(op::Range read) const noexcept {
   if (is_whole() || read.empty()) return false;
   const std::lock_guard lock(mutex_);
+  return unknown_.overlaps(read) || skipped_.overlaps(read);
+}
+
+bool VaultBlock::is_unknown(op::Range read) const noexcept {
+  const std::lock_guard lock(mutex_);
   return unknown_.overlaps(read);
+}
+
+bool VaultBlock::accept_skipped(op::Range wanted) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (unknown_.overlaps(wanted)) return false;
+  skipped_ = without(skipped_, wanted);
+  whole_.store(unknown_.empty() && skipped_.empty(), std::memory_order_release);
+  return true;
 }
 
 void VaultBlock::rewritten(op::Range written) noexcept {
   if (is_whole()) return;
   const std::lock_guard lock(mutex_);
-  if (written.covers(unknown_)) {
-    unknown_ = {};
-    whole_.store(true, std::memory_order_release);
-  } else if (written.overlaps(unknown_)) {
-    if (written.begin <= unknown_.begin) unknown_.begin = written.end;
-    if (written.end >= unknown_.end) unknown_.end = written.begin;
-  }
+  unknown_ = without(unknown_, written);
+  skipped_ = without(skipped_, written);
+  whole_.store(unknown_.empty() && skipped_.empty(), std::memory_order_release);
 }
 
 op::Range VaultBlock::tainted_range() const noexcept {
   const std::lock_guard lock(mutex_);
-  return unknown_;
+  return around(unknown_, skipped_);
 }
 
 void VaultBlock::recycle() noexcept {

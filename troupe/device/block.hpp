@@ -1,6 +1,7 @@
 // One piece of a vault, owned together by the arrays and the ops under way that use it; the last owner's release gives
 // the piece back. It also knows what recovery must know of its content: when an op that writes it was cut off, the
-// block is tainted until it is written whole again.
+// block is tainted until it is written whole again. An op that was skipped has changed nothing; its block is not what
+// the program meant it to be either, but its owner may take it as it is.
 //
 // The count is in here and not inherited, because a block without owners is not deleted: the vault uses it again.
 #pragma once
@@ -40,13 +41,20 @@ class VaultBlock {
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
   void taint(op::Range cut_off) noexcept;
-  /// Whether something in `read` is unknown. The block remembers one range around all that is, so it may say yes of
-  /// what lies between two tainted parts.
+  /// An op that writes `skipped` was not begun, because it reads what is unknown: that part is as it was, and counts as
+  /// tainted all the same.
+  void skip(op::Range skipped) noexcept;
+  /// Whether something in `read` is unknown, or was skipped. The block remembers one range around all that is, so it
+  /// may say yes of what lies between two tainted parts.
   bool is_tainted(op::Range read) const noexcept;
+  /// Whether something in `read` is unknown, and not only skipped.
+  bool is_unknown(op::Range read) const noexcept;
+  /// Takes what was skipped as it is. False when something in `wanted` is unknown: then nothing has changed.
+  bool accept_skipped(op::Range wanted) noexcept;
   /// An op that writes every byte of `written`, and reads none of it, ended well: the block is whole again if that
   /// covers what was unknown, else less of it is unknown.
   void rewritten(op::Range written) noexcept;
-  /// One range around all that is unknown; empty when the block is whole.
+  /// One range around all that is unknown or was skipped; empty when the block is whole.
   op::Range tainted_range() const noexcept;
 
   /// An op that writes it goes into a worker's ring, and is out of it with its content settled. In between nobody can
@@ -83,6 +91,7 @@ class VaultBlock {
   VaultBlock* next_idle_ = nullptr;
   mutable std::mutex mutex_;  // of what follows
   op::Range unknown_;
+  op::Range skipped_;
 };
 
 }  // namespace troupe::inline v0::detail

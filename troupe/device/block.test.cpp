@@ -124,5 +124,29 @@ TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
   EXPECT_TRUE(block->is_whole());
 }
 
+TEST_F(BlockTest, counts_what_was_skipped_as_tainted_until_its_owner_takes_it_as_it_is) {
+  block->skip(part(100, 200));
+  EXPECT_FALSE(block->is_whole());
+  EXPECT_TRUE(block->is_tainted(part(150, 151)));
+  EXPECT_FALSE(block->is_unknown(block->range()));
+  EXPECT_EQ(block->tainted_range(), part(100, 200));
+  EXPECT_TRUE(block->accept_skipped(block->range()));
+  EXPECT_TRUE(block->is_whole());
+  EXPECT_FALSE(block->is_tainted(block->range()));
+}
+
+TEST_F(BlockTest, gives_nothing_unknown_for_something_skipped) {
+  block->skip(part(0, 1000));
+  block->taint(part(400, 500));
+  EXPECT_FALSE(block->accept_skipped(block->range()));
+  EXPECT_TRUE(block->is_tainted(part(0, 10))) << "nothing has changed";
+  EXPECT_TRUE(block->accept_skipped(part(0, 400))) << "that part is as it was";
+  EXPECT_FALSE(block->is_tainted(part(0, 400)));
+  block->rewritten(part(400, 500));
+  EXPECT_FALSE(block->is_unknown(block->range()));
+  EXPECT_TRUE(block->accept_skipped(block->range()));
+  EXPECT_TRUE(block->is_whole());
+}
+
 }  // namespace
 }  // namespace troupe

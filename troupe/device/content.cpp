@@ -24,8 +24,15 @@ void taint_what_it_writes(detail::OpCall& call) noexcept {
     if (use.touch.writes) use.block->taint(use.touch.range);
 }
 
+void skip_what_it_writes(detail::OpCall& call) noexcept {
+  for (BlockUse& use : call.uses.all())
+    if (use.touch.writes) use.block->skip(use.touch.range);
+}
+
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
-  // One that reads what is unknown taints, whether it was held up in time or not: nobody can rely on the moment.
+  // One that was held back from the start has changed nothing. One that ran, and had read what became unknown
+  // meanwhile, has written who knows what.
+  const bool was_skipped = call.is_hopeless && !result && !had_begun;
   const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
   if (call.is_stale)
     result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
@@ -36,6 +43,8 @@ void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) 
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
+  } else if (was_skipped) {
+    skip_what_it_writes(call);
   } else if (had_begun || reads_unknown) {
     taint_what_it_writes(call);
   }

@@ -10,8 +10,11 @@ namespace troupe::inline v0 {
 /// it. Such an op must not run on what it would find there.
 bool reads_what_stays_unknown(const detail::OpCall& call) noexcept;
 /// An op has ended. One that ended well but read what is unknown has not ended well: `result` becomes `buffer_tainted`.
-/// What a failed op writes is tainted, unless it had not begun, by the worker's word.
+/// What a failed op writes is tainted if it had begun, by the worker's word, and skipped if it reads what is unknown
+/// and was held back for that.
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept;
 void taint_what_it_writes(detail::OpCall& call) noexcept;
+/// The op never began: what it would have written is as it was.
+void skip_what_it_writes(detail::OpCall& call) noexcept;
 
 }  // namespace troupe::inline v0

@@ -9,14 +9,22 @@ namespace {
 constexpr int kMaxFailedStarts = 8;
 /// A standby is not made before a dead worker is reaped, but it waits no longer than this.
 constexpr Duration kReapPatience = std::chrono::seconds(1);
+/// How long a worker may take to end after it has said that it does, or has hung up.
+constexpr Duration kHangUpPatience = std::chrono::seconds(1);
+/// How often workers are looked at for signs of life.
+constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
 
-void DeviceContext::started() { attend(); }
+void DeviceContext::started() {
+  look_again();
+  attend();
+}
 
 void DeviceContext::restarted(const Error&) {
   // Timers ended with the instance before.
+  look_again();
   crew_->start_is_delayed = false;
   if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
   for (const auto& [number, member] : crew_->members)
@@ -160,37 +168,57 @@ void DeviceContext::on(Spoke message) {
   if (found == crew_->members.end()) return;
   CrewMember& member = found->second;
   Result<std::optional<wire::Message>> received = member.link->socket().try_receive();
-  if (!received) {
-    // It has hung up. A process is about to be reaped; a thread has ended with this.
-    if (member.link->pid() == 0) reaped(message.worker, {});
+  if (!received && received.error().kind() == ErrorKind::stopped) {
+    // It has hung up. A process is about to be reaped, or is made to; a thread has ended with this.
+    if (member.link->pid() == 0) return reaped(message.worker, {});
+    (void)self_.after(kHangUpPatience, HungUp{message.worker, member.link->pid()});
     return;
   }
   listen_to(message.worker);
-  if (!*received) return;
-  const Result<wire::ToApp> decoded = wire::decode_to_app((*received)->bytes);
-  if (decoded && std::holds_alternative<wire::Ready>(*decoded)) {
-    if (std::get<wire::Ready>(*decoded).version == wire::protocol_version() && member.role == Role::starting)
-      return became_ready(message.worker);
-    member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
-                                                          std::get<wire::Ready>(*decoded).version +
-                                                          ", this program is " + wire::protocol_version());
-  } else if (decoded && std::holds_alternative<wire::MemoryMade>(*decoded) && (*received)->descriptors.size() <= 1) {
-    std::vector<wire::Descriptor>& memory = (*received)->descriptors;
-    return device_->chunks().made(member.link->socket(), memory.empty() ? wire::Descriptor() : std::move(memory[0]));
-  } else if (decoded && std::holds_alternative<wire::NoMemory>(*decoded)) {
-    const auto& none = std::get<wire::NoMemory>(*decoded);
-    return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
-  } else if (decoded && std::holds_alternative<wire::Poisoned>(*decoded)) {
-    const auto& poisoned = std::get<wire::Poisoned>(*decoded);
-    return serving_worker_dies(member, Error(poisoned.kind, poisoned.message),
-                               TimePoint(TimePoint::duration(poisoned.noticed)));
-  } else if (decoded && std::holds_alternative<wire::Refused>(*decoded)) {
-    const auto& refused = std::get<wire::Refused>(*decoded);
-    member.killed_for = Error(refused.kind, refused.message);
-  } else {
-    member.killed_for = Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
+  if (!received) {
+    // Without a free descriptor, what it sent is lost: whoever waits for it is told, and it is asked again.
+    if (received.error().kind() == ErrorKind::out_of_memory)
+      return device_->chunks().made(member.link->socket(), fail(received.error()));
+    return kill_member(member, Error(ErrorKind::worker_crashed,
+                                     "the worker's message cannot be received: " + received.error().to_string()));
   }
-  member.link->kill();
+  if (!*received) return;
+  if (const std::optional<Error> wrong = hear(message.worker, member, **received)) kill_member(member, *wrong);
+}
+
+std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& member, wire::Message& message) {
+  const Result<wire::ToApp> decoded = wire::decode_to_app(message.bytes);
+  if (!decoded && member.role != Role::starting)
+    return Error(ErrorKind::worker_crashed, "the worker said something that cannot be read");
+  if (!decoded) return Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
+  if (const auto* ready = std::get_if<wire::Ready>(&*decoded)) {
+    if (ready->version != wire::protocol_version())
+      return Error(ErrorKind::unsupported, "the worker is of another version: it is " + ready->version +
+                                               ", this program is " + wire::protocol_version());
+    if (member.role != Role::starting)
+      return Error(ErrorKind::worker_crashed, "the worker says twice that it is ready");
+    became_ready(worker);
+  } else if (const auto* refused = std::get_if<wire::Refused>(&*decoded)) {
+    return Error(refused->kind, refused->message);
+  } else if (const auto* poisoned = std::get_if<wire::Poisoned>(&*decoded)) {
+    (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is made to
+    serving_worker_dies(member, Error(poisoned->kind, poisoned->message),
+                        TimePoint(TimePoint::duration(poisoned->noticed)));
+  } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
+    device_->chunks().made(member.link->socket(), fail(none->kind, none->message));
+  } else if (message.descriptors.size() <= 1) {
+    device_->chunks().made(member.link->socket(),
+                           message.descriptors.empty() ? wire::Descriptor() : std::move(message.descriptors[0]));
+  } else {
+    return Error(ErrorKind::worker_crashed, "the worker sent descriptors that nobody asked for");
+  }
+  return std::nullopt;
+}
+
+void DeviceContext::on(HungUp message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
+  kill_member(found->second, Error(ErrorKind::worker_crashed, "the worker hung up"));
 }
 
 void DeviceContext::became_ready(std::uint32_t worker) {
@@ -207,6 +235,46 @@ void DeviceContext::became_ready(std::uint32_t worker) {
 }
 
 // ---- ending ----
+
+void DeviceContext::kill_member(CrewMember& member, const Error& why) {
+  if (!member.killed_for) member.killed_for = why;
+  const bool was_active = member.role == Role::active;
+  if (!member.link->kill() && was_active) {  // a thread: nothing stops it
+    crew_->failure = why;
+    return self_.stop();
+  }
+  if (was_active) serving_worker_dies(member, why, std::chrono::steady_clock::now());
+}
+
+void DeviceContext::on(Distrust message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end() || found->second.role == Role::dying) return;
+  found->second.lied = true;
+  kill_member(found->second, message.why);
+}
+
+void DeviceContext::on(Look) {
+  const Duration limit = device_->options().silence_limit;
+  for (auto& [number, member] : crew_->members) {
+    const std::uint32_t heartbeat = member.link->channel().status().heartbeat.load(std::memory_order_relaxed);
+    const bool has_begun = member.role != Role::starting || heartbeat != 0;  // before, it has `start_timeout`
+    if (member.link->pid() == 0 || member.role == Role::dying || !has_begun) continue;
+    const bool is_silent = std::exchange(member.heartbeat, heartbeat) == heartbeat;
+    member.silent_looks = is_silent ? member.silent_looks + 1 : 0;
+    // Counted in looks, not by the clock: if this process was stopped, too, nobody is to blame.
+    if (member.silent_looks * kLookPeriod < limit) continue;
+    member.silent_looks = 0;
+    look_again();
+    return kill_member(member, Error(ErrorKind::worker_crashed, "worker " + std::to_string(member.link->pid()) +
+                                                                    " gave no sign of life for " + to_string(limit) +
+                                                                    ": it was stopped, or the machine stands still"));
+  }
+  look_again();
+}
+
+void DeviceContext::look_again() {
+  if (device_->options().silence_limit.count() > 0) (void)self_.after(kLookPeriod, Look{});
+}
 
 void DeviceContext::on(Kill message) {
   const auto found = crew_->members.find(message.worker);
@@ -276,7 +344,8 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   const Role role = member.role;
   const Error why = death_of(member, end);
   // A SIGKILL that we did not send came from outside: from an operator, or the kernel in want of memory.
-  const bool by_op = !member.killed_for && !(end.signalled && end.code == SIGKILL);
+  // One that overwrites its worker's memory has killed it as surely as by a signal.
+  const bool by_op = member.lied || (!member.killed_for && !(end.signalled && end.code == SIGKILL));
   Engine& engine = device_->engine();
   if (role == Role::active) {
     crew_->noticed = std::chrono::steady_clock::now();

@@ -26,6 +26,9 @@ struct CrewMember {
   std::unique_ptr<WorkerLink> link;
   Role role = Role::starting;
   bool had_served = false;            // its ops are ghosts until the reap
+  bool lied = false;                  // what it said of its lanes could not be true
+  std::uint32_t heartbeat = 0;        // as it was at the last look
+  int silent_looks = 0;               // looks in a row that found no other
   std::optional<Error> killed_for{};  // why we killed it
 };
 
@@ -65,6 +68,11 @@ class DeviceContext {
     std::uint32_t worker;
     Error why;
   };
+  /// What a worker says cannot be true.
+  struct Distrust {
+    std::uint32_t worker;
+    Error why;
+  };
   /// Look what there is to do.
   struct Attend {};
   struct StartTimedOut {
@@ -73,18 +81,30 @@ class DeviceContext {
   };
   struct StartAgain {};
   struct ReapIsLate {};
+  /// A worker has said that it ends, or has hung up, a while ago.
+  struct HungUp {
+    std::uint32_t worker;
+    int pid;
+  };
+  /// Look for signs of life.
+  struct Look {};
   struct Close {};
 
   void on(Spoke message);
   void on(Ended message);
   void on(Kill message);
+  void on(Distrust message);
   void on(Attend) { attend(); }
   void on(StartTimedOut message);
   void on(StartAgain);
   void on(ReapIsLate);
+  void on(HungUp message);
+  void on(Look);
   void on(Close);
 
  private:
+  /// What is wrong with what a worker said, if it is.
+  std::optional<Error> hear(std::uint32_t worker, CrewMember& member, wire::Message& message);
   using Role = CrewMember::Role;
 
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
@@ -94,11 +114,14 @@ class DeviceContext {
   void take_over(std::uint32_t worker);
   void listen_to(std::uint32_t worker);
   void watch(CrewMember& member);
+  void look_again();
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   void forget(std::uint32_t worker);
+  /// Stops a worker that is no good. If it was the active one, fails with `why`, so that another takes over now.
+  void kill_member(CrewMember& member, const Error& why);
   /// It was the active one and will be reaped: fails with `why`, so that another takes over now.
   void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
 

@@ -72,6 +72,9 @@ struct DeviceOptions {
   int max_restarts = 60;
   Duration restart_window = std::chrono::minutes(1);
   Backoff backoff = {};
+  /// How long a worker's process may give no sign of life before it is replaced: a stopped one (SIGSTOP, a frozen
+  /// cgroup, a debugger) runs no op. 0: for ever.
+  Duration silence_limit = std::chrono::seconds(3);
   /// How long a worker may take to start.
   Duration start_timeout = std::chrono::seconds(30);
   /// The worker's executable; empty: see `find_worker_executable`. Copied.

@@ -52,6 +52,8 @@ Result<void> check(const DeviceOptions& options) {
     return refuse("max_restarts is " + std::to_string(options.max_restarts) + "; it must not be negative");
   if (options.restart_window.count() <= 0)
     return refuse("restart_window is " + to_string(options.restart_window) + "; it must be positive");
+  if (options.silence_limit.count() < 0)
+    return refuse("silence_limit is " + to_string(options.silence_limit) + "; it must not be negative");
   if (options.start_timeout.count() <= 0)
     return refuse("start_timeout is " + to_string(options.start_timeout) + "; it must be positive");
   return {};
@@ -78,6 +80,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
            .lingers = info_.backend != "host",
            .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
           {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
+           .distrust = [this](std::uint32_t worker,
+                              const Error& why) { tell_context(DeviceContext::Distrust{worker, why}); },
            .attend = [this] { tell_context(DeviceContext::Attend{}); }},
           bells_.app()) {}
 

@@ -14,6 +14,8 @@ namespace {
 
 /// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
 constexpr Duration kKillDelay = std::chrono::milliseconds(1);
+/// How long an op past its deadline stays behind one that does not end, before the worker is stopped for it.
+constexpr Duration kStandstill = std::chrono::seconds(1);
 /// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
 /// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
@@ -203,18 +205,21 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
       const std::lock_guard lock(mutex_);
       remove(*call);
     }
-    Result<void> result = settle(*call, session);
+    Result<void> result = settle(*call);
     session.leave(*call);
     end(*call, std::move(result));
   }
+  if (const Error* lie = session.lie_to_tell())
+    hooks_.distrust(static_cast<std::uint32_t>(&session - sessions_.data()), *lie);
   if (done.empty()) return false;
   session.free_places();
   return true;
 }
 
-Result<void> Engine::settle(detail::OpCall& call, WorkerSession& session) noexcept {
-  auto [result, had_begun] = session.take_reply(call);
-  settle_content(call, result, had_begun);
+Result<void> Engine::settle(detail::OpCall& call) noexcept {
+  Result<void> result;
+  if (call.failure) result = fail(call.failure->error);
+  settle_content(call, result, call.failure && call.failure->had_begun);
   if (result) return result;
   const std::string& named_by_worker = result.error().origin().op;  // which function of a plugin, say
   return fail(about(result.error(), call, named_by_worker.empty() ? call.name() : named_by_worker));
@@ -265,6 +270,7 @@ std::unique_lock<std::mutex> Engine::take_watch() noexcept {
 
 void Engine::poll_until_stopped() noexcept {
   const auto is_wanted = [&] { return watch_wanted_.load(std::memory_order_relaxed) > 0; };
+  bool has_slept = false;  // and nothing has ended since
   while (!stopping_.load(std::memory_order_acquire)) {
     while (is_wanted()) sched_yield();
     TimePoint until = TimePoint::max();
@@ -279,6 +285,7 @@ void Engine::poll_until_stopped() noexcept {
       if (deadlines) expire(std::chrono::steady_clock::now());
       // Stays as long as ops end one after another; with deadlines to keep, only for a round.
       bool any = poll();
+      if (std::exchange(has_slept, false) && !any) knock();
       poller_looks_.store(any, std::memory_order_relaxed);
       while (any && (options_.lingers || !is_idle()) && !is_wanted()) {
         any = spin_until(
@@ -296,7 +303,13 @@ void Engine::poll_until_stopped() noexcept {
       sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
     }
     bell_.sleep(std::min(until, std::chrono::steady_clock::now() + kHeartbeat));
+    has_slept = true;
   }
+}
+
+void Engine::knock() noexcept {
+  if (active_) active_->knock();
+  if (trial_) trial_->knock();
 }
 
 void Engine::stop_polling() noexcept {
@@ -351,21 +364,41 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
     else
       call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
   } else if (call.kill_at <= now && !call.session->covers(call)) {
-    if (!call.session->may_have_begun(call) || call.session->waits_for_another(call)) {  // and cannot be taken back
+    const auto worker = static_cast<std::uint32_t>(call.session - sessions_.data());
+    if (!call.session->may_have_begun(call) || call.session->waits_for_another(call)) {
       call.kill_at = now + kKillDelay;
-      return;
+      if (!stands_still_behind_others(call, now)) return;
+      call.kill_at = TimePoint::max();
+      return hooks_.kill(worker, Error(ErrorKind::deadline_exceeded,
+                                       call.name() + " waited past its deadline behind an op that does not end"));
     }
     call.kill_at = TimePoint::max();
     ++culprits_;
-    hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()),
-                Error(ErrorKind::deadline_exceeded, call.name() + " ran past its deadline"));
+    const std::string why =
+        call.has_trial_limit
+            ? " was in the way of an op past its deadline, and did not end alone within " + to_string(kTrialLimit)
+            : " ran past its deadline";
+    hooks_.kill(worker, Error(ErrorKind::deadline_exceeded, call.name() + why));
   }
+}
+
+/// Of an op that was handed to its lane, so that it cannot be taken back, and that others there keep from beginning:
+/// whoever waits for it is told now. If nothing moves there for a while, the worker is stopped for it.
+bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
+  if (!call.settled())
+    call.fail_with(about(Error(ErrorKind::deadline_exceeded, "the deadline passed before the op began"), call));
+  const std::uint64_t progress = call.session->progress_before(call);
+  if (call.stands_since == TimePoint{} || std::exchange(call.progress, progress) != progress) call.stands_since = now;
+  call.progress = progress;
+  call.stands_still = now - call.stands_since >= kStandstill;
+  return call.stands_still;
 }
 
 // ---- ending ----
 
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
-  if (!result && call.nobody_waits) taint_what_it_writes(call);  // it shows there, because it shows nowhere else
+  // It shows there, because it shows nowhere else. What it was writing is tainted by now, if it had begun.
+  if (!result && call.nobody_waits) skip_what_it_writes(call);
   call.stage = OpStage::ended;
   call.uses.clear();  // whoever sees the reply may count on the memory
   if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);

@@ -29,6 +29,11 @@ namespace troupe::inline v0 {
 /// How often a worker may die of causes from outside while an op runs alone, before the op is blamed for it all the
 /// same.
 inline constexpr int kMaxRunsCutOff = 10;
+/// How often an op may be in the ring of a worker that dies, and not have begun, before it is tried alone: perhaps it
+/// had begun, and nobody said so.
+inline constexpr int kMaxTimesResent = 5;
+/// How long an op may run alone that was in the way of one past its deadline.
+inline constexpr Duration kTrialLimit = std::chrono::seconds(2);
 
 struct EngineStats {
   std::uint64_t submitted = 0;
@@ -57,6 +62,8 @@ class Engine {
   struct Hooks {
     /// An op runs past its deadline in that worker.
     std::function<void(std::uint32_t worker, const Error&)> kill;
+    /// What that worker says cannot be true.
+    std::function<void(std::uint32_t worker, const Error&)> distrust;
     /// There are suspects, or a trial has ended.
     std::function<void()> attend;
   };
@@ -155,6 +162,9 @@ class Engine {
   bool is_idle() const noexcept { return (!active_ || active_->empty()) && !trial_; }
   void expire(TimePoint now) noexcept;
   void expire_in_ring(detail::OpCall& call, TimePoint now) noexcept;
+  bool stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept;
+  /// Bells can be written over: workers that have ops and say nothing are woken all the same.
+  void knock() noexcept;
   template <class F>
   void for_each_overdue(std::uint32_t worker, const F& f);
   TimePoint nearest_deadline() noexcept;
@@ -169,11 +179,14 @@ class Engine {
   void remove(detail::OpCall& call) noexcept;
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
+  /// One that was in the way of an op past its deadline gets a deadline for its trial.
+  void limit_trial(detail::OpCall& call) noexcept;
+  void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
-  void sort_out(detail::OpCall& call, WorkerSession& session, bool had_begun, const Error& why);
-  /// How the worker says that the op ended, and what that means for its blocks.
-  Result<void> settle(detail::OpCall& call, WorkerSession& session) noexcept;
+  void sort_out(detail::OpCall& call, bool had_begun, const Error& why);
+  /// How the op ended, by the worker's proven word, and what that means for its blocks.
+  Result<void> settle(detail::OpCall& call) noexcept;
 
   void end(detail::OpCall& call, Result<void> result) noexcept;
   void end_cut_off(detail::OpCall& call, const Error& why) noexcept;

@@ -38,7 +38,7 @@ class EngineTest : public ::testing::Test {
   }
   /// Worker 0 has handed everything to its lanes, and dies.
   void die_with_all_handed_in() {
-    for (wire::LaneStatus& lane : channels[0].status().lanes) lane.begun.store(1000);
+    for (std::uint32_t lane = 0; lane < wire::kMaxLanes; ++lane) channels[0].begin(lane, 1000);
     engine.retire_active();
     engine.take_over(1, 2);
     engine.reaped(0, Error(ErrorKind::worker_crashed));
@@ -51,9 +51,12 @@ class EngineTest : public ::testing::Test {
   std::array<wire::Bell, 3> doorbells;
   wire::Bell bell;
   Engine engine{{.ring_units = kUnits, .ops_per_flag = wire::kMaxOpsPerFlag},
-                {.kill = [this](std::uint32_t, const Error&) { kills.fetch_add(1); }, .attend = [] {}},
+                {.kill = [this](std::uint32_t, const Error&) { kills.fetch_add(1); },
+                 .distrust = [this](std::uint32_t, const Error&) { lies.fetch_add(1); },
+                 .attend = [] {}},
                 bell};
   std::atomic<int> kills{0};
+  std::atomic<int> lies{0};
 };
 
 TEST_F(EngineTest, suspects_all_ops_that_one_flag_may_stand_for) {
@@ -89,7 +92,7 @@ TEST_F(EngineTest, answers_whoever_waits_for_an_op_past_its_deadline_and_keeps_i
   call->deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
   engine.submit(call);
   const auto behind = submit(0, nullptr, block());
-  channels[0].status().lanes[0].begun.store(2);  // both are handed in, and the first one runs
+  channels[0].begin(0, 2);  // both are handed in, and the first one runs
   std::thread poller([&] { engine.poll_until_stopped(); });
   while (kills.load() == 0) std::this_thread::yield();
   engine.stop_polling();
@@ -117,10 +120,11 @@ TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_
     for (const bool had_begun : {false, true}) {
       const detail::IntrusivePtr<detail::VaultBlock> written = block();
       const auto call = submit(0, nullptr, written);
-      channels[0].write_reply(call->position, call->units, Error(kind, "it failed"), had_begun);
-      wire::LaneStatus& lane = channels[0].status().lanes[0];
-      lane.begun.store(lane.begun.load() + 1);
-      lane.timeline.raise_to(lane.timeline.now() + 1);
+      const std::uint16_t failure =
+          channels[0].write_reply(call->position, call->units, Error(kind, "it failed"), had_begun);
+      wire::Timeline& timeline = channels[0].timeline(0);
+      channels[0].begin(0, timeline.now() + 1);
+      timeline.raise_to(timeline.now() + 1, failure);
       bell.ring();
       while (!call->settled()) std::this_thread::yield();
       EXPECT_EQ(call->take().error().kind(), kind);
@@ -141,6 +145,80 @@ TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
   engine.open(2, channels[2], doorbells[2]);
   ASSERT_TRUE(engine.try_suspect(2));
   EXPECT_FALSE(engine.has_suspects());
+}
+
+TEST_F(EngineTest, suspects_everything_in_a_worker_whose_words_cannot_be_true) {
+  std::vector<detail::IntrusivePtr<detail::OpCall>> calls;
+  for (int i = 0; i < 5; ++i) calls.push_back(submit(0, nullptr, block()));
+  const detail::IntrusivePtr<detail::VaultBlock> in_place = block();
+  const auto updates = submit(1, in_place, in_place);
+  channels[0].status().lanes[0].timeline.store(~std::uint64_t{0});
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (lies.load() == 0) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  for (const auto& call : calls) EXPECT_FALSE(call->settled()) << "nothing is given for done";
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::worker_crashed));
+  EXPECT_EQ(lies.load(), 1);
+  EXPECT_EQ(engine.stats().reruns, 5U) << "though no word says that they had begun";
+  EXPECT_EQ(updates->take().error().kind(), ErrorKind::worker_crashed) << "it may have begun, and cannot be run again";
+  EXPECT_TRUE(in_place->is_tainted(in_place->range()));
+}
+
+TEST_F(EngineTest, suspects_everything_when_a_worker_dies_and_its_words_of_what_had_begun_were_wiped_out) {
+  const auto call = submit(0, nullptr, block());
+  channels[0].begin(0, 1);
+  channels[0].status().lanes[0].begun.store(42);
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::worker_crashed));
+  EXPECT_EQ(engine.stats().reruns, 1U);
+}
+
+// What counts is what the app knows, not what the dead have said.
+TEST_F(EngineTest, tries_an_op_alone_that_was_in_too_many_workers_that_died) {
+  const auto call = submit(0, nullptr, block());
+  for (int death = 1; death <= kMaxTimesResent + 1; ++death) {
+    const std::uint32_t dead = static_cast<std::uint32_t>((death - 1) % 2), next = 1 - dead;
+    EXPECT_FALSE(engine.has_suspects()) << "after " << death - 1;
+    engine.retire_active();
+    engine.take_over(next, death + 1);
+    engine.reaped(dead, Error(ErrorKind::worker_crashed));
+    channels[dead] = value(wire::Channel::create(kUnits));
+    engine.open(dead, channels[dead], doorbells[dead]);
+  }
+  EXPECT_TRUE(engine.has_suspects());
+  EXPECT_FALSE(call->settled());
+}
+
+TEST_F(EngineTest, answers_an_op_in_time_behind_one_that_does_not_end_and_stops_the_worker_when_nothing_moves) {
+  const auto hung = submit(0, nullptr, block());
+  auto behind = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, behind->bytes);
+  const detail::IntrusivePtr<detail::VaultBlock> written = block();
+  behind->uses.add(written, {.range = written->range(), .writes = true, .whole = true});
+  behind->deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  engine.submit(behind);
+  channels[0].begin(0, 2);  // both are handed in, as a GPU's are
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (!behind->settled()) std::this_thread::yield();
+  EXPECT_EQ(behind->take().error().message(), "the deadline passed before the op began");
+  EXPECT_EQ(kills.load(), 0) << "the other may still end";
+  while (kills.load() == 0) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_TRUE(engine.runs_overdue(0));
+  EXPECT_FALSE(hung->settled());
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::deadline_exceeded, "the worker was stopped"));
+  EXPECT_FALSE(written->is_tainted(written->range())) << "it had not begun";
+  EXPECT_FALSE(hung->settled());
+  engine.open(2, channels[2], doorbells[2]);
+  ASSERT_TRUE(engine.try_suspect(2)) << "it is tried alone";
+  EXPECT_NE(hung->deadline, TimePoint::max()) << "and not for ever";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What becomes of the ops of a worker that died: ghosts until the reap, then done, ready, suspect, or ended.
 #include <sched.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "troupe/core/assert.hpp"
@@ -25,15 +26,16 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
 }
 
 /// Of a dead worker's ops, in ring order: which of them may have begun. Whatever had to wait for one that had not
-/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one.
+/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one. A
+/// worker whose words cannot be true may have begun anything.
 std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const WorkerSession& session) {
   std::vector<bool> had_begun(ghosts.size(), false);
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const detail::OpCall& call = *ghosts[i];
     bool maybe = session.may_have_begun(call);
-    for (std::size_t j = 0; j < i && maybe; ++j) {
+    for (std::size_t j = 0; j < i && maybe && !session.lie(); ++j) {
       const detail::OpCall& before = *ghosts[j];
-      if (session.covers(before)) continue;
+      if (before.is_done) continue;
       const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
       maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
     }
@@ -80,7 +82,7 @@ void Engine::retire_active() {
   poll_session(session);
   active_ = nullptr;
   // They come before whatever waits: what waits was handed in later, or does not conflict with them.
-  const std::vector<detail::OpCall*> rest = session.take_rest();
+  const std::vector<detail::OpCall*> rest = session.retire();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
     (*call)->stage = OpStage::ghost;
     prepend(**call);
@@ -95,20 +97,24 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   std::vector<detail::OpCall*> ghosts;
   for (detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
+  (void)session.take_done();
   const std::vector<bool> had_begun = who_had_begun(ghosts, session);
-  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], session, had_begun[i], why);
+  const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
+  for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
+  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], had_begun[i], why);
   session.close();
   release_ready();
   ring_for_the_dead(bell_);
 }
 
-void Engine::sort_out(detail::OpCall& call, WorkerSession& session, bool had_begun, const Error& why) {
-  if (session.covers(call)) {
+void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why) {
+  if (call.is_done) {
     remove(call);
-    return end(call, settle(call, session));
+    return end(call, settle(call));
   }
   if (!had_begun) {
-    if (!call.given_up && !call.deadline_passed) return set_stage(call, OpStage::ready);
+    const bool is_tried = ++call.times_resent > kMaxTimesResent && options_.can_try;
+    if (!call.given_up && !call.deadline_passed) return set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
     remove(call);
     return end(call,
                fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
@@ -131,7 +137,9 @@ bool Engine::runs_overdue(std::uint32_t worker) {
 
 void Engine::answer_overdue(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
-  for_each_overdue(worker, [&](detail::OpCall& call) { call.fail_with(about(why, call)); });
+  for_each_overdue(worker, [&](detail::OpCall& call) {
+    if (!call.settled()) call.fail_with(about(why, call));
+  });
 }
 
 template <class F>
@@ -139,9 +147,8 @@ void Engine::for_each_overdue(std::uint32_t worker, const F& f) {
   WorkerSession& session = sessions_[worker];
   if (&session != active_ && &session != trial_) return;
   session.for_each([&](detail::OpCall& call) {
-    if (call.deadline_passed && session.may_have_begun(call) && !session.covers(call) &&
-        !session.waits_for_another(call))
-      f(call);
+    if (!call.deadline_passed || session.covers(call)) return;
+    if (call.stands_still || (session.may_have_begun(call) && !session.waits_for_another(call))) f(call);
   });
 }
 
@@ -174,6 +181,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
     } else {
       trial_ = &session;
+      limit_trial(*call);
       session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
     }
@@ -183,21 +191,38 @@ bool Engine::try_suspect(std::uint32_t worker) {
   return trial_ != nullptr;
 }
 
+void Engine::limit_trial(detail::OpCall& call) noexcept {
+  if (!call.is_in_the_way || call.deadline != TimePoint::max()) return;
+  call.has_trial_limit = true;
+  call.deadline = std::chrono::steady_clock::now() + kTrialLimit;
+  call.stands_alone = true;
+  with_deadline_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void Engine::lift_trial_limit(detail::OpCall& call) noexcept {
+  if (!std::exchange(call.has_trial_limit, false)) return;
+  call.deadline = TimePoint::max();
+  with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
 void Engine::trial_failed(const Error& why, bool by_op) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!trial_) return;
   WorkerSession& session = *trial_;
   trial_ = nullptr;
-  for (detail::OpCall* call : session.take_rest()) {
-    if (session.covers(*call)) {
+  const std::vector<detail::OpCall*> rest = session.retire();
+  (void)session.take_done();
+  for (detail::OpCall* call : rest) {
+    if (call->is_done) {
       remove(*call);
-      end(*call, settle(*call, session));
+      end(*call, settle(*call));
       continue;
     }
     if (session.may_have_begun(*call)) ++call->runs_cut_off;
     const bool is_culprit = by_op || call->deadline_passed || call->runs_cut_off > kMaxRunsCutOff;
     if (!is_culprit) {
+      lift_trial_limit(*call);
       set_stage(*call, OpStage::suspect);
       continue;
     }
@@ -205,6 +230,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
     remove(*call);
     end_cut_off(*call, cut_off_by(*call, why));
   }
+  session.forget_ops();
   release_ready();
 }
 
@@ -216,9 +242,10 @@ void Engine::shut(const Error& why) {
   if (WorkerSession* session = std::exchange(active_, nullptr)) {
     while (!session->scan_to(position_of(gate))) sched_yield();
     poll_session(*session);
-    for (detail::OpCall* call : session->take_rest()) end_cut_off(*call, why);
+    for (detail::OpCall* call : session->retire()) end_cut_off(*call, why);
   }
-  if (WorkerSession* session = std::exchange(trial_, nullptr)) session->take_rest();  // it is in the waiting list, too
+  if (WorkerSession* session = std::exchange(trial_, nullptr)) session->retire();  // it is in the waiting list, too
+  for (WorkerSession& session : sessions_) session.forget_ops();
   while (first_waiting_) {
     detail::OpCall& call = *first_waiting_;
     const bool never_began = call.stage == OpStage::ready;

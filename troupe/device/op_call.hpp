@@ -16,6 +16,7 @@
 #include "troupe/device/array.hpp"
 #include "troupe/device/block.hpp"
 #include "troupe/op/op.hpp"
+#include "troupe/wire/channel.hpp"
 #include "troupe/wire/encoding.hpp"
 #include "troupe/wire/ring.hpp"
 #include "troupe/wire/timeline.hpp"
@@ -84,11 +85,14 @@ class OpCall final : public Outcome<void> {
   wire::Ticket ticket = 0;
   std::uint32_t units = 0;
   OpStage stage = OpStage::in_ring;
+  bool is_done = false;      // its timeline covers it, and that is proven
   bool given_up = false;     // nobody waits for it any more
   bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
   bool is_stale = false;     // hopeless because it names memory that died with a worker
   bool stands_alone = true;  // its end is told for it alone
+  /// How it failed, by the worker's proven word; null: it went well.
+  std::unique_ptr<wire::Channel::Failure> failure;
   /// The engine is through with it: nothing is in a ring, nothing waits.
   std::atomic<bool> ended_in_engine{false};
 
@@ -109,7 +113,13 @@ class OpCall final : public Outcome<void> {
   OpCall* next = nullptr;            // in the waiting list
   OpCall* previous = nullptr;
   int runs_cut_off = 0;                  // how often a worker died while it ran
+  int times_resent = 0;                  // how often a worker died that had it in its ring and had not begun it
   TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
+  std::uint64_t progress = 0;            // of what it waits for past its deadline, as it was last
+  TimePoint stands_since{};              // since when that has not moved
+  bool stands_still = false;             // for too long
+  bool is_in_the_way = false;            // ran when another stood still behind it
+  bool has_trial_limit = false;          // which is why its trial has a deadline
 
   /// Calls for what is looked at when it ends.
   void prefetch() const noexcept {

@@ -16,12 +16,16 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   lanes_.fill({});
   occupied_ = 0;
   done_.clear();
+  lie_.reset();
+  lie_is_told_ = false;
   head_.store(0, std::memory_order_release);
 }
 
 void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noexcept {
   call.stage = call.stage == OpStage::suspect ? OpStage::on_trial : OpStage::in_ring;
   call.session = this;
+  call.is_done = false;
+  call.failure = nullptr;
   if (call.generation < 0) call.generation = generation_;
   call.position = slot.record();
   call.units = static_cast<std::uint32_t>(slot.units);
@@ -61,23 +65,74 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
 
 bool WorkerSession::take_covered() {
   const std::size_t before = done_.size();
-  for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
+  for (std::uint32_t left = occupied_; left != 0 && !lie_; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
-    LaneOps& lane = lanes_[number];
-    wire::LaneStatus& status = channel_->status().lanes[number];
-    const wire::Ticket now = status.timeline.now();
-    if (lane.first && wire::reached(now, lane.first->ticket)) status.seen.store(now, std::memory_order_relaxed);
-    while (lane.first && wire::reached(now, lane.first->ticket)) {
-      done_.push_back(lane.first);
-      lane.first = lane.first->next_in_lane;
-    }
-    if (!lane.first) occupied_ &= ~(1U << number);
+    const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
+    if (word != lanes_[number].word) take_covered(number, word);
   }
   return done_.size() > before;
 }
 
+void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) {
+  const wire::Ticket now = wire::TimelineWord::ticket(word);
+  LaneOps& lane = lanes_[number];
+  if (!wire::reached(lane.issued, now)) scan();  // perhaps an op has come meanwhile, and is done already
+  if ((changed_ & (1U << number)) == 0) lanes_before_[number] = lane;
+  changed_ |= 1U << number;
+  if (!is_proven(number, word)) return distrust(number, word);
+  channel_->status().lanes[number].seen.store(now, std::memory_order_relaxed);
+  while (lane.first && wire::reached(now, lane.first->ticket)) {
+    lane.first->is_done = true;
+    done_.push_back(lane.first);
+    lane.first = lane.first->next_in_lane;
+  }
+  lane.done = now;
+  lane.word = word;
+  if (!lane.first) occupied_ &= ~(1U << number);
+}
+
+/// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Those are
+/// taken.
+bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) {
+  const wire::Ticket now = wire::TimelineWord::ticket(word);
+  LaneOps& lane = lanes_[number];
+  if (!wire::reached(lane.issued, now) || !wire::reached(now, lane.done) ||
+      !wire::TimelineWord::is_marked(channel_->key(), number, word))
+    return false;
+  std::uint16_t failures = lane.failures;
+  for (detail::OpCall* call = lane.first; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
+    call->failure = channel_->take_failure(call->position, call->units);
+    if (call->failure) [[unlikely]]
+      failures = static_cast<std::uint16_t>(failures + call->failure->proof);
+  }
+  if (failures != wire::TimelineWord::failures(word)) return false;
+  lane.failures = failures;
+  return true;
+}
+
+/// What it said of the other lanes in this look is not believed either: an op that is done there may have waited for
+/// one that is not.
+void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) {
+  for (detail::OpCall* call : done_) call->is_done = false;
+  done_.clear();
+  for (std::uint32_t left = changed_; left != 0; left &= left - 1) {
+    const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
+    lanes_before_[number].issued = lanes_[number].issued;
+    lanes_before_[number].last = lanes_[number].last;
+    lanes_[number] = lanes_before_[number];
+    occupied_ |= 1U << number;
+  }
+  const LaneOps& ops = lanes_[lane];
+  lie_ = Error(ErrorKind::worker_crashed,
+               "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
+                   std::to_string(ops.done) + " of " + std::to_string(ops.issued) + " ops, and then said " +
+                   std::to_string(wire::TimelineWord::ticket(word)) + ", without its mark or with other replies");
+}
+
 const std::vector<detail::OpCall*>& WorkerSession::take_done() {
   done_.clear();
+  changed_ = 0;
+  if (lie_) return done_;
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
   // An op is covered after those of other lanes that it waited for, but we may have looked at their lanes before that.
@@ -88,23 +143,12 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() {
   return done_;
 }
 
-std::vector<detail::OpCall*> WorkerSession::take_rest() {
+std::vector<detail::OpCall*> WorkerSession::retire() {
   std::vector<detail::OpCall*> rest;
   for_each([&](detail::OpCall& call) { rest.push_back(&call); });
   std::ranges::sort(rest, {}, [](const detail::OpCall* call) { return call->position; });
-  lanes_.fill({});
-  occupied_ = 0;
   for (detail::OpCall* call : rest) leave(*call);
   return rest;
-}
-
-WorkerSession::Reply WorkerSession::take_reply(const detail::OpCall& call) {
-  Reply reply{.result = channel_->read_reply(call.position, call.units)};
-  if (reply.result) [[likely]]
-    return reply;
-  reply.had_begun = channel_->had_begun(call.position);
-  channel_->clear_reply(call.position, call.units);
-  return reply;
 }
 
 void WorkerSession::leave(detail::OpCall& call) noexcept {
@@ -135,7 +179,8 @@ bool WorkerSession::cancel(const detail::OpCall& call) noexcept {
 }
 
 bool WorkerSession::may_have_begun(const detail::OpCall& call) const noexcept {
-  const wire::Ticket done = channel_->status().lanes[call.lane].timeline.now();
+  if (lie_) return true;
+  const wire::Ticket done = lanes_[call.lane].done;
   return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
 }
 
@@ -145,8 +190,17 @@ bool WorkerSession::waits_for_another(const detail::OpCall& call) const noexcept
   return any;
 }
 
+std::uint64_t WorkerSession::progress_before(const detail::OpCall& call) const noexcept {
+  std::uint64_t progress = lanes_[call.lane].done;
+  for_each([&](const detail::OpCall& other) {
+    if (call.comes_after(other)) progress += std::uint64_t{1} << 32 | lanes_[other.lane].done;
+  });
+  return progress;
+}
+
 bool WorkerSession::was_handed_in(const detail::OpCall& call) const noexcept {
-  return wire::reached(channel_->status().lanes[call.lane].begun.load(std::memory_order_seq_cst), call.ticket);
+  const std::optional<wire::Ticket> begun = channel_->begun(call.lane);
+  return !begun || wire::reached(*begun, call.ticket);  // who knows, if the word was overwritten
 }
 
 }  // namespace troupe::inline v0

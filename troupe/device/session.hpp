@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "troupe/core/error.hpp"
 #include "troupe/device/op_call.hpp"
 #include "troupe/wire/channel.hpp"
 
@@ -40,16 +41,21 @@ class WorkerSession {
   bool scan_to(wire::Position tail) noexcept;
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
-  /// out of the session then, but `leave` frees their slot.
+  /// out of the session then, but `leave` frees their slot. None any more when the worker's words cannot be true.
   const std::vector<detail::OpCall*>& take_done();
-  /// The ops that are left, in ring order; they are out of the ring.
-  std::vector<detail::OpCall*> take_rest();
-  struct Reply {
-    Result<void> result;
-    bool had_begun = true;
-  };
-  /// How it ended, by the worker's reply. Once.
-  Reply take_reply(const detail::OpCall& call);
+  /// What the worker says of its lanes cannot be true: why. From then on nothing that it says is believed, and whatever
+  /// it has not proven to be done may have begun.
+  const std::optional<Error>& lie() const noexcept { return lie_; }
+  /// The same, once.
+  const Error* lie_to_tell() noexcept { return lie_ && !std::exchange(lie_is_told_, true) ? &*lie_ : nullptr; }
+  /// The worker is no good any more: gives the ops that are left, in ring order. They are out of the ring; those that
+  /// it still does are found by `take_done`.
+  std::vector<detail::OpCall*> retire();
+  /// After that: its ops may end, and nothing is looked for any more.
+  void forget_ops() noexcept {
+    lanes_.fill({});
+    occupied_ = 0;
+  }
   /// Gives the slots of finished ops back to the ring.
   void free_places() noexcept;
   /// The op is out of the ring: its content is settled, and its slot is no longer needed.
@@ -57,10 +63,8 @@ class WorkerSession {
 
   /// Asks the worker not to begin it. True when it certainly has not and will not.
   bool cancel(const detail::OpCall& call) noexcept;
-  /// Whether its timeline covers it.
-  bool covers(const detail::OpCall& call) const noexcept {
-    return channel_->status().lanes[call.lane].timeline.done(call.ticket);
-  }
+  /// Whether its timeline covers it, as far as was looked.
+  bool covers(const detail::OpCall& call) const noexcept { return wire::reached(lanes_[call.lane].done, call.ticket); }
   /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
   /// Ops of other lanes that it has to wait for are looked at by whoever knows them: see `comes_after`.
   bool may_have_begun(const detail::OpCall& call) const noexcept;
@@ -68,6 +72,12 @@ class WorkerSession {
   bool waits_for_another(const detail::OpCall& call) const noexcept;
 
   bool empty() const noexcept { return occupied_ == 0; }
+  /// Wakes the worker if it sleeps over its ops.
+  void knock() noexcept {
+    if (!empty()) doorbell_->wake();
+  }
+  /// A number that changes when an op that this one has to wait for is done.
+  std::uint64_t progress_before(const detail::OpCall& call) const noexcept;
   /// Calls `f(call)` for every op known to be in the ring.
   template <class F>
   void for_each(F&& f) const {
@@ -84,9 +94,15 @@ class WorkerSession {
     detail::OpCall* first = nullptr;
     detail::OpCall* last = nullptr;
     wire::Ticket issued = 0;
+    wire::Ticket done = 0;       // proven
+    std::uint16_t failures = 0;  // the sum of their proofs, up to there
+    std::uint64_t word = 0;      // the timeline as it was then
   };
 
   bool take_covered();
+  void take_covered(std::uint32_t number, std::uint64_t word);
+  bool is_proven(std::uint32_t number, std::uint64_t word);
+  void distrust(std::uint32_t lane, std::uint64_t word);
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.
@@ -99,8 +115,12 @@ class WorkerSession {
   alignas(128) std::atomic<wire::Position> head_{0};
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
-  std::uint32_t occupied_ = 0;         // a bit for every lane with ops
-  std::vector<detail::OpCall*> done_;  // kept, so that there is no allocation per op
+  std::uint32_t occupied_ = 0;                         // a bit for every lane with ops
+  std::vector<detail::OpCall*> done_;                  // kept, so that there is no allocation per op
+  std::array<LaneOps, wire::kMaxLanes> lanes_before_;  // of those that this look has changed
+  std::uint32_t changed_ = 0;                          // a bit for each
+  std::optional<Error> lie_;
+  bool lie_is_told_ = false;
 };
 
 }  // namespace troupe::inline v0

@@ -25,7 +25,7 @@ class Session : public ::testing::Test {
     return call;
   }
   /// The worker has done the next op of the lane.
-  void do_next(std::uint32_t lane = 0) { channel.status().lanes[lane].timeline.raise_to(++raised[lane]); }
+  void do_next(std::uint32_t lane = 0) { channel.timeline(lane).raise_to(++raised[lane]); }
   /// What the poller does, until nothing is new.
   std::vector<detail::OpCall*> poll() {
     session.scan();
@@ -85,11 +85,88 @@ TEST_F(Session, forgets_what_is_left_of_a_dead_worker) {
   detail::OpCall& second = enter(1, 0);
   do_next(0);
   session.scan();
+  EXPECT_EQ(session.take_done(), std::vector{&second});
   EXPECT_TRUE(session.covers(second));
   EXPECT_FALSE(session.covers(first));
-  EXPECT_EQ(session.take_done(), std::vector{&second});
-  EXPECT_EQ(session.take_rest(), std::vector{&first});
+  EXPECT_EQ(session.retire(), std::vector{&first});
+  session.forget_ops();
   EXPECT_TRUE(session.empty());
+}
+
+// ---- words that cannot be true ----
+
+TEST_F(Session, takes_nothing_for_done_by_a_word_that_its_worker_did_not_write) {
+  const std::vector<std::uint64_t> lies{
+      std::uint64_t{0},
+      ~std::uint64_t{0},
+      wire::TimelineWord::make(channel.key(), 0, 1, 0) + (std::uint64_t{1} << 32),  // one op more
+      wire::TimelineWord::make(channel.key(), 0, 3, 0),                             // more than there are
+      wire::TimelineWord::make(channel.key(), 1, 2, 0),                             // another lane's
+      wire::TimelineWord::make(channel.key(), 0, 2, 1),                             // a failure that nobody has
+      wire::TimelineWord::make(wire::MarkKey(1), 0, 2, 0),
+  };
+  for (const std::uint64_t lie : lies) {
+    WorkerSession believer;
+    wire::Channel own = value(wire::Channel::create(kUnits));
+    believer.open(own, doorbell);
+    for (wire::Position position = 0; position < 2; ++position) {
+      detail::OpCall& call = calls.emplace_back();
+      call.bytes.put(std::uint64_t{0});
+      believer.enter(call, {.begin = position, .skip = 0, .units = 1});
+    }
+    believer.scan();
+    own.timeline(0).raise_to(1);
+    EXPECT_EQ(believer.take_done().size(), 1U);
+    own.status().lanes[0].timeline.store(lie);
+    EXPECT_TRUE(believer.take_done().empty());
+    ASSERT_TRUE(believer.lie()) << std::hex << lie;
+    EXPECT_EQ(believer.lie()->kind(), ErrorKind::worker_crashed);
+    EXPECT_NE(believer.lie_to_tell(), nullptr);
+    EXPECT_EQ(believer.lie_to_tell(), nullptr) << "once";
+    own.timeline(0).raise_to(2);
+    EXPECT_TRUE(believer.take_done().empty()) << "who has lied is not believed again";
+    EXPECT_TRUE(believer.may_have_begun(calls.back())) << "and may have begun anything";
+  }
+}
+
+TEST_F(Session, believes_no_lane_of_a_look_in_which_one_lies) {
+  detail::OpCall& first = enter(1, 1);
+  enter(1, 2);
+  do_next(1);
+  channel.status().lanes[2].timeline.store(12345);
+  EXPECT_TRUE(poll().empty());
+  EXPECT_TRUE(session.lie());
+  EXPECT_FALSE(first.is_done) << "it may have waited for one that is not done";
+  EXPECT_EQ(session.retire().size(), 2U);
+}
+
+TEST_F(Session, notices_a_reply_that_was_wiped_out_or_forged) {
+  for (const bool is_forged : {false, true}) {
+    WorkerSession believer;
+    wire::Channel own = value(wire::Channel::create(kUnits));
+    believer.open(own, doorbell);
+    detail::OpCall& call = calls.emplace_back();
+    call.bytes.put(std::uint64_t{0});
+    believer.enter(call, {.begin = 0, .skip = 0, .units = 1});
+    believer.scan();
+    const std::uint16_t failure = own.write_reply(0, 1, Error(ErrorKind::library_error, "it failed"), true);
+    own.timeline(0).raise_to(1, failure);
+    if (is_forged)
+      (void)own.write_reply(0, 1, Error(ErrorKind::cancelled), false);
+    else
+      (void)own.take_failure(0, 1);
+    EXPECT_TRUE(believer.take_done().empty());
+    EXPECT_TRUE(believer.lie());
+  }
+}
+
+TEST_F(Session, takes_an_op_for_handed_in_when_that_word_was_overwritten) {
+  detail::OpCall& call = enter(1);
+  session.scan();
+  EXPECT_FALSE(session.may_have_begun(call));
+  channel.status().lanes[0].begun.store(77);
+  EXPECT_TRUE(session.may_have_begun(call));
+  EXPECT_FALSE(session.cancel(call)) << "it may run";
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t
 IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept {
   block.owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
   block.whole_.store(true, std::memory_order_relaxed);
-  block.unknown_ = {};
+  block.unknown_ = block.skipped_ = {};
   block.size_bytes_ = size_bytes;
   block.vault_ = IntrusivePtr<Vault>::share(this);
   block.number_ = ++stats_.allocations;

@@ -38,6 +38,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .backend = setup.backend,
                           .ring_units = setup.ring_units,
                           .doorbell = number,
+                          .mark_secret = channel.key().secret(),
                           .memory_limit_bytes = setup.memory_limit_bytes,
                           .device = setup.device,
                           .completion = setup.completion,

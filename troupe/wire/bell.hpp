@@ -36,6 +36,12 @@ class Bell {
   /// looks any more.
   void sleep_while_looked_for(TimePoint until) noexcept { shared_futex_wait(state_, kLookedFor, until); }
 
+  /// Wakes the sleeper whatever the word says: bad code may have written over it.
+  void wake() noexcept {
+    state_.store(kQuiet, std::memory_order_seq_cst);
+    shared_futex_wake_all(state_);
+  }
+
   /// The other side, after it has published: wakes the sleeper if there is one.
   void ring() noexcept {
     std::uint32_t expected = kListening;

@@ -1,12 +1,17 @@
 #include "troupe/wire/channel.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace troupe::inline v0::wire {
 namespace {
@@ -27,30 +32,79 @@ Result<void> check_units(std::uint64_t ring_units) {
                                                std::to_string(ring_units));
 }
 
+template <std::size_t... kLane>
+auto make_timelines(Status& status, const MarkKey& key, std::index_sequence<kLane...>) {
+  return std::unique_ptr<std::array<Timeline, kMaxLanes>>(
+      new std::array<Timeline, kMaxLanes>{Timeline(status.lanes[kLane].timeline, key, kLane)...});
+}
+
+Result<MarkKey> make_key() {
+  std::uint64_t secret = 0;
+  if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+    return fail(errno_error(ErrorKind::internal, "random bytes for a worker's channel", errno));
+  return MarkKey(secret);
+}
+
+/// Bytes that a reply really has: its head and its text.
+std::size_t reply_bytes(const Reply& reply) noexcept {
+  return kTextOffset + std::size_t{reply.library_bytes} + reply.op_bytes + reply.message_bytes;
+}
+
+Error error_of(const Reply& head, std::string_view text) {
+  const auto next = [&](std::size_t size) {
+    std::string part(text.substr(0, size));
+    text.remove_prefix(part.size());
+    std::replace_if(part.begin(), part.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return part;
+  };
+  std::string library = next(head.library_bytes);
+  std::string op = next(head.op_bytes);
+  std::string message = next(head.message_bytes);
+  if (head.error_kind_plus_one > kErrorKinds) return Error(ErrorKind::internal, "the worker's reply cannot be read");
+  return Error(static_cast<ErrorKind>(head.error_kind_plus_one - 1), std::move(message),
+               ErrorOrigin{.library = std::move(library), .native_code = head.native_code, .op = std::move(op)});
+}
+
 }  // namespace
 
-Channel::Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units) noexcept
-    : ring_memory_(std::move(ring)), status_memory_(std::move(status)), ring_(ring_memory_.data(), ring_units) {}
+Channel::Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units, const MarkKey& key)
+    : ring_memory_(std::move(ring)),
+      status_memory_(std::move(status)),
+      ring_(ring_memory_.data(), ring_units),
+      key_(key),
+      timelines_(make_timelines(this->status(), key_, std::make_index_sequence<kMaxLanes>())) {}
 
 Result<Channel> Channel::create(std::uint64_t ring_units) {
   TROUPE_TRY(check_units(ring_units));
+  const MarkKey key = TROUPE_TRY(make_key());
   SharedMemory ring = TROUPE_TRY(SharedMemory::create("troupe-ring", ring_units * kUnitBytes));
   TROUPE_TRY(ring.commit(0, ring.size_bytes()));
   TROUPE_TRY(ring.seal_writing_elsewhere());
   SharedMemory status = TROUPE_TRY(SharedMemory::create("troupe-status", status_bytes(ring_units)));
   TROUPE_TRY(status.commit(0, status.size_bytes()));
   std::construct_at(reinterpret_cast<Status*>(status.data()));
-  return Channel(std::move(ring), std::move(status), ring_units);
+  return Channel(std::move(ring), std::move(status), ring_units, key);
 }
 
-Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t ring_units) {
+Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t ring_units, const MarkKey& key) {
   TROUPE_TRY(check_units(ring_units));
   SharedMemory ring_memory = TROUPE_TRY(SharedMemory::map(std::move(ring), ring_units * kUnitBytes, false));
   SharedMemory status_memory = TROUPE_TRY(SharedMemory::map(std::move(status), status_bytes(ring_units), true));
-  return Channel(std::move(ring_memory), std::move(status_memory), ring_units);
+  return Channel(std::move(ring_memory), std::move(status_memory), ring_units, key);
 }
 
-void Channel::write_reply(Position position, std::uint64_t units, const Error& error, bool had_begun) noexcept {
+std::uint16_t Channel::proof_of(Position position, std::span<const std::byte> reply) const noexcept {
+  std::uint32_t mark = key_.mark(kReplyPlace, position);
+  for (; !reply.empty(); reply = reply.subspan(std::min(reply.size(), sizeof(std::uint64_t)))) {
+    std::uint64_t next = 0;
+    std::memcpy(&next, reply.data(), std::min(reply.size(), sizeof next));
+    mark = key_.mark(kReplyPlace + mark, next);
+  }
+  return static_cast<std::uint16_t>(mark | 1);
+}
+
+std::uint16_t Channel::write_reply(Position position, std::uint64_t units, const Error& error,
+                                   bool had_begun) noexcept {
   Reply& out = reply(position);
   const std::size_t room = units * kUnitBytes - kTextOffset;
   const ErrorOrigin& origin = error.origin();
@@ -68,26 +122,21 @@ void Channel::write_reply(Position position, std::uint64_t units, const Error& e
   out.native_code = origin.native_code;
   out.had_begun = had_begun ? 1 : 0;
   out.error_kind_plus_one = static_cast<std::uint16_t>(static_cast<std::uint16_t>(error.kind()) + 1);
+  return proof_of(position, std::as_bytes(std::span(&out, units)).first(reply_bytes(out)));
 }
 
-Error Channel::read_error(Position position, std::uint64_t units, std::uint16_t kind_plus_one) const {
-  const Reply& in = reply(position);
-  if (kind_plus_one > kErrorKinds) return Error(ErrorKind::internal, "the worker's reply cannot be read");
-  std::size_t left = units * kUnitBytes - kTextOffset;
-  const char* from = reinterpret_cast<const char*>(&in) + kTextOffset;
-  const auto next = [&](std::size_t size) {
-    size = std::min(size, left);
-    std::string text(from, size);
-    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    from += size;
-    left -= size;
-    return text;
-  };
-  std::string library = next(in.library_bytes);
-  std::string op = next(in.op_bytes);
-  std::string message = next(in.message_bytes);
-  return Error(static_cast<ErrorKind>(kind_plus_one - 1), std::move(message),
-               ErrorOrigin{.library = std::move(library), .native_code = in.native_code, .op = std::move(op)});
+std::unique_ptr<Channel::Failure> Channel::copy_failure(Position position, std::uint64_t units) {
+  std::vector<std::byte> copy(units * kUnitBytes);
+  std::memcpy(copy.data(), &reply(position), copy.size());
+  for (std::uint64_t i = 0; i < units; ++i) reply(position + i).error_kind_plus_one = 0;
+  Reply head;
+  std::memcpy(&head, copy.data(), sizeof head);
+  if (head.error_kind_plus_one == 0) head.error_kind_plus_one = 1;  // it was not a moment ago
+  const std::span<const std::byte> said =
+      std::span<const std::byte>(copy).first(std::min(copy.size(), reply_bytes(head)));
+  const std::string_view text(reinterpret_cast<const char*>(said.data()) + kTextOffset, said.size() - kTextOffset);
+  return std::make_unique<Failure>(
+      Failure{.error = error_of(head, text), .had_begun = head.had_begun != 0, .proof = proof_of(position, said)});
 }
 
 Result<SharedBells> SharedBells::create() {

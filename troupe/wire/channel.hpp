@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,14 +26,15 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 /// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
 /// whoever spins on one of them holds up nobody else.
 struct alignas(128) LaneStatus {
-  Timeline timeline;
-  /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another.
-  alignas(128) std::atomic<Ticket> begun{0};
+  std::atomic<std::uint64_t> timeline{0};  // a `TimelineWord`
+  /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another. The ticket in
+  /// the high half, a mark in the low one.
+  alignas(128) std::atomic<std::uint64_t> begun{0};
   /// How far the app has seen the timeline: there is no need to ring for that again.
   alignas(128) std::atomic<Ticket> seen{0};
 };
@@ -51,6 +54,8 @@ static_assert(sizeof(Reply) == kUnitBytes);
 
 struct Status {
   std::array<LaneStatus, kMaxLanes> lanes;
+  /// Changes all the time while the worker's process runs, whatever its lanes do.
+  alignas(128) std::atomic<std::uint32_t> heartbeat{0};
   alignas(128) std::array<std::byte, 4096> last_words{};
 };
 
@@ -59,49 +64,78 @@ class Channel {
   /// The app's side. `invalid_argument` unless `ring_units` is a power of two and at most `kMaxRingUnits`,
   /// `out_of_memory` when the machine has no memory or descriptors left.
   static Result<Channel> create(std::uint64_t ring_units);
-  /// The worker's side, from the descriptors it was sent. `invalid_argument` for such a size, and for memory that is
-  /// smaller than that.
-  static Result<Channel> open(Descriptor ring, Descriptor status, std::uint64_t ring_units);
+  /// The worker's side, from the descriptors and the key it was sent. `invalid_argument` for such a size, and for
+  /// memory that is smaller than that.
+  static Result<Channel> open(Descriptor ring, Descriptor status, std::uint64_t ring_units, const MarkKey& key);
 
   Ring& ring() noexcept { return ring_; }
   const Ring& ring() const noexcept { return ring_; }
   Status& status() noexcept { return *reinterpret_cast<Status*>(status_memory_.data()); }
   const Status& status() const noexcept { return *reinterpret_cast<const Status*>(status_memory_.data()); }
 
+  const MarkKey& key() const noexcept { return key_; }
+  /// The worker's own view of a lane's timeline.
+  Timeline& timeline(std::uint32_t lane) noexcept { return (*timelines_)[lane]; }
+  const Timeline& timeline(std::uint32_t lane) const noexcept { return (*timelines_)[lane]; }
+
+  /// The worker: the op with that ticket is handed to its lane, or begins.
+  void begin(std::uint32_t lane, Ticket ticket) noexcept {
+    status().lanes[lane].begun.store(begun_word(lane, ticket), std::memory_order_seq_cst);
+  }
+  /// The app: up to which op that was said. None when the word is none that the worker wrote.
+  std::optional<Ticket> begun(std::uint32_t lane) const noexcept {
+    const std::uint64_t word = status().lanes[lane].begun.load(std::memory_order_seq_cst);
+    const auto ticket = static_cast<Ticket>(word >> 32);
+    if (word != 0 && word != begun_word(lane, ticket)) return std::nullopt;
+    return ticket;
+  }
+
   const Descriptor& ring_descriptor() const noexcept { return ring_memory_.descriptor(); }
   const Descriptor& status_descriptor() const noexcept { return status_memory_.descriptor(); }
 
   /// The worker: how the op whose record is at `position` failed. Before its timeline is raised. Kind, message, library
   /// and native code arrive as they are; of a text without room the op goes first, then the message's end.
-  /// `had_begun`: the op may have written something by then.
-  void write_reply(Position position, std::uint64_t units, const Error& error, bool had_begun = false) noexcept;
-  /// The app: how it ended. Trusts nothing.
-  Result<void> read_reply(Position position, std::uint64_t units) const {
-    const std::uint16_t kind_plus_one = reply(position).error_kind_plus_one;  // once: another process may change it
-    if (kind_plus_one == 0) [[likely]]
-      return {};
-    return fail(read_error(position, units, kind_plus_one));
+  /// `had_begun`: the op may have written something by then. Gives the proof of it, never 0, which the op's timeline
+  /// counts.
+  std::uint16_t write_reply(Position position, std::uint64_t units, const Error& error,
+                            bool had_begun = false) noexcept;
+  /// How an op failed, as the worker says.
+  struct Failure {
+    Error error;
+    bool had_begun = true;
+    std::uint16_t proof = 0;
+  };
+  /// The app: whether and how the op failed, by a copy that nobody changes any more. What is there is cleared, for the
+  /// next op whose record is there. Trusts nothing; whether it is what the worker wrote, the proof shows.
+  std::unique_ptr<Failure> take_failure(Position position, std::uint64_t units) {
+    if (reply(position).error_kind_plus_one == 0) [[likely]]
+      return nullptr;
+    return copy_failure(position, units);
   }
-  /// The app, of an op that failed: whether it had begun by then.
-  bool had_begun(Position position) const noexcept { return reply(position).had_begun != 0; }
-  /// Calls for what `read_reply` will look at.
+  /// Calls for what `take_failure` will look at.
   void prefetch_reply(Position position) const noexcept { __builtin_prefetch(&reply(position)); }
-  /// The app, after it has read that an op failed: the next one whose record is there has not.
-  void clear_reply(Position position, std::uint64_t units) noexcept {
-    for (std::uint64_t i = 0; i < units; ++i) reply(position + i).error_kind_plus_one = 0;
-  }
 
  private:
-  Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units) noexcept;
+  Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_units, const MarkKey& key);
+  std::uint64_t begun_word(std::uint32_t lane, Ticket ticket) const noexcept {
+    return std::uint64_t{ticket} << 32 | key_.mark(kBegunPlace + lane, ticket);
+  }
   Reply& reply(Position position) const noexcept {
     std::byte* const replies = const_cast<std::byte*>(status_memory_.data()) + sizeof(Status);
     return *reinterpret_cast<Reply*>(replies + ring_.index(position) * kUnitBytes);
   }
-  Error read_error(Position position, std::uint64_t units, std::uint16_t kind_plus_one) const;
+  std::unique_ptr<Failure> copy_failure(Position position, std::uint64_t units);
+  std::uint16_t proof_of(Position position, std::span<const std::byte> reply) const noexcept;
+
+  // Where a mark belongs: first the lanes' timelines, by their numbers.
+  static constexpr std::uint64_t kBegunPlace = kMaxLanes;
+  static constexpr std::uint64_t kReplyPlace = 2 * kMaxLanes;
 
   SharedMemory ring_memory_;
   SharedMemory status_memory_;
   Ring ring_;
+  MarkKey key_;
+  std::unique_ptr<std::array<Timeline, kMaxLanes>> timelines_;
 };
 
 /// Where a device's app and its workers sleep. One page for the device's whole life, so that a thread which has just

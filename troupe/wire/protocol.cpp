@@ -25,6 +25,7 @@ struct Encode {
     out.put_text(m.backend);
     out.put(m.ring_units);
     out.put(m.doorbell);
+    out.put(m.mark_secret);
     out.put(m.memory_limit_bytes);
     out.put_text(m.device);
     out.put(m.completion);
@@ -110,6 +111,7 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
       hello.ring_units = in.get<std::uint64_t>();
       hello.doorbell = in.get<std::uint32_t>();
       if (hello.doorbell >= kMaxDoorbells) return not_a_message();
+      hello.mark_secret = in.get<std::uint64_t>();
       hello.memory_limit_bytes = in.get<std::uint64_t>();
       hello.device = in.get_text();
       hello.completion = in.get<CompletionPolicy>();

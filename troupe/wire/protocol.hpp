@@ -22,7 +22,8 @@ struct Hello {
   std::string version;
   std::string backend;
   std::uint64_t ring_units = 0;
-  std::uint32_t doorbell = 0;  // which one is this worker's
+  std::uint32_t doorbell = 0;     // which one is this worker's
+  std::uint64_t mark_secret = 0;  // of the channel's `MarkKey`
   /// What the worker may allocate for itself, vault apart; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
   std::string device;  // which one of the backend's

@@ -27,6 +27,7 @@ const ToWorker kHello = Hello{.version = protocol_version(),
                               .backend = "host",
                               .ring_units = std::uint64_t{1} << 40,
                               .doorbell = kMaxDoorbells - 1,
+                              .mark_secret = 0x0123456789abcdef,
                               .memory_limit_bytes = ~std::uint64_t{0},
                               .device = "GPU-1234",
                               .completion = CompletionPolicy::polled,
@@ -51,6 +52,7 @@ TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   EXPECT_EQ(hello.backend, "host");
   EXPECT_EQ(hello.ring_units, std::uint64_t{1} << 40);
   EXPECT_EQ(hello.doorbell, kMaxDoorbells - 1);
+  EXPECT_EQ(hello.mark_secret, 0x0123456789abcdefU);
   EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
   EXPECT_EQ(hello.device, "GPU-1234");
   EXPECT_EQ(hello.completion, CompletionPolicy::polled);

@@ -427,9 +427,10 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
   constexpr std::uint64_t kUnits = 64;
   constexpr std::uint32_t kRecords = 20'000;
   SharedMemory memory = value(SharedMemory::create("ring", kUnits * kUnitBytes));
-  SharedMemory progress = value(SharedMemory::create("progress", sizeof(Timeline)));
+  SharedMemory progress = value(SharedMemory::create("progress", sizeof(std::uint64_t)));
   value(memory.seal_writing_elsewhere());
-  Timeline& timeline = *std::construct_at(reinterpret_cast<Timeline*>(progress.data()));
+  auto& word = *std::construct_at(reinterpret_cast<std::atomic<std::uint64_t>*>(progress.data()));
+  Timeline timeline(word, MarkKey(7), 0);
   const pid_t reader = fork();
   if (reader == 0) {
     auto mapped = SharedMemory::map(value(memory.descriptor().duplicate()), kUnits * kUnitBytes, false);

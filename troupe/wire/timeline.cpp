@@ -4,9 +4,11 @@
 
 namespace troupe::inline v0::wire {
 
-void Timeline::raise_to(Ticket ticket) noexcept {
-  TROUPE_ASSERT(reached(ticket, counter_.load(std::memory_order_relaxed)), "a timeline only grows");
-  counter_.store(ticket, std::memory_order_seq_cst);
+void Timeline::put(std::uint64_t word) noexcept {
+  const Ticket ticket = TimelineWord::ticket(word);
+  TROUPE_ASSERT(reached(ticket, known_.load(std::memory_order_relaxed)), "a timeline only grows");
+  known_.store(ticket, std::memory_order_seq_cst);
+  word_.store(word, std::memory_order_seq_cst);
 }
 
 }  // namespace troupe::inline v0::wire

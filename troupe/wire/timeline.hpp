@@ -1,5 +1,9 @@
-// A lane's completion counter. The device writes it, everyone may read it, and it only grows: an op is done when its
-// lane's timeline has reached the op's ticket. Lives in memory shared with the worker.
+// A lane's completion counter: an op is done when its lane's timeline has reached the op's ticket. The device writes
+// it, everyone may read it, and it only grows.
+//
+// It stands in memory that a worker can write, and anything may run in a worker: a stray write must not look as if ops
+// were done. So a word proves what it says. Beside the ticket it has a mark, which only app and worker can make, and
+// the sum of the failures up to that ticket, so that a reply that was wiped out, or forged, shows as well.
 #pragma once
 
 #include <atomic>
@@ -17,22 +21,89 @@ constexpr bool reached(Ticket now, Ticket ticket) noexcept { return static_cast<
 /// op that runs may be this far after what its timeline says, unless its record is `alone`.
 inline constexpr Ticket kMaxOpsPerFlag = 8;
 
+/// What app and worker know and stray writes do not: makes the marks of one channel. No protection from code that looks
+/// for it in its worker's memory.
+class MarkKey {
+ public:
+  constexpr MarkKey() noexcept = default;
+  constexpr explicit MarkKey(std::uint64_t secret) noexcept : secret_(secret) {}
+  constexpr std::uint64_t secret() const noexcept { return secret_; }
+
+  /// The mark of `value` at one of many places (a lane, a kind of word).
+  constexpr std::uint32_t mark(std::uint64_t place, std::uint64_t value) const noexcept {
+    std::uint64_t mixed = (value + 1) * kOdd ^ secret_ ^ ((place + 1) << 40);
+    mixed = (mixed ^ (mixed >> 31)) * kOdd;
+    return static_cast<std::uint32_t>(mixed >> 32);
+  }
+
+ private:
+  static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t secret_ = 0;
+};
+
+/// What stands in a timeline: from its high to its low bits the ticket, half a mark, and the sum of failures. Zero, as
+/// the memory is at first, stands for ticket 0.
+struct TimelineWord {
+  static constexpr std::uint64_t make(const MarkKey& key, std::uint32_t lane, Ticket ticket,
+                                      std::uint16_t failures) noexcept {
+    return std::uint64_t{ticket} << 32 | std::uint64_t{half_mark(key, lane, ticket)} << 16 | failures;
+  }
+  static constexpr Ticket ticket(std::uint64_t word) noexcept { return static_cast<Ticket>(word >> 32); }
+  static constexpr std::uint16_t failures(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word); }
+  static constexpr bool is_marked(const MarkKey& key, std::uint32_t lane, std::uint64_t word) noexcept {
+    return word == 0 || static_cast<std::uint16_t>(word >> 16) == half_mark(key, lane, ticket(word));
+  }
+
+ private:
+  static constexpr std::uint16_t half_mark(const MarkKey& key, std::uint32_t lane, Ticket ticket) noexcept {
+    return static_cast<std::uint16_t>(key.mark(lane, ticket));
+  }
+};
+
+/// The worker's side of one timeline, for those who raise it and those who wait for it there. Of the word in shared
+/// memory it believes what is marked and does not go back; else it keeps to what it knew.
 class Timeline {
  public:
+  Timeline(std::atomic<std::uint64_t>& word, const MarkKey& key, std::uint32_t lane) noexcept
+      : word_(word), key_(key), lane_(lane) {}
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+
   /// What the device had finished at this moment. Whatever the device wrote before raising the counter to this value is
   /// visible to the caller afterwards. Sequentially consistent, because whoever is about to sleep looks here once more
   /// after it has said so (see Bell): an acquire load may be done before others can see what it said.
-  Ticket now() const noexcept { return counter_.load(std::memory_order_seq_cst); }
+  Ticket now() const noexcept {
+    const std::uint64_t word = word_.load(std::memory_order_seq_cst);
+    const Ticket ticket = TimelineWord::ticket(word);
+    const Ticket known = known_.load(std::memory_order_seq_cst);
+    if (ticket == known || !reached(ticket, known) || !TimelineWord::is_marked(key_, lane_, word)) return known;
+    known_.store(ticket, std::memory_order_seq_cst);
+    return ticket;
+  }
   bool done(Ticket ticket) const noexcept { return reached(now(), ticket); }
 
-  /// For lanes that run on a CPU; a GPU stores to `address()` itself. Sequentially consistent, because whoever raises
-  /// it looks next whether somebody sleeps until it moves (see Bell).
-  void raise_to(Ticket ticket) noexcept;
-  void* address() noexcept { return &counter_; }
+  /// The word that says that everything up to `ticket` is done, and that the last op of them failed with that proof
+  /// (see `Channel::write_reply`; 0: it did not). In the order of the tickets: it counts the failures.
+  std::uint64_t word_for(Ticket ticket, std::uint16_t failure) noexcept {
+    failures_ = static_cast<std::uint16_t>(failures_ + failure);
+    return TimelineWord::make(key_, lane_, ticket, failures_);
+  }
+  /// For lanes that run on a CPU; a GPU stores a word to `address()` itself. Sequentially consistent, because whoever
+  /// raises it looks next whether somebody sleeps until it moves (see Bell).
+  void raise_to(Ticket ticket, std::uint16_t failure = 0) noexcept { put(word_for(ticket, failure)); }
+  void put(std::uint64_t word) noexcept;
+
+  void* address() const noexcept { return &word_; }
+  /// Where the ticket stands in the word, for a GPU that waits for it.
+  static constexpr std::size_t kTicketOffset = 4;
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
  private:
-  std::atomic<Ticket> counter_{0};
+  std::atomic<std::uint64_t>& word_;
+  const MarkKey key_;
+  const std::uint32_t lane_;
+  mutable std::atomic<Ticket> known_{0};
+  std::uint16_t failures_ = 0;  // of whoever raises it; those take turns
 };
-static_assert(sizeof(Timeline) == 4, "a GPU writes exactly these four bytes");
 
 }  // namespace troupe::inline v0::wire

@@ -16,7 +16,7 @@ template <backend::Backend B>
 class Loop {
  public:
   Loop(wire::Channel& channel, wire::Bell& doorbell, B& backend) noexcept
-      : channel_(channel), doorbell_(doorbell), backend_(backend), tracker_(channel.status()) {}
+      : channel_(channel), doorbell_(doorbell), backend_(backend), tracker_(channel) {}
 
   /// Runs until `stop`; then ops that were not begun are left where they are.
   void run() {
@@ -61,7 +61,7 @@ class Loop {
     const std::uint32_t lane = record.lane % wire::kMaxLanes;
     // What is looked at next was written elsewhere: called for now, it comes while the op is decoded.
     channel_.ring().prefetch_rest(position_, record.units);
-    __builtin_prefetch(channel_.status().lanes[lane].timeline.address());
+    __builtin_prefetch(channel_.timeline(lane).address());
     backend::Work work;
     work.position = position_;
     work.units = record.units;
@@ -71,7 +71,7 @@ class Loop {
     work.ticket = ++issued_[lane];
     const Result<void> handed_in = hand_in(record, work);
     if (handed_in) return;
-    channel_.write_reply(position_, record.units, handed_in.error());
+    work.failure = channel_.write_reply(position_, record.units, handed_in.error());
     work.refused = true;
     work.estimate = 0;
     op_ = {};

@@ -78,7 +78,7 @@ struct TestLoop {
     return commit(lane, *slot, bytes);
   }
   Submitted commit(std::uint32_t lane, const wire::RingSlot& slot, std::span<const std::byte> bytes) {
-    channel.clear_reply(slot.record(), slot.units);
+    (void)channel.take_failure(slot.record(), slot.units);
     channel.ring().commit(slot, lane, bytes);
     bells.doorbell(0).ring();
     under_way.push_back({.lane = lane, .ticket = ++issued[lane], .slot = slot});
@@ -89,14 +89,13 @@ struct TestLoop {
     return submit_bytes(lane, encoded(op));
   }
 
-  bool done(const Submitted& op) const { return channel.status().lanes[op.lane].timeline.done(op.ticket); }
-  bool begun(const Submitted& op) const {
-    return wire::reached(channel.status().lanes[op.lane].begun.load(), op.ticket);
-  }
+  bool done(const Submitted& op) const { return channel.timeline(op.lane).done(op.ticket); }
+  bool begun(const Submitted& op) const { return wire::reached(channel.begun(op.lane).value(), op.ticket); }
   /// How it ended, once it has.
   Result<void> end_of(const Submitted& op) {
     wait_until([&] { return done(op); });
-    return channel.read_reply(op.slot.record(), op.slot.units);
+    const std::unique_ptr<wire::Channel::Failure> failure = channel.take_failure(op.slot.record(), op.slot.units);
+    return failure ? fail(failure->error) : Result<void>();
   }
   void finish_all() {
     for (const Submitted& op : under_way) wait_until([&] { return done(op); });
@@ -161,7 +160,7 @@ TEST(Loop, runs_an_op_and_raises_its_timeline) {
   EXPECT_EQ(test.byte(149), 7);
   EXPECT_EQ(test.byte(150), 0);
   for (std::uint32_t lane = 0; lane < wire::kMaxLanes; ++lane)
-    EXPECT_EQ(test.channel.status().lanes[lane].timeline.now(), lane == 3 ? 1U : 0U);
+    EXPECT_EQ(test.channel.timeline(lane).now(), lane == 3 ? 1U : 0U);
 }
 
 TEST(Loop, counts_the_ops_of_each_lane_for_itself) {
@@ -170,7 +169,7 @@ TEST(Loop, counts_the_ops_of_each_lane_for_itself) {
   test.submit(4, op::Nop{});
   test.finish_all();
   for (std::uint32_t lane = 0; lane < wire::kMaxLanes; ++lane)
-    EXPECT_EQ(test.channel.status().lanes[lane].timeline.now(), lane == 4 ? 11U : 10U);
+    EXPECT_EQ(test.channel.timeline(lane).now(), lane == 4 ? 11U : 10U);
 }
 
 TEST(Loop, rings_the_app_when_something_is_done) {

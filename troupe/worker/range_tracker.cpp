@@ -29,7 +29,7 @@ RangeTracker::Entry& RangeTracker::LaneOps::append() {
 
 void RangeTracker::forget_finished(std::uint32_t lane) noexcept {
   LaneOps& ops = lanes_[lane];
-  const wire::Ticket now = status_.lanes[lane].timeline.now();
+  const wire::Ticket now = channel_.timeline(lane).now();
   while (ops.count > 0 && wire::reached(now, ops.at(0).ticket)) {
     ops.first = (ops.first + 1) % ops.entries.size();
     --ops.count;

@@ -16,7 +16,7 @@ namespace troupe::worker {
 
 class RangeTracker {
  public:
-  explicit RangeTracker(const wire::Status& status) noexcept : status_(status) {}
+  explicit RangeTracker(const wire::Channel& channel) noexcept : channel_(channel) {}
 
   /// Sets what `work` has to wait for and whether it begins anew, and remembers what it touches until its timeline
   /// covers it. In ring order.
@@ -40,7 +40,7 @@ class RangeTracker {
 
   void forget_finished(std::uint32_t lane) noexcept;
 
-  const wire::Status& status_;
+  const wire::Channel& channel_;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;  // a bit for every lane with unfinished ops
 };

@@ -22,8 +22,8 @@ using Waits = std::map<std::uint32_t, wire::Ticket>;
 
 /// A tracker, the timelines it looks at, and the tickets of each lane.
 struct TestTracker {
-  std::unique_ptr<wire::Status> status = std::make_unique<wire::Status>();
-  RangeTracker tracker{*status};
+  wire::Channel channel = value(wire::Channel::create(64));
+  RangeTracker tracker{channel};
   std::array<wire::Ticket, wire::kMaxLanes> issued{};
 
   Waits add(std::uint32_t lane, const std::vector<Touch>& touches) {
@@ -37,7 +37,7 @@ struct TestTracker {
       if ((work.waits >> other & 1) != 0) waits[other] = work.after.at(other);
     return waits;
   }
-  void finish(std::uint32_t lane, wire::Ticket ticket) { status->lanes[lane].timeline.raise_to(ticket); }
+  void finish(std::uint32_t lane, wire::Ticket ticket) { channel.timeline(lane).raise_to(ticket); }
 };
 
 TEST(RangeTracker, makes_a_read_wait_for_the_write_before_it) {

@@ -20,6 +20,8 @@ namespace {
 
 /// What a poisoned worker leaves to the one that takes over, before it ends.
 constexpr auto kHeadStart = std::chrono::milliseconds(5);
+/// The app looks four times a second.
+constexpr auto kHeartbeat = std::chrono::milliseconds(100);
 
 /// What comes with a `Hello`.
 struct Shared {
@@ -37,8 +39,9 @@ Result<Shared> be_greeted(wire::Socket& socket) {
   if (hello->version != wire::protocol_version())
     return fail(ErrorKind::unsupported, "the worker is of another version than the app: the worker is " +
                                             wire::protocol_version() + ", the app is " + hello->version);
-  wire::Channel channel = TROUPE_TRY(
-      wire::Channel::open(std::move(message.descriptors[0]), std::move(message.descriptors[1]), hello->ring_units));
+  wire::Channel channel =
+      TROUPE_TRY(wire::Channel::open(std::move(message.descriptors[0]), std::move(message.descriptors[1]),
+                                     hello->ring_units, wire::MarkKey(hello->mark_secret)));
   wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::open(std::move(message.descriptors[2])));
   return Shared{*hello, std::move(channel), std::move(bells)};
 }
@@ -52,7 +55,7 @@ void limit_own_memory(std::uint64_t bytes) {
 /// The app drops a chunk when the timelines have told it that no op uses it any more. This thread looks at them, too:
 /// so what the lanes did with the chunk comes before what is done with it here (acquire), without relying on the app.
 void catch_up_with_lanes(const wire::Channel& channel) noexcept {
-  for (const wire::LaneStatus& lane : channel.status().lanes) (void)lane.timeline.now();
+  for (std::uint32_t lane = 0; lane < wire::kMaxLanes; ++lane) (void)channel.timeline(lane).now();
 }
 
 template <backend::Backend B>
@@ -88,6 +91,17 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
       backend.memory().unmap(dropped->id);
     }
   }
+}
+
+/// Shows the app that this process runs, whatever its lanes do, for as long as it does.
+void start_heartbeat(wire::Channel& channel) {
+  std::thread([&beat = channel.status().heartbeat] {
+    pthread_setname_np(pthread_self(), "troupe-heart");
+    for (;;) {
+      beat.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::sleep_for(kHeartbeat);
+    }
+  }).detach();  // it ends with the process
 }
 
 template <backend::Backend B>
@@ -135,6 +149,7 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
   if (options.owns_process) {
     limit_own_memory(shared.hello.memory_limit_bytes);
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
+    start_heartbeat(shared.channel);
   }
   if (shared.hello.backend == host::HostBackend::kName) return serve_with<host::HostBackend>(socket, shared, options);
 #if TROUPE_CUDA_BACKEND

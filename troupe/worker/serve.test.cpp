@@ -49,6 +49,7 @@ struct App {
             .backend = "host",
             .ring_units = kUnits,
             .doorbell = 2,
+            .mark_secret = channel.key().secret(),
             .memory_limit_bytes = 0,
             .device = {}};
   }
@@ -82,8 +83,9 @@ struct App {
   }
   /// The answer to what was submitted last.
   Result<void> end_of(const wire::RingSlot& slot) {
-    wait_until([&] { return channel.status().lanes[0].timeline.done(issued); });
-    return channel.read_reply(slot.record(), slot.units);
+    wait_until([&] { return channel.timeline(0).done(issued); });
+    const std::unique_ptr<wire::Channel::Failure> failure = channel.take_failure(slot.record(), slot.units);
+    return failure ? fail(failure->error) : Result<void>();
   }
 
   std::optional<wire::Socket> socket;
@@ -363,7 +365,7 @@ TEST(WorkerExecutable, ends_when_the_app_hangs_up_whatever_its_ops_do) {
   forever.path = folder() / "libbad_plugin.so";
   forever.function = "loop";
   app.submit(forever);
-  wait_until([&] { return app.channel.status().lanes[0].begun.load() == 1; });
+  wait_until([&] { return app.channel.begun(0) == 1U; });
   app.hang_up();
   EXPECT_EQ(worker.reap().to_string(), "exited with code 0");
 }

@@ -44,27 +44,28 @@ Result<void> CudaLane::wait_for(CudaLane& other, wire::Ticket ticket) {
   if (other.completed({ticket})) return {};
   TROUPE_TRY(other.flush());
   // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that tickets may wrap.
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, other.timeline_on_gpu_, ticket,
-                     CU_STREAM_WAIT_VALUE_GEQ);
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_,
+                     other.timeline_on_gpu_ + wire::Timeline::kTicketOffset, ticket, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
-Result<void> CudaLane::added(wire::Ticket ticket, bool raise_now) {
-  added_.store(ticket, std::memory_order_seq_cst);
-  return raise_now || ticket - raised_ >= wire::kMaxOpsPerFlag ? flush() : Result<void>();
+Result<void> CudaLane::added(const backend::Work& work, bool raise_now) {
+  word_ = timeline_.word_for(work.ticket, work.failure);
+  added_.store(work.ticket, std::memory_order_seq_cst);
+  return raise_now || work.ticket - raised_ >= wire::kMaxOpsPerFlag ? flush() : Result<void>();
 }
 
 Result<void> CudaLane::flush() {
   const wire::Ticket last = added_.load(std::memory_order_relaxed);
   if (last == raised_) return {};
   raised_ = last;
-  return completion_->raise_to(last);
+  return completion_->raise_to(word_);
 }
 
 Result<void> CudaLane::flush_before_next() {
   TROUPE_TRY(flush());
   if (!completion_->lags() || completed({raised_})) return {};
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, timeline_on_gpu_, raised_,
-                     CU_STREAM_WAIT_VALUE_GEQ);
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, timeline_on_gpu_ + wire::Timeline::kTicketOffset,
+                     raised_, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 Result<void> CudaLane::query() const {
@@ -108,7 +109,7 @@ Result<CudaLane*> CudaBackend::lane(std::uint32_t number) {
     const int priority = std::clamp(-int{setup_.priorities[number]}, greatest, least);
     CUstream stream = nullptr;
     TROUPE_TRY(TROUPE_CUDA(context_->driver(), cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority));
-    wire::Timeline& timeline = setup_.channel.status().lanes[number].timeline;
+    wire::Timeline& timeline = setup_.channel.timeline(number);
     const auto offset = static_cast<CUdeviceptr>(reinterpret_cast<const std::byte*>(timeline.address()) -
                                                  reinterpret_cast<const std::byte*>(&setup_.channel.status()));
     const LaneCompletion::Parts parts{.context = *context_,
@@ -132,7 +133,7 @@ Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& w
 }
 
 /// Says that the op is handed in, and that it waits for what it must: true when it is to be put on its lane now.
-Result<bool> CudaBackend::begin(CudaLane& home, const backend::Work& work) {
+Result<bool> CudaBackend::begin(CudaLane& home, backend::Work& work) {
   if (work.alone || work.begins_anew) TROUPE_TRY(home.flush_before_next());
   while (home.is_full() && !is_poisoned_.load(std::memory_order_acquire) &&
          !stopping_.load(std::memory_order_acquire)) {
@@ -141,23 +142,22 @@ Result<bool> CudaBackend::begin(CudaLane& home, const backend::Work& work) {
   }
   // First it is said that the op is handed in, then looked whether it is wanted; the app does the same in the opposite
   // order.
-  setup_.channel.status().lanes[work.lane].begun.store(work.ticket, std::memory_order_seq_cst);
+  setup_.channel.begin(work.lane, work.ticket);
   if (work.refused) return false;
   if (work.cancelled->load(std::memory_order_seq_cst) != 0) {
-    setup_.channel.write_reply(work.position, work.units, Error(ErrorKind::cancelled));
+    work.failure = setup_.channel.write_reply(work.position, work.units, Error(ErrorKind::cancelled));
     return false;
   }
   TROUPE_TRY(wait_for_others(home, work));
   return true;
 }
 
-Result<void> CudaBackend::finish(CudaLane& home, const backend::Work& work, const Result<void>& result,
-                                 bool has_begun) {
+Result<void> CudaBackend::finish(CudaLane& home, backend::Work& work, const Result<void>& result, bool has_begun) {
   if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
   if (!result && result.error().kind() == ErrorKind::library_error) TROUPE_TRY(home.query());  // or is it all of CUDA?
-  if (!result) setup_.channel.write_reply(work.position, work.units, result.error(), has_begun);
+  if (!result) work.failure = setup_.channel.write_reply(work.position, work.units, result.error(), has_begun);
   const bool is_last = !setup_.channel.ring().has(work.position + work.units);
-  TROUPE_TRY(home.added(work.ticket, work.alone || (is_last && home.is_near_its_flag())));
+  TROUPE_TRY(home.added(work, work.alone || (is_last && home.is_near_its_flag())));
   unraised_ |= 1U << work.lane;
   if (watcher_is_asleep_.load(std::memory_order_seq_cst) && watcher_is_asleep_.exchange(false))
     watcher_sleeps_.unpark();

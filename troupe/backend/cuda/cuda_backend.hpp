@@ -49,8 +49,8 @@ class CudaLane {
 
   /// What is put on it from now on comes after that ticket of another lane.
   Result<void> wait_for(CudaLane& other, wire::Ticket ticket);
-  /// The op of that ticket was put on it. Its timeline is raised for it now, or with a later one.
-  Result<void> added(wire::Ticket ticket, bool raise_now);
+  /// The op was put on it, or has failed. Its timeline is raised for it now, or with a later one.
+  Result<void> added(const backend::Work& work, bool raise_now);
   /// There is hardly any work left on it before the flag that was put there last.
   bool is_near_its_flag() const noexcept { return raised_ - now() <= wire::kMaxOpsPerFlag; }
   /// Raises the timeline for all that was added.
@@ -69,12 +69,13 @@ class CudaLane {
 
  private:
   const CudaContext& context_;
-  const wire::Timeline& timeline_;
+  wire::Timeline& timeline_;
   const CUdeviceptr timeline_on_gpu_;
   const CUstream stream_;
   const std::unique_ptr<LaneCompletion> completion_;
   std::atomic<wire::Ticket> added_{0};
   wire::Ticket raised_ = 0;
+  std::uint64_t word_ = 0;  // what the timeline is to become for the last one
 };
 
 class CudaBackend {
@@ -110,7 +111,7 @@ class CudaBackend {
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
   /// What fails here that is not the op's own failure is the end of this worker.
-  Result<void> try_submit(const backend::Work& work, const op::AnyOp& op) {
+  Result<void> try_submit(backend::Work& work, const op::AnyOp& op) {
     static thread_local const Result<void> kCurrent = context_->make_current();
     TROUPE_TRY(Result<void>(kCurrent));
     CudaLane& home = *TROUPE_TRY(lane(work.lane));
@@ -119,8 +120,8 @@ class CudaBackend {
     const Result<void> result = goes ? ops_.submit(work, op, home.stream(), has_begun) : Result<void>();
     return finish(home, work, result, has_begun);
   }
-  Result<bool> begin(CudaLane& home, const backend::Work& work);
-  Result<void> finish(CudaLane& home, const backend::Work& work, const Result<void>& result, bool has_begun);
+  Result<bool> begin(CudaLane& home, backend::Work& work);
+  Result<void> finish(CudaLane& home, backend::Work& work, const Result<void>& result, bool has_begun);
   template <class Wanted>
   void flush_lanes(const Wanted& wanted) noexcept;
   Result<void> wait_for_others(CudaLane& home, const backend::Work& work);

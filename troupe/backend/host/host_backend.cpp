@@ -30,14 +30,14 @@ void HostBackend::warm() noexcept { open_blas(); }
 
 HostLane& HostBackend::lane(std::uint32_t number) {
   std::unique_ptr<HostLane>& lane = lanes_[number];
-  if (!lane) lane = std::make_unique<HostLane>(number, channel_.status().lanes[number], progress_, hooks_);
+  if (!lane) lane = std::make_unique<HostLane>(number, channel_.timeline(number), progress_, hooks_);
   return *lane;
 }
 
 bool HostBackend::ready(const backend::Work& work) const noexcept {
   for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
     const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));
-    if (!channel_.status().lanes[other].timeline.done(work.after[other])) return false;
+    if (!channel_.timeline(other).done(work.after[other])) return false;
   }
   return true;
 }
@@ -52,17 +52,17 @@ void HostBackend::submit(backend::Work& work, op::AnyOp& op) {
 }
 
 void HostBackend::execute(const backend::Work& work, const op::AnyOp& op) noexcept {
-  wire::LaneStatus& status = channel_.status().lanes[work.lane];
   // First it is said that the op begins, then looked whether it is wanted. The app does the same in the opposite order,
   // so an op that the app saw as not begun is never run.
-  status.begun.store(work.ticket, std::memory_order_seq_cst);
+  channel_.begin(work.lane, work.ticket);
+  std::uint16_t failure = work.failure;
   if (!work.refused) {
     const bool wanted = work.cancelled->load(std::memory_order_seq_cst) == 0;
     bool has_begun = false;
     const Result<void> result = wanted ? ops_.run(work, op, has_begun) : fail(ErrorKind::cancelled);
-    if (!result) channel_.write_reply(work.position, work.units, result.error(), has_begun);
+    if (!result) failure = channel_.write_reply(work.position, work.units, result.error(), has_begun);
   }
-  status.timeline.raise_to(work.ticket);
+  channel_.timeline(work.lane).raise_to(work.ticket, failure);
   bell_.ring();
   progress_.made();
 }

@@ -16,8 +16,8 @@ namespace {
 class WrittenByGpu final : public LaneCompletion {
  public:
   explicit WrittenByGpu(const Parts& parts) : parts_(parts) {}
-  Result<void> raise_to(wire::Ticket ticket) override {
-    return TROUPE_CUDA(parts_.context.driver(), cuStreamWriteValue32, parts_.stream, parts_.timeline_on_gpu, ticket,
+  Result<void> raise_to(std::uint64_t word) override {
+    return TROUPE_CUDA(parts_.context.driver(), cuStreamWriteValue64, parts_.stream, parts_.timeline_on_gpu, word,
                        CU_STREAM_WRITE_VALUE_DEFAULT);
   }
 
@@ -28,8 +28,8 @@ class WrittenByGpu final : public LaneCompletion {
 class CalledByDriver final : public LaneCompletion {
  public:
   explicit CalledByDriver(const Parts& parts) : parts_(parts) {}
-  Result<void> raise_to(wire::Ticket ticket) override {
-    auto call = std::make_unique<Call>(Call{this, ticket});
+  Result<void> raise_to(std::uint64_t word) override {
+    auto call = std::make_unique<Call>(Call{this, word});
     TROUPE_TRY(TROUPE_CUDA(parts_.context.driver(), cuLaunchHostFunc, parts_.stream, &called, call.get()));
     call.release();  // the driver has it: it comes back in the call, or is lost with this process
     return {};
@@ -38,11 +38,11 @@ class CalledByDriver final : public LaneCompletion {
  private:
   struct Call {
     CalledByDriver* lane;
-    wire::Ticket ticket;
+    std::uint64_t word;
   };
   static void called(void* data) {
     const std::unique_ptr<Call> call(static_cast<Call*>(data));
-    call->lane->parts_.timeline.raise_to(call->ticket);
+    call->lane->parts_.timeline.put(call->word);
     call->lane->parts_.bell.ring();
   }
   const Parts parts_;
@@ -53,7 +53,7 @@ class Events {
  public:
   struct Recorded {
     CUevent event = nullptr;
-    wire::Ticket ticket = 0;
+    std::uint64_t word = 0;
   };
   Events(const CudaContext& context, unsigned flags) noexcept : context_(context), flags_(flags) {}
   ~Events() {
@@ -64,13 +64,13 @@ class Events {
   Events& operator=(const Events&) = delete;
 
   /// From one thread. Not under the lock: the driver may make it wait, for those who need the lock.
-  Result<void> record(CUstream stream, wire::Ticket ticket) {
+  Result<void> record(CUstream stream, std::uint64_t word) {
     CUevent event = take_free();
     if (!event) TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuEventCreate, &event, flags_ | CU_EVENT_DISABLE_TIMING));
     const Result<void> recorded = TROUPE_CUDA(context_.driver(), cuEventRecord, event, stream);
     const std::lock_guard lock(mutex_);
     if (recorded)
-      recorded_.push_back({event, ticket});
+      recorded_.push_back({event, word});
     else
       free_.push_back(event);
     added_.notify_one();
@@ -120,14 +120,14 @@ class Events {
 class PolledEvents final : public LaneCompletion {
  public:
   explicit PolledEvents(const Parts& parts) : parts_(parts), events_(parts.context, CU_EVENT_DEFAULT) {}
-  Result<void> raise_to(wire::Ticket ticket) override { return events_.record(parts_.stream, ticket); }
+  Result<void> raise_to(std::uint64_t word) override { return events_.record(parts_.stream, word); }
   bool lags() const noexcept override { return true; }
   Result<void> poll() override {
     while (const std::optional<Events::Recorded> oldest = events_.oldest()) {
       const CUresult answer = parts_.context.driver().table().cuEventQuery(oldest->event);
       if (answer == CUDA_ERROR_NOT_READY) break;
       TROUPE_TRY(checked(answer, "cuEventQuery"));
-      parts_.timeline.raise_to(oldest->ticket);
+      parts_.timeline.put(oldest->word);
       events_.completed_oldest();
     }
     return {};
@@ -146,7 +146,7 @@ class BlockingEvents final : public LaneCompletion {
     events_.stop();
     waiter_.join();
   }
-  Result<void> raise_to(wire::Ticket ticket) override { return events_.record(parts_.stream, ticket); }
+  Result<void> raise_to(std::uint64_t word) override { return events_.record(parts_.stream, word); }
   bool lags() const noexcept override { return true; }
 
  private:
@@ -158,7 +158,7 @@ class BlockingEvents final : public LaneCompletion {
       if (!oldest) return;
       well = TROUPE_CUDA(parts_.context.driver(), cuEventSynchronize, oldest->event);
       if (!well) break;
-      parts_.timeline.raise_to(oldest->ticket);
+      parts_.timeline.put(oldest->word);
       events_.completed_oldest();
       parts_.bell.ring();
     }

@@ -6,8 +6,8 @@
 
 namespace troupe::host {
 
-HostLane::HostLane(std::uint32_t number, const wire::LaneStatus& status, Progress& progress, const Hooks& hooks)
-    : number_(number), status_(status), progress_(progress), hooks_(hooks) {}
+HostLane::HostLane(std::uint32_t number, const wire::Timeline& timeline, Progress& progress, const Hooks& hooks)
+    : number_(number), timeline_(timeline), progress_(progress), hooks_(hooks) {}
 
 HostLane::~HostLane() {
   if (!thread_.joinable()) return;

@@ -54,16 +54,16 @@ class HostLane {
     std::function<bool(const backend::Work&)> ready;
     std::function<void()> in_new_thread;
   };
-  HostLane(std::uint32_t number, const wire::LaneStatus& status, Progress& progress, const Hooks& hooks);
+  HostLane(std::uint32_t number, const wire::Timeline& timeline, Progress& progress, const Hooks& hooks);
   /// Finishes what was handed in.
   ~HostLane();
   HostLane(const HostLane&) = delete;
   HostLane& operator=(const HostLane&) = delete;
 
   std::uint32_t number() const noexcept { return number_; }
-  bool completed(const HostEvent& event) const noexcept { return status_.timeline.done(event.ticket); }
+  bool completed(const HostEvent& event) const noexcept { return timeline_.done(event.ticket); }
   /// Everything before `ticket` is done.
-  bool idle_before(wire::Ticket ticket) const noexcept { return status_.timeline.done(ticket - 1); }
+  bool idle_before(wire::Ticket ticket) const noexcept { return timeline_.done(ticket - 1); }
   /// Queues work behind what was handed in before; waits while the queue is full. From one thread.
   void push(const backend::Work& work, op::AnyOp op);
 
@@ -73,7 +73,7 @@ class HostLane {
   void run() noexcept;
 
   const std::uint32_t number_;
-  const wire::LaneStatus& status_;
+  const wire::Timeline& timeline_;
   Progress& progress_;
   const Hooks& hooks_;
   struct Queued {

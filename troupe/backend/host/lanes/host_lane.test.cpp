@@ -26,7 +26,8 @@ void wait_until(const Done& done) {
 
 /// One lane whose work does nothing but say that it was run.
 struct TestLane {
-  wire::LaneStatus status;
+  std::atomic<std::uint64_t> word{0};
+  wire::Timeline timeline{word, wire::MarkKey(7), 4};
   Progress progress;
   std::atomic<bool> open{true};
   std::atomic<int> threads{0};
@@ -36,12 +37,12 @@ struct TestLane {
                             [this](const backend::Work& work, const op::AnyOp&) {
                               run.push_back(work.ticket);
                               runs.fetch_add(1);
-                              status.timeline.raise_to(work.ticket);
+                              timeline.raise_to(work.ticket);
                               progress.made();
                             },
                         .ready = [this](const backend::Work&) { return open.load(); },
                         .in_new_thread = [this] { threads.fetch_add(1); }};
-  std::unique_ptr<HostLane> lane = std::make_unique<HostLane>(4, status, progress, hooks);
+  std::unique_ptr<HostLane> lane = std::make_unique<HostLane>(4, timeline, progress, hooks);
 
   void push(wire::Ticket ticket) {
     backend::Work work;
@@ -63,7 +64,7 @@ struct TestLane {
 TEST(HostLane, runs_its_work_in_order) {
   TestLane test;
   for (wire::Ticket ticket = 1; ticket <= 5000; ++ticket) test.push(ticket);
-  wait_until([&] { return test.status.timeline.done(5000); });
+  wait_until([&] { return test.timeline.done(5000); });
   EXPECT_TRUE(test.in_order(5000));
   EXPECT_TRUE(test.lane->completed({.lane = 4, .ticket = 5000}));
   EXPECT_FALSE(test.lane->completed({.lane = 4, .ticket = 5001}));
@@ -77,7 +78,7 @@ TEST(HostLane, has_no_thread_before_it_has_work_and_one_from_then_on) {
   EXPECT_EQ(test.threads, 0);
   for (wire::Ticket ticket = 1; ticket <= 3; ++ticket) {
     test.push(ticket);
-    wait_until([&] { return test.status.timeline.done(ticket); });
+    wait_until([&] { return test.timeline.done(ticket); });
     EXPECT_EQ(test.threads, 1);
   }
 }
@@ -86,7 +87,7 @@ TEST(HostLane, wakes_for_work_that_comes_while_it_sleeps) {
   TestLane test;
   for (wire::Ticket ticket = 1; ticket <= 200; ++ticket) {
     test.push(ticket);
-    wait_until([&] { return test.status.timeline.done(ticket); });
+    wait_until([&] { return test.timeline.done(ticket); });
     if (ticket % 10 == 0) {  // longer than it spins
       const auto later = std::chrono::steady_clock::now() + 5 * kSpinTime;
       while (std::chrono::steady_clock::now() < later) sched_yield();
@@ -100,10 +101,10 @@ TEST(HostLane, begins_no_work_before_what_it_waits_for_is_done) {
   test.push(1);
   test.push(2);
   wait_until([&] { return test.threads == 1; });
-  EXPECT_EQ(test.status.timeline.now(), 0U);
+  EXPECT_EQ(test.timeline.now(), 0U);
   EXPECT_FALSE(test.lane->idle_before(2));
   test.let_through();
-  wait_until([&] { return test.status.timeline.done(2); });
+  wait_until([&] { return test.timeline.done(2); });
   EXPECT_TRUE(test.in_order(2));
 }
 
@@ -136,7 +137,7 @@ TEST(HostLane, makes_who_hands_in_wait_when_its_queue_is_full) {
   EXPECT_EQ(test.runs, 0U);
   EXPECT_LE(pushed, 257U);
   test.let_through();
-  wait_until([&] { return test.status.timeline.done(1000); });
+  wait_until([&] { return test.timeline.done(1000); });
   pusher.join();
   EXPECT_TRUE(test.in_order(1000));
 }

@@ -1,0 +1,31 @@
+// Owns every byte that a worker can write and the app believes: the words of its lanes, its replies, its last words,
+// its heartbeat, the bells. Changes some of them, as a stray pointer would.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace troupe::adversary {
+
+class Scribbler {
+ public:
+  explicit Scribbler(std::uint64_t seed) noexcept : random_(seed) {}
+
+  /// Changes something in the memory of one of this program's workers. False when there is none just now.
+  bool scribble();
+  /// Bytes that are no message, or one that nobody asked for.
+  std::vector<std::byte> garbage();
+
+ private:
+  /// A few bytes: others, none, one more, one bit, as they are somewhere else.
+  void change(std::span<std::byte> memory, std::size_t at);
+  /// Where something is that matters; most of the memory is never looked at.
+  std::size_t place_in(std::span<const std::byte> memory);
+  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace troupe::adversary
