@@ -339,6 +339,15 @@ Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) con
                            .generation = device_->generation()});
 }
 
+/// An accelerator's own report leaves no doubt; a signal does, because an op before may have broken the process.
+/// Whoever was stopped for an op past its deadline, or because it was stopped already, took others with it that did
+/// nothing.
+Blame DeviceContext::blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why) {
+  if (member.lied) return Blame::some_op;
+  if (why.kind() == ErrorKind::context_poisoned) return Blame::the_only_op;
+  return member.killed_for || (end.signalled && end.code == SIGKILL) ? Blame::nobody_here : Blame::some_op;
+}
+
 void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   CrewMember& member = crew_->members.at(worker);
   const Role role = member.role;
@@ -356,7 +365,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   }
   if (engine.trial() == worker) engine.trial_failed(why, by_op);
   if (member.had_served)
-    engine.reaped(worker, why);
+    engine.reaped(worker, why, blame_for(member, end, why));
   else if (role != Role::starting)
     engine.close(worker);
   forget(worker);

@@ -119,6 +119,7 @@ class DeviceContext {
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
+  static Blame blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why);
   void forget(std::uint32_t worker);
   /// Stops a worker that is no good. If it was the active one, fails with `why`, so that another takes over now.
   void kill_member(CrewMember& member, const Error& why);

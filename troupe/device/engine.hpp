@@ -35,6 +35,16 @@ inline constexpr int kMaxTimesResent = 5;
 /// How long an op may run alone that was in the way of one past its deadline.
 inline constexpr Duration kTrialLimit = std::chrono::seconds(2);
 
+/// How often an op may be under way in a worker that dies of causes from outside before it is tried alone.
+inline constexpr int kMaxInnocentRuns = 2;
+
+/// Who is to blame for a worker's death, by what is known of it.
+enum class Blame : std::uint8_t {
+  nobody_here,  // it was killed from outside, or for another op's sake
+  some_op,      // one of those that it had begun; which one shows when they are tried alone
+  the_only_op,  // the same, and the report leaves no doubt if only one was under way
+};
+
 struct EngineStats {
   std::uint64_t submitted = 0;
   std::uint64_t waiting = 0;   // in the app, not in a ring
@@ -109,7 +119,7 @@ class Engine {
   /// The active worker is no good any more: its unfinished ops become ghosts until `reaped`.
   void retire_active();
   /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
-  void reaped(std::uint32_t worker, const Error& why);
+  void reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
 
   /// Whether an op still runs there past its deadline.
   bool runs_overdue(std::uint32_t worker);
@@ -184,7 +194,7 @@ class Engine {
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
-  void sort_out(detail::OpCall& call, bool had_begun, const Error& why);
+  void sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
   /// How the op ended, by the worker's proven word, and what that means for its blocks.
   Result<void> settle(detail::OpCall& call) noexcept;
 

@@ -221,5 +221,48 @@ TEST_F(EngineTest, answers_an_op_in_time_behind_one_that_does_not_end_and_stops_
   EXPECT_NE(hung->deadline, TimePoint::max()) << "and not for ever";
 }
 
+TEST_F(EngineTest, tries_nobody_alone_when_the_worker_was_killed_from_outside) {
+  const auto call = submit(0, nullptr, block());
+  const auto other = submit(1, nullptr, block());
+  for (int death = 1; death <= kMaxInnocentRuns + 1; ++death) {
+    const std::uint32_t dead = static_cast<std::uint32_t>((death - 1) % 2), next = 1 - dead;
+    EXPECT_FALSE(engine.has_suspects()) << "after " << death - 1;
+    for (const std::uint32_t lane : {0U, 1U}) channels[dead].begin(lane, 1);
+    engine.retire_active();
+    engine.take_over(next, death + 1);
+    engine.reaped(dead, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+    channels[dead] = value(wire::Channel::create(kUnits));
+    engine.open(dead, channels[dead], doorbells[dead]);
+  }
+  EXPECT_TRUE(engine.has_suspects()) << "the third time may be no chance";
+  EXPECT_EQ(engine.stats().reruns, 2U * (kMaxInnocentRuns + 1));
+}
+
+TEST_F(EngineTest, needs_no_trial_when_one_op_was_under_way_and_the_report_leaves_no_doubt) {
+  const detail::IntrusivePtr<detail::VaultBlock> written = block();
+  const auto culprit = submit(0, nullptr, written);
+  const auto behind = submit(1, written, block());
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::context_poisoned, "an illegal address"), Blame::the_only_op);
+  EXPECT_FALSE(engine.has_suspects());
+  EXPECT_EQ(culprit->take().error().kind(), ErrorKind::context_poisoned);
+  EXPECT_TRUE(written->is_tainted(written->range()));
+  EXPECT_FALSE(behind->settled()) << "it had to wait for the other, and goes on";
+  EXPECT_EQ(engine.stats().culprits, 1U);
+}
+
+TEST_F(EngineTest, tries_all_that_were_under_way_when_there_were_several) {
+  submit(0, nullptr, block());
+  submit(1, nullptr, block());
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::context_poisoned, "an illegal address"), Blame::the_only_op);
+  EXPECT_TRUE(engine.has_suspects());
+  EXPECT_EQ(engine.stats().reruns, 2U);
+}
+
 }  // namespace
 }  // namespace troupe

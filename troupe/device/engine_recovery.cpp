@@ -14,6 +14,8 @@ namespace {
 /// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
 /// has lost its worker.
 Error cut_off_by(const detail::OpCall& call, const Error& why) {
+  if (call.deadline_passed && !call.has_trial_limit)
+    return Error(ErrorKind::deadline_exceeded, call.name() + " ran past its deadline");
   if (call.deadline_passed) return Error(ErrorKind::deadline_exceeded, std::string(why.message()));
   if (why.kind() != ErrorKind::deadline_exceeded) return why;
   return Error(ErrorKind::worker_crashed, "the worker was stopped: " + std::string(why.message()));
@@ -89,7 +91,7 @@ void Engine::retire_active() {
   }
 }
 
-void Engine::reaped(std::uint32_t worker, const Error& why) {
+void Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
@@ -101,13 +103,19 @@ void Engine::reaped(std::uint32_t worker, const Error& why) {
   const std::vector<bool> had_begun = who_had_begun(ghosts, session);
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
-  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], had_begun[i], why);
+  const auto under_way = [&] {
+    std::ptrdiff_t count = 0;
+    for (std::size_t i = 0; i < ghosts.size(); ++i) count += had_begun[i] && !ghosts[i]->is_done;
+    return count;
+  };
+  if (session.lie() || stood_still || (blame == Blame::the_only_op && under_way() != 1)) blame = Blame::some_op;
+  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], had_begun[i], why, blame);
   session.close();
   release_ready();
   ring_for_the_dead(bell_);
 }
 
-void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why) {
+void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame) {
   if (call.is_done) {
     remove(call);
     return end(call, settle(call));
@@ -120,10 +128,12 @@ void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why) {
                fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
   }
   ++call.runs_cut_off;
-  if (!call.deadline_passed && call.can_be_rerun() && options_.can_try) {
+  if (!call.deadline_passed && call.can_be_rerun() && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
-    return set_stage(call, OpStage::suspect);
+    const bool is_innocent = blame == Blame::nobody_here && call.runs_cut_off <= kMaxInnocentRuns;
+    return set_stage(call, is_innocent ? OpStage::ready : OpStage::suspect);
   }
+  if (blame == Blame::the_only_op) ++culprits_;
   remove(call);
   end_cut_off(call, cut_off_by(call, why));
 }
