@@ -82,6 +82,10 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
           bells_.app()) {}
 
 DeviceState::~DeviceState() {
+  if (system_->is_forked() && poller_.joinable()) {
+    poller_.detach();  // there is no such thread here
+    return;
+  }
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
 }
@@ -99,6 +103,7 @@ void DeviceState::tell_context(M message) noexcept {
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
                                                        const DeviceOptions& wanted) {
   TROUPE_TRY(check(wanted));
+  TROUPE_TRY(system.check_not_forked());
   DeviceOptions options = wanted;
   const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
   if (info.is_exclusive && options.standby != Standby::none) {
