@@ -92,7 +92,7 @@ struct PreparedPlan {
     arguments.push_back(pointer(options.executable));
     for (const std::string& argument : options.arguments) arguments.push_back(pointer(argument));
     arguments.push_back(nullptr);
-    for (char** variable = environ; variable && *variable; ++variable) {
+    for (char** variable = options.inherits_environment ? environ : nullptr; variable && *variable; ++variable) {
       const auto same = [&](const std::string& other) { return name_of(other) == name_of(*variable); };
       if (std::ranges::none_of(options.environment, same)) environment.push_back(*variable);
     }

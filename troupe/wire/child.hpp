@@ -24,6 +24,7 @@ struct ChildOptions {
   /// where they are not listed.
   std::vector<std::pair<int, int>> descriptors;
   std::vector<std::string> environment;  // NAME=value, added to ours or in the place of ours
+  bool inherits_environment = true;      // false: it has the variables above and no others
 };
 
 struct ChildEnd {
