@@ -31,8 +31,8 @@ struct Hello {
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::array<std::int8_t, kMaxLanes> priorities = {};
   Sandbox sandbox = Sandbox::none;
-  std::vector<std::string> readable_paths;  // for Sandbox::strict; at most kMaxSandboxPaths of each
-  std::vector<std::string> writable_paths;
+  std::vector<std::string> readable_paths = {};  // for Sandbox::strict; at most kMaxSandboxPaths of each
+  std::vector<std::string> writable_paths = {};
 };
 inline constexpr std::uint32_t kMaxSandboxPaths = 256;
 /// App to worker: a chunk of the vault, with its descriptor.
