@@ -16,7 +16,7 @@
 
 namespace fake_cuda {
 
-inline constexpr const char* kPageVariable = "FAKE_CUDA_PAGE";  // names the file
+inline constexpr const char* kPageVariable = "TROUPE_FAKE_CUDA_PAGE";  // names the file
 inline constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{8} << 30;
 inline constexpr std::size_t kMaxNames = 1024;
 inline constexpr std::size_t kMaxNameBytes = 56;

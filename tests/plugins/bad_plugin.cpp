@@ -2,6 +2,8 @@
 // see that everybody else's work goes on. Everything bad goes through volatile, so that no compiler sees it coming.
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -186,6 +188,24 @@ TroupeStatus error(const TroupeCall* call) {
 
 TroupeStatus throw_error(const TroupeCall*) { throw std::runtime_error("nobody catches this"); }
 
+/// Leaves a process behind that has a session of its own and all of the vault; array 0 (i32, write) gets its number.
+TroupeStatus leave_process(const TroupeCall* call) {
+  if (!has(call, 0, TROUPE_I32)) return fail(call, "leave_process needs an i32");
+  auto* const number = static_cast<volatile std::int32_t*>(call->arrays[0].data);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    setsid();
+    const pid_t left = fork();
+    if (left == 0)
+      for (;;) pause();
+    *number = left;
+    _exit(0);
+  }
+  if (parent < 0) return fail(call, "the machine gave no process");
+  waitpid(parent, nullptr, 0);
+  return TROUPE_OK;
+}
+
 // --- Good -----------------------------------------------------------------------------------------------------------
 
 /// array 0 (f32, update) *= parameter (f32).
@@ -261,21 +281,14 @@ TroupeStatus say(const TroupeCall* call) {
 }
 
 constexpr TroupeFunction kFunctions[] = {
-    {"null", null},
-    {"abort", abort_now},
-    {"divide", divide},
-    {"loop", loop},
-    {"memory", memory},
-    {"exit", exit_now},
-    {"stack", stack},
-    {"wild", wild},
-    {"error", error},
-    {"memory_null", memory_null},
-    {"throw", throw_error},
-    {"scale", scale},
-    {"copy", copy},
-    {"sum", sum},
-    {"wait_for_flag", wait_for_flag},
+    {"null", null},         {"abort", abort_now},
+    {"divide", divide},     {"loop", loop},
+    {"memory", memory},     {"exit", exit_now},
+    {"stack", stack},       {"wild", wild},
+    {"error", error},       {"memory_null", memory_null},
+    {"throw", throw_error}, {"leave_process", leave_process},
+    {"scale", scale},       {"copy", copy},
+    {"sum", sum},           {"wait_for_flag", wait_for_flag},
     {"spin_ms", spin_ms},
     {"say", say},
 };

@@ -39,6 +39,7 @@ Machine look_at_machine() {
     machine.shared_memory = fail(memory.error());
   machine.open_files_limit = limit_of(RLIMIT_NOFILE);
   machine.locked_memory_limit_bytes = limit_of(RLIMIT_MEMLOCK);
+  machine.sandbox = wire::sandbox_support();
   if (access(kControlNode, F_OK) == 0)
     machine.control_node = access(kControlNode, R_OK | W_OK) == 0 ? ControlNode::open : ControlNode::forbidden;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment

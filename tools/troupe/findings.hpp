@@ -11,6 +11,7 @@
 #include "troupe/core/result.hpp"
 #include "troupe/wire/facts.hpp"
 #include "troupe/wire/memory_info.hpp"
+#include "troupe/wire/sandbox_support.hpp"
 
 namespace troupe::tool {
 
@@ -24,6 +25,7 @@ struct Machine {
   Result<void> shared_memory{};
   std::uint64_t open_files_limit = 0;
   std::uint64_t locked_memory_limit_bytes = 0;  // kUnlimited: no limit
+  wire::SandboxSupport sandbox{};
   ControlNode control_node = ControlNode::missing;
   std::optional<std::string> visible_devices;  // $CUDA_VISIBLE_DEVICES
 

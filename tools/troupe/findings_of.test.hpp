@@ -20,6 +20,7 @@ inline Findings laptop() {
   machine.memory = {.total_bytes = 16 * kGiB, .available_bytes = 12 * kGiB};
   machine.open_files_limit = 65536;
   machine.locked_memory_limit_bytes = Machine::kUnlimited;
+  machine.sandbox = {.landlock = 6, .seccomp = true};
   wire::Facts facts;
   facts.backends = {"host", "cuda"};
   facts.openblas = library_of("OpenBLAS", "0.3.21", "/lib/libopenblas.so.0");

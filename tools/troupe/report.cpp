@@ -116,6 +116,17 @@ Line judge_locked_memory(std::uint64_t limit_bytes) {
           "`ulimit -l unlimited`, or LimitMEMLOCK=infinity in a systemd unit."};
 }
 
+Line judge_sandbox(const wire::SandboxSupport& support) {
+  if (const std::string missing = support.missing_for(Sandbox::strict); !missing.empty())
+    return {State::note, "sandbox", "standard, and not all of it: no " + missing,
+            "Workers run without that part, and Sandbox::strict is `unsupported`. docs/security.md says what each part "
+            "is for. A container must allow the system calls of both."};
+  if (support.landlock < wire::kLandlockWithSignals)
+    return {State::note, "sandbox", "standard and strict",
+            "Workers can send signals to other processes of their user: a kernel from Linux 6.12 on forbids it."};
+  return {State::ok, "sandbox", "standard and strict"};
+}
+
 Line judge_open_blas(const wire::FoundLibrary& library) {
   if (library.usable()) return {State::ok, library.name, library.version + "  " + library.path};
   return {State::note, "OpenBLAS", library.problem.empty() ? "not found" : library.problem,
@@ -141,6 +152,7 @@ Section judge_machine(const Findings& findings) {
   lines.push_back(judge_shared_memory(machine));
   lines.push_back(judge_open_files(machine.open_files_limit));
   lines.push_back(judge_locked_memory(machine.locked_memory_limit_bytes));
+  lines.push_back(judge_sandbox(machine.sandbox));
   if (is_complete(findings)) lines.push_back(judge_open_blas(findings.facts->openblas));
   if (const Trial* trial = find_trial(findings, "host")) lines.push_back(judge_host_device(*trial));
   return section;

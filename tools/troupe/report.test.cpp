@@ -194,5 +194,19 @@ TEST(DoctorReport, says_what_limits_are_worth) {
   EXPECT_EQ(line_of(report, "locked memory").found, "8 MiB");
 }
 
+TEST(DoctorReport, says_which_sandbox_the_machine_can_give) {
+  Findings findings = laptop();
+  EXPECT_EQ(line_of(judge(findings), "sandbox").state, State::ok);
+  EXPECT_EQ(line_of(judge(findings), "sandbox").found, "standard and strict");
+  findings.machine.sandbox.landlock = 5;
+  EXPECT_EQ(line_of(judge(findings), "sandbox").state, State::note);
+  EXPECT_TRUE(contains(line_of(judge(findings), "sandbox").advice, "signals"));
+  findings.machine.sandbox = {};
+  EXPECT_TRUE(judge(findings).works());
+  EXPECT_EQ(line_of(judge(findings), "sandbox").state, State::note);
+  EXPECT_TRUE(contains(line_of(judge(findings), "sandbox").found, "Landlock"));
+  EXPECT_TRUE(contains(line_of(judge(findings), "sandbox").found, "seccomp"));
+}
+
 }  // namespace
 }  // namespace troupe::tool

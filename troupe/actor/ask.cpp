@@ -22,6 +22,8 @@ bool AskBase::refuses_to_start() noexcept {
   Error refusal(ErrorKind::cancelled);
   if (!target_)
     refusal = Error(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
+  else if (target_->core().is_forked())
+    refusal = fork_error();
   else if (timeout_ && timeout_->count() <= 0)
     refusal = Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer");
   else if (!stop_token_.stop_requested())

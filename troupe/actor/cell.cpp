@@ -53,6 +53,7 @@ std::string Cell::name() const { return name_.empty() ? std::string("$").append(
 std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name(); }
 
 Result<void> Cell::send(EnvelopeBase& envelope, bool is_ask) noexcept {
+  if (core_.is_forked()) return troupe::fail(fork_error());
   Node* dropped = nullptr;
   const Mailbox::Push outcome = mailbox_.push_message(envelope, is_ask, dropped);
   if (dropped) dropped->drop(*this, Error(ErrorKind::mailbox_full, path() + " dropped its oldest message"));
@@ -74,6 +75,7 @@ void Cell::post(Node& node) noexcept {
 }
 
 void Cell::raise(Signal signal) noexcept {
+  if (core_.is_forked()) return;
   if (mailbox_.raise(signal)) dispatcher_.schedule(*this, Scheduling::ready);
 }
 

@@ -16,6 +16,10 @@ System::System(detail::IntrusivePtr<detail::SystemCore> core) noexcept : core_(s
 
 System::~System() {
   if (!core_) return;
+  if (core_->is_forked()) {
+    detail::leave_in_fork(core_.leak());
+    return;
+  }
   if (!core_->shutting_down()) (void)core_->shutdown(kShutdownAtExit);
   core_->join();
 }
@@ -35,6 +39,7 @@ TimePoint System::now() const noexcept { return core_->now(); }
 Result<ShutdownReport> System::shutdown(Duration deadline) {
   if (detail::Cell::current_cell())
     return fail(ErrorKind::invalid_argument, "shutdown() inside a handler would wait for that very handler");
+  TROUPE_TRY(core_->check_not_forked());
   return core_->shutdown(deadline);
 }
 

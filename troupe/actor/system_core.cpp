@@ -114,6 +114,7 @@ Dispatcher* SystemCore::adopt(std::unique_ptr<Dispatcher> dispatcher) {
 }
 
 Result<Dispatcher*> SystemCore::pinned_thread(std::string name, std::optional<int> core) {
+  TROUPE_TRY(check_not_forked());
   if (is_virtual()) return default_dispatcher_;  // one order of turns, from one seed
   if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down");
   const PoolOptions one{.threads = 1, .name = std::move(name), .core = core};
@@ -150,6 +151,7 @@ void SystemCore::grow_buckets() {
 }
 
 Result<void> SystemCore::add(Cell& cell) {
+  TROUPE_TRY(check_not_forked());
   Cell* parent = cell.parent_.get();
   {
     const std::lock_guard lock(tree_mutex_);
@@ -211,6 +213,7 @@ void SystemCore::remove(Cell& cell, const Terminated& notice) {
 }
 
 IntrusivePtr<Cell> SystemCore::find(std::string_view path) {
+  if (is_forked()) return nullptr;
   const std::lock_guard lock(tree_mutex_);
   Cell* cell = nullptr;
   if (!path.starts_with('/')) return nullptr;
@@ -312,13 +315,14 @@ void SystemCore::log(LogLevel level, std::string_view source, std::string_view m
 
 void SystemCore::dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept {
   dead_letters_.fetch_add(1, std::memory_order_relaxed);
-  if (events_.empty()) return;
+  if (is_forked() || events_.empty()) return;
   const std::string type = envelope.message_type();
   if (type == type_name(typeid(DeadLetter))) return;  // a dead letter about a dead letter helps nobody
   events_.publish(DeadLetter{cell.path(), type, reason});
 }
 
 SystemStats SystemCore::stats() noexcept {
+  if (is_forked()) return {};
   const std::lock_guard lock(tree_mutex_);
   return {actors_, restarts_.load(std::memory_order_relaxed), dead_letters_.load(std::memory_order_relaxed)};
 }

@@ -20,6 +20,7 @@
 #include "troupe/actor/system_options.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/core/clock.hpp"
+#include "troupe/core/fork.hpp"
 #include "troupe/core/log.hpp"
 
 namespace troupe::inline v0 {
@@ -85,6 +86,13 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
     if (!part) part = std::make_shared<T>();
     return *static_cast<T*>(part.get());
   }
+  /// True in a fork of the process that started it: its threads do not exist here. A system without threads can go on.
+  bool is_forked() const noexcept { return fork_mark_.is_forked() && !is_virtual(); }
+  /// `stopped` in a fork.
+  Result<void> check_not_forked() const {
+    if (is_forked()) return fail(fork_error());
+    return {};
+  }
   bool shutting_down() const noexcept { return shutting_down_.load(std::memory_order_acquire); }
 
   ShutdownReport shutdown(Duration deadline);
@@ -105,6 +113,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   void for_each_cell(const std::function<void(Cell&)>& f);
   static void for_each_below(Cell& cell, const std::function<void(Cell&)>& f);
 
+  const ForkMark fork_mark_;
   const SystemOptions options_;
   const LogSink log_;
   std::shared_ptr<const Supervision> default_supervision_;

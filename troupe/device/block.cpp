@@ -74,6 +74,7 @@ op::Range VaultBlock::tainted_range() const noexcept {
 }
 
 void VaultBlock::recycle() noexcept {
+  if (vault_->is_forked()) return leave_in_fork(this);
   const IntrusivePtr<Vault> vault = std::move(vault_);  // may be its last owner, so it goes after the block is back
   vault->take_back(*this);
 }

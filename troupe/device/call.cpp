@@ -35,7 +35,9 @@ void CallBase::refuse_when_full() noexcept {
 
 bool CallBase::refuses_to_start() noexcept {
   if (call_->settled()) return true;
-  if (call_->deadline_after && call_->deadline_after->count() <= 0)
+  if (device_->system().is_forked())
+    call_->fail_with(fork_error());
+  else if (call_->deadline_after && call_->deadline_after->count() <= 0)
     call_->fail_with(Error(ErrorKind::deadline_exceeded, "a deadline of zero leaves no time for the op"));
   else if (timeout_ && timeout_->count() <= 0)
     call_->fail_with(Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer"));

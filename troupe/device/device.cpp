@@ -13,7 +13,9 @@ namespace troupe::inline v0 {
 class Device::Handle {
  public:
   explicit Handle(std::shared_ptr<detail::DeviceState> state) noexcept : state_(std::move(state)) {}
-  ~Handle() { state_->close(); }
+  ~Handle() {
+    if (!state_->system().is_forked()) state_->close();  // in a fork, it is the parent's
+  }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
@@ -34,11 +36,12 @@ std::int64_t Device::generation() const noexcept { return state()->generation();
 int Device::worker_pid() const noexcept { return state()->worker_pid(); }
 
 bool Device::kill_worker() const noexcept {
-  const int pid = worker_pid();
+  const int pid = state()->system().is_forked() ? 0 : worker_pid();
   return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would be everybody
 }
 
 DeviceStats Device::stats() const {
+  if (state()->system().is_forked()) return {};
   const EngineStats engine = state()->engine().stats();
   return {.generation = generation(),
           .submitted = engine.submitted,
@@ -50,6 +53,7 @@ DeviceStats Device::stats() const {
 }
 
 void Device::close() {
+  if (state()->system().is_forked()) return;
   state()->close();
   state()->wait_until_shut();
 }
@@ -95,15 +99,18 @@ Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, co
 }  // namespace
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
+  TROUPE_TRY(state()->system().check_not_forked());
   if (!info().keeps_memory) return allocate_mortal(*state(), array, shape, wire::ChunkMemory::local);
   return allocate_in(*state(), state()->vault(), array, shape);
 }
 
 Result<void> Device::allocate_managed(AnyArray& array, const Shape& shape) const {
+  TROUPE_TRY(state()->system().check_not_forked());
   return allocate_mortal(*state(), array, shape, wire::ChunkMemory::managed);
 }
 
 Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
+  TROUPE_TRY(state()->system().check_not_forked());
   return allocate_in(*state(), state()->host_vault(), array, shape);
 }
 

@@ -4,12 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "troupe/actor/supervision.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/kinds.hpp"
+#include "troupe/core/sandbox.hpp"
 #include "troupe/op/families.hpp"
 
 #pragma GCC visibility push(default)
@@ -79,6 +82,17 @@ struct DeviceOptions {
   Duration start_timeout = std::chrono::seconds(30);
   /// The worker's executable; empty: see `find_worker_executable`. Copied.
   std::string_view worker_executable = {};
+  /// What a worker process may do besides computing; see docs/security.md. A machine that cannot give `strict` is
+  /// `unsupported`; `standard` does without what it lacks. Unset: `standard` on the CPU, and `none` on a GPU, where the
+  /// levels have not been tried yet.
+  std::optional<Sandbox> sandbox = {};
+  /// Variables of the environment that workers get besides the usual ones: NAME takes the app's, NAME=value sets it.
+  /// Copied.
+  std::span<const std::string_view> worker_environment = {};
+  /// With `Sandbox::strict`: files and folders that workers may read, plugins among them, and those that they may also
+  /// write. Copied.
+  std::span<const std::string_view> readable_paths = {};
+  std::span<const std::string_view> writable_paths = {};
 
   static constexpr std::uint64_t kUnset = ~std::uint64_t{0};
 };

@@ -3,12 +3,15 @@
 #include <pthread.h>
 
 #include <bit>
+#include <filesystem>
 #include <system_error>
 
 #include "troupe/actor/spawn.hpp"
 #include "troupe/device/device_context.hpp"
 #include "troupe/device/find_worker.hpp"
+#include "troupe/device/worker_environment.hpp"
 #include "troupe/wire/memory_info.hpp"
+#include "troupe/wire/sandbox_support.hpp"
 
 namespace troupe::inline v0::detail {
 namespace {
@@ -37,6 +40,21 @@ Result<ControlLoop*> control_loop_of(SystemCore& system) {
   return found.loop;
 }
 
+Result<void> check_sandbox(const DeviceOptions& options) {
+  if (options.sandbox && *options.sandbox > Sandbox::kLast)
+    return fail(ErrorKind::invalid_argument, "sandbox is no level of a sandbox");
+  if (options.readable_paths.size() > wire::kMaxSandboxPaths || options.writable_paths.size() > wire::kMaxSandboxPaths)
+    return fail(ErrorKind::invalid_argument, "readable_paths and writable_paths may have at most " +
+                                                 std::to_string(wire::kMaxSandboxPaths) + " paths each");
+  if (options.sandbox != Sandbox::strict) return {};
+  if (options.isolation == Isolation::thread)
+    return fail(ErrorKind::unsupported, "Sandbox::strict needs Isolation::process: a thread may do what the app may");
+  const std::string missing = wire::sandbox_support().missing_for(Sandbox::strict);
+  if (!missing.empty())
+    return fail(ErrorKind::unsupported, "Sandbox::strict needs " + missing + "; this machine has none");
+  return {};
+}
+
 Result<void> check(const DeviceOptions& options) {
   const auto refuse = [](const std::string& why) { return fail(ErrorKind::invalid_argument, why); };
   if (options.vault_limit_bytes == 0) return refuse("vault_limit_bytes is 0; it must be positive");
@@ -56,6 +74,23 @@ Result<void> check(const DeviceOptions& options) {
     return refuse("silence_limit is " + to_string(options.silence_limit) + "; it must not be negative");
   if (options.start_timeout.count() <= 0)
     return refuse("start_timeout is " + to_string(options.start_timeout) + "; it must be positive");
+  return check_sandbox(options);
+}
+
+std::vector<std::string> absolute(std::span<const std::string_view> paths) {
+  std::vector<std::string> all;
+  for (const std::string_view path : paths) all.push_back(std::filesystem::absolute(path).string());
+  return all;
+}
+
+/// What of the sandbox a worker is to be told. The views of the options need not outlive their call.
+Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options, const DeviceInfo& info) {
+  const Sandbox usual = info.backend == "host" ? Sandbox::standard : Sandbox::none;
+  setup.sandbox = options.isolation == Isolation::process ? options.sandbox.value_or(usual) : Sandbox::none;
+  setup.environment = TROUPE_TRY(worker_environment(options.worker_environment));
+  setup.readable_paths = absolute(options.readable_paths);
+  setup.writable_paths = absolute(options.writable_paths);
+  options.worker_environment = options.readable_paths = options.writable_paths = {};
   return {};
 }
 
@@ -86,6 +121,10 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
           bells_.app()) {}
 
 DeviceState::~DeviceState() {
+  if (system_->is_forked() && poller_.joinable()) {
+    poller_.detach();  // there is no such thread here
+    return;
+  }
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
 }
@@ -103,8 +142,13 @@ void DeviceState::tell_context(M message) noexcept {
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
                                                        const DeviceOptions& wanted) {
   TROUPE_TRY(check(wanted));
+  TROUPE_TRY(system.check_not_forked());
   DeviceOptions options = wanted;
+  WorkerSetup setup;
+  TROUPE_TRY(set_sandbox(setup, options, info));
   const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
+  if (const std::string missing = wire::sandbox_support().missing_for(setup.sandbox); !missing.empty())
+    say("the sandbox of the workers is incomplete: this machine has no " + missing + "; see docs/security.md");
   if (info.is_exclusive && options.standby != Standby::none) {
     options.standby = Standby::none;
     say("only one process at a time may use this device: there is no standby, and what a worker was doing when it died "
@@ -120,19 +164,19 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   std::shared_ptr<DeviceState> device(new DeviceState(system, *loop, info, options, std::move(bells)));
   const std::uint64_t half = wire::machine_memory().total_bytes / 2;
   const auto or_half = [&](std::uint64_t bytes) { return bytes == DeviceOptions::kUnset ? half : bytes; };
-  device->worker_setup_ = {.isolation = options.isolation,
-                           .executable = options.isolation == Isolation::process
-                                             ? TROUPE_TRY(find_worker_executable(options.worker_executable))
-                                             : std::string(),
-                           .backend = info.backend,
-                           .device = info.id,
-                           .ring_units = options.ring_units,
-                           .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
-                           .completion = options.completion,
-                           .priorities = options.lanes.priorities,
-                           .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
-                             core->log(record.level, record.source, record.message);
-                           }};
+  setup.isolation = options.isolation;
+  if (options.isolation == Isolation::process)
+    setup.executable = TROUPE_TRY(find_worker_executable(options.worker_executable));
+  setup.backend = info.backend;
+  setup.device = info.id;
+  setup.ring_units = options.ring_units;
+  setup.memory_limit_bytes = or_half(options.worker_memory_limit_bytes);
+  setup.completion = options.completion;
+  setup.priorities = options.lanes.priorities;
+  setup.log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
+    core->log(record.level, record.source, record.message);
+  };
+  device->worker_setup_ = std::move(setup);
   const auto make_vault = [&](std::uint64_t limit_bytes, ChunkTable::Sight sight) {
     // Large arrays that come and go find their chunks again, up to a quarter of the limit.
     const VaultOptions vault{.limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "troupe/actor/system_core.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/device/find_worker.hpp"
 #include "troupe/wire/memory_info.hpp"
@@ -72,6 +73,7 @@ std::vector<DeviceInfo> System::devices() const {
 Result<Device> System::device(int index) { return device(index, DeviceOptions{}); }
 
 Result<Device> System::device(int index, const DeviceOptions& options) {
+  TROUPE_TRY(core().check_not_forked());
   const std::vector<DeviceInfo> all = devices();
   if (index < 0 || index >= static_cast<int>(all.size()))
     return fail(ErrorKind::invalid_argument, "there is no device " + std::to_string(index) +
@@ -82,6 +84,7 @@ Result<Device> System::device(int index, const DeviceOptions& options) {
 Result<Device> System::device(std::string_view name) { return device(name, DeviceOptions{}); }
 
 Result<Device> System::device(std::string_view name, const DeviceOptions& options) {
+  TROUPE_TRY(core().check_not_forked());
   std::string there;
   for (const DeviceInfo& info : devices()) {
     if (info.backend == name || (!info.id.empty() && info.id == name)) return Device::open(*this, info, options);

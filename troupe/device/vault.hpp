@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "troupe/core/fork.hpp"
 #include "troupe/core/intrusive.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/device/block.hpp"
@@ -85,6 +86,8 @@ class Vault : public RefCounted {
   VaultStats stats() const;
   int device() const noexcept { return device_; }
   std::int64_t generation() const noexcept { return generation_; }
+  /// True in a fork of the process that made it: its locks may be held for ever there.
+  bool is_forked() const noexcept { return fork_mark_.is_forked(); }
 
   /// Gives all empty chunks back to the source.
   void trim();
@@ -139,6 +142,7 @@ class Vault : public RefCounted {
   Unexpected stopped() const;
   void take_back(VaultBlock& block) noexcept;
 
+  const ForkMark fork_mark_;
   const std::uint64_t limit_bytes_;
   const std::uint64_t usual_bytes_;
   const std::uint64_t keep_empty_bytes_;

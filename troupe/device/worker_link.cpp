@@ -19,6 +19,14 @@ constexpr std::size_t kMaxPrintedLine = 4096;
 /// How long a worker thread gets to end before it is left behind.
 constexpr Duration kThreadPatience = std::chrono::seconds(2);
 
+/// A pipe that nobody writes to: whoever reads it is at its end. It needs no file.
+Result<wire::Descriptor> input_that_has_ended() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return fail(wire::errno_error("no pipe for a worker's input", errno));
+  const wire::Descriptor write_end(ends[1]);
+  return wire::Descriptor(ends[0]);
+}
+
 }  // namespace
 
 struct WorkerLink::ThreadState {
@@ -42,7 +50,10 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .memory_limit_bytes = setup.memory_limit_bytes,
                           .device = setup.device,
                           .completion = setup.completion,
-                          .priorities = setup.priorities};
+                          .priorities = setup.priorities,
+                          .sandbox = setup.sandbox,
+                          .readable_paths = setup.readable_paths,
+                          .writable_paths = setup.writable_paths};
   TROUPE_TRY(wire::send(socket, wire::ToWorker(hello), descriptors));
   std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
   TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
@@ -57,11 +68,19 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
   printed_ = wire::Descriptor(pipe_ends[0]);
   const wire::Descriptor write_end(pipe_ends[1]);
   fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
-  child_.emplace(TROUPE_TRY(wire::Child::spawn(
-      {.executable = setup.executable,
-       .arguments = {"--socket", std::to_string(kSocketInWorker)},
-       .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
-       .environment = {}})));
+  wire::ChildOptions options{
+      .executable = setup.executable,
+      .arguments = {"--socket", std::to_string(kSocketInWorker)},
+      .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
+      .environment = {}};
+  wire::Descriptor nothing;
+  if (setup.sandbox != Sandbox::none) {
+    nothing = TROUPE_TRY(input_that_has_ended());
+    options.descriptors.emplace_back(0, nothing.get());
+    options.environment = setup.environment;
+    options.inherits_environment = false;
+  }
+  child_.emplace(TROUPE_TRY(wire::Child::spawn(options)));
   return {};
 }
 

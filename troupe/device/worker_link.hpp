@@ -27,6 +27,10 @@ struct WorkerSetup {
   std::uint64_t memory_limit_bytes = 0;
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::array<std::int8_t, wire::kMaxLanes> priorities = {};
+  Sandbox sandbox = Sandbox::none;
+  std::vector<std::string> environment;  // all of it, unless there is no sandbox
+  std::vector<std::string> readable_paths;
+  std::vector<std::string> writable_paths;
   LogSink log;
 };
 

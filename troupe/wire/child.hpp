@@ -1,7 +1,8 @@
 // A child process that the rest of the app cannot notice: no SIGCHLD, and `waitpid(-1)` elsewhere never takes it away.
 // Exec makes every process an ordinary child again, so between app and child stands a keeper: a process without
 // memory or descriptors of its own (it borrows the app's) that never execs, waits for the child and leaves its end.
-// When the app dies, whatever the reason, the kernel kills the keeper, and with it the child.
+// Then it kills the processes that the child has left behind. When the app dies, whatever the reason, the kernel tells
+// the keeper, which kills the child; when the keeper dies, the kernel kills the child.
 #pragma once
 
 #include <csignal>
@@ -23,6 +24,7 @@ struct ChildOptions {
   /// where they are not listed.
   std::vector<std::pair<int, int>> descriptors;
   std::vector<std::string> environment;  // NAME=value, added to ours or in the place of ours
+  bool inherits_environment = true;      // false: it has the variables above and no others
 };
 
 struct ChildEnd {
@@ -33,7 +35,8 @@ struct ChildEnd {
   std::string to_string() const;
 };
 
-/// Move-only; the destructor kills and reaps. One thread at a time, but not always the same one.
+/// Move-only; the destructor kills and reaps, the child and what it left behind. One thread at a time, but not always
+/// the same one.
 class Child {
  public:
   /// Starts the child; when it returns, the executable runs. All signals have their default action there and none is
@@ -49,15 +52,17 @@ class Child {
   ~Child();
 
   int pid() const noexcept;
-  /// Becomes readable when the child has ended, just when `try_reap` has its end. For `poll` only: it is the keeper's.
+  /// Becomes readable when the child has ended, just when `try_reap` has its end.
   const Descriptor& pidfd() const noexcept;
 
   /// Sends the signal. Fine when the child has ended, and never hits another process with the same number.
   Result<void> kill(int signal = SIGKILL);
 
-  /// How it ended, once it has; the same answer from then on. Nothing of the process is left then, not even a zombie.
+  /// How it ended, once it has; the same answer from then on. Nothing of the process runs any more; processes that it
+  /// left behind are being killed.
   std::optional<ChildEnd> try_reap();
-  /// The same; waits for the end.
+  /// The same; waits for the end, and for that of what it left behind: nothing of it is left then, not even a zombie.
+  /// Only a straggler that hangs in the kernel is not waited for: it ends as soon as it returns from there.
   ChildEnd reap();
 
  private:

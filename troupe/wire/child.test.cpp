@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -77,6 +80,26 @@ std::ptrdiff_t open_descriptors() {
 bool becomes_readable(int descriptor) {
   pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
   return poll(&entry, 1, kPatienceMs) == 1;
+}
+
+/// Leaves three processes behind when its input ends: two that began sessions of their own, and a child of one of them.
+/// It prints their ids.
+ChildOptions leaves_stragglers(const Pipe& input, const Pipe& output) {
+  ChildOptions options = shell(
+      "setsid sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' & read end; exit "
+      "3");
+  options.descriptors = {{0, input.read_end.get()}, {1, output.write_end.get()}};
+  return options;
+}
+
+std::vector<int> read_ids(const Pipe& output, std::ptrdiff_t count) {
+  std::string text;
+  char letter = 0;
+  while (std::ranges::count(text, '\n') < count && read(output.read_end.get(), &letter, 1) == 1) text += letter;
+  std::vector<int> ids;
+  std::istringstream lines(text);
+  for (int id = 0; lines >> id;) ids.push_back(id);
+  return ids;
 }
 
 Descriptor open_process(int pid) { return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
@@ -282,6 +305,70 @@ TEST(Child, dies_with_its_keeper) {
   ASSERT_TRUE(becomes_readable(child.pidfd().get()));
   EXPECT_EQ(child.reap().to_string(), "was killed by signal 9 (SIGKILL)");
   EXPECT_FALSE(has_children());
+}
+
+TEST(Child, ends_the_processes_that_it_leaves_behind) {
+  Pipe input;
+  const Pipe output;
+  Child child = value(Child::spawn(leaves_stragglers(input, output)));
+  const std::vector<int> left_behind = read_ids(output, 3);
+  ASSERT_EQ(left_behind.size(), 3u);
+  for (const int pid : left_behind) EXPECT_TRUE(exists(pid));
+  input.write_end.reset();
+  EXPECT_EQ(child.reap().to_string(), "exited with code 3");
+  for (const int pid : left_behind) EXPECT_FALSE(exists(pid));
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Child, ends_them_when_it_is_killed_and_when_nobody_reaps) {
+  const Pipe input, output;
+  std::optional<Child> child = value(Child::spawn(leaves_stragglers(input, output)));
+  const std::vector<int> left_behind = read_ids(output, 3);
+  ASSERT_EQ(left_behind.size(), 3u);
+  std::vector<Descriptor> processes;
+  for (const int pid : left_behind) processes.push_back(open_process(pid));
+  ASSERT_TRUE(child->kill());
+  for (const Descriptor& process : processes) EXPECT_TRUE(becomes_readable(process.get()));
+}
+
+TEST(Child, ends_them_when_the_app_is_killed) {
+  const Pipe input, output;
+  const pid_t app = fork();
+  if (app == 0) {
+    const Child child = value(Child::spawn(leaves_stragglers(input, output)));
+    for (;;) pause();
+  }
+  std::vector<Descriptor> processes;
+  for (const int pid : read_ids(output, 3)) processes.push_back(open_process(pid));
+  ASSERT_EQ(processes.size(), 3u);
+  kill(app, SIGKILL);
+  EXPECT_EQ(waitpid(app, nullptr, 0), app);
+  for (const Descriptor& process : processes) EXPECT_TRUE(becomes_readable(process.get()));
+}
+
+TEST(Child, has_its_orphans_buried_while_it_lives) {
+  Pipe input;
+  const Pipe output;
+  ChildOptions options = shell("(sh -c 'echo $$' &); read end");
+  options.descriptors = {{0, input.read_end.get()}, {1, output.write_end.get()}};
+  Child child = value(Child::spawn(options));
+  const std::vector<int> orphan = read_ids(output, 1);
+  ASSERT_EQ(orphan.size(), 1u);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (exists(orphan[0]) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_FALSE(exists(orphan[0]));
+  EXPECT_FALSE(child.try_reap());
+}
+
+TEST(Child, is_heard_of_though_its_keeper_was_stopped) {
+  const Pipe input;
+  Child child = spawn_idle(input);
+  ASSERT_EQ(kill(parent_of(child.pid()), SIGSTOP), 0);
+  ASSERT_TRUE(child.kill());
+  ASSERT_TRUE(becomes_readable(child.pidfd().get()));
+  const auto end = child.try_reap();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->to_string(), "was killed by signal 9 (SIGKILL)");
 }
 
 TEST(Child, outlives_a_fork_of_the_app) {

@@ -30,6 +30,13 @@ struct Encode {
     out.put_text(m.device);
     out.put(m.completion);
     for (const std::int8_t priority : m.priorities) out.put(priority);
+    out.put(m.sandbox);
+    put(m.readable_paths);
+    put(m.writable_paths);
+  }
+  void put(const std::vector<std::string>& paths) const {
+    out.put(static_cast<std::uint32_t>(paths.size()));
+    for (const std::string& path : paths) out.put_text(path);
   }
   void operator()(const MapChunk& m) const { put(Tag::map_chunk, m.chunk); }
   void operator()(const MakeMemory& m) const { put(Tag::make_memory, m.chunk); }
@@ -69,6 +76,14 @@ struct Encode {
 
 Unexpected not_a_message() {
   return fail(ErrorKind::invalid_argument, "the other side sent bytes that are no message of this version");
+}
+
+Result<std::vector<std::string>> decode_paths(Reader& in) {
+  const auto count = in.get<std::uint32_t>();
+  if (count > kMaxSandboxPaths) return not_a_message();
+  std::vector<std::string> paths;
+  for (std::uint32_t i = 0; i < count; ++i) paths.emplace_back(in.get_text());
+  return paths;
 }
 
 Result<Chunk> decode_chunk(Reader& in) {
@@ -117,6 +132,10 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
       hello.completion = in.get<CompletionPolicy>();
       if (hello.completion > CompletionPolicy::kLast) return not_a_message();
       for (std::int8_t& priority : hello.priorities) priority = in.get<std::int8_t>();
+      hello.sandbox = in.get<Sandbox>();
+      if (hello.sandbox > Sandbox::kLast) return not_a_message();
+      hello.readable_paths = TROUPE_TRY(decode_paths(in));
+      hello.writable_paths = TROUPE_TRY(decode_paths(in));
       message = std::move(hello);
       break;
     }

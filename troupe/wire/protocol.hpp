@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/core/result.hpp"
+#include "troupe/core/sandbox.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
 #include "troupe/wire/socket.hpp"
@@ -29,7 +31,11 @@ struct Hello {
   std::string device;  // which one of the backend's
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::array<std::int8_t, kMaxLanes> priorities = {};
+  Sandbox sandbox = Sandbox::none;
+  std::vector<std::string> readable_paths = {};  // for Sandbox::strict; at most kMaxSandboxPaths of each
+  std::vector<std::string> writable_paths = {};
 };
+inline constexpr std::uint32_t kMaxSandboxPaths = 256;
 /// App to worker: a chunk of the vault, with its descriptor.
 struct MapChunk {
   Chunk chunk;

@@ -31,7 +31,10 @@ const ToWorker kHello = Hello{.version = protocol_version(),
                               .memory_limit_bytes = ~std::uint64_t{0},
                               .device = "GPU-1234",
                               .completion = CompletionPolicy::polled,
-                              .priorities = {1, -2}};
+                              .priorities = {1, -2},
+                              .sandbox = Sandbox::strict,
+                              .readable_paths = {"/opt/plugins", "/etc/model"},
+                              .writable_paths = {"/tmp"}};
 const ToWorker kMapChunk = MapChunk{{.id = 4095,
                                      .size_bytes = std::uint64_t{1} << 44,
                                      .memory = ChunkMemory::device,
@@ -57,6 +60,9 @@ TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   EXPECT_EQ(hello.device, "GPU-1234");
   EXPECT_EQ(hello.completion, CompletionPolicy::polled);
   EXPECT_EQ(hello.priorities, (std::array<std::int8_t, kMaxLanes>{1, -2}));
+  EXPECT_EQ(hello.sandbox, Sandbox::strict);
+  EXPECT_EQ(hello.readable_paths, (std::vector<std::string>{"/opt/plugins", "/etc/model"}));
+  EXPECT_EQ(hello.writable_paths, (std::vector<std::string>{"/tmp"}));
 }
 
 TEST(Protocol, the_end_of_a_poisoned_worker_comes_as_it_was_sent) {

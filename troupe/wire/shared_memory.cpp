@@ -65,6 +65,7 @@ Result<SharedMemory> SharedMemory::map(Descriptor descriptor, std::uint64_t size
   }
   SharedMemory memory(std::move(descriptor), size_bytes);
   TROUPE_TRY(memory.map_here(writable));
+  madvise(memory.data_, size_bytes, MADV_DONTDUMP);
   return memory;
 }
 

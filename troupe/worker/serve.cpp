@@ -14,6 +14,7 @@
 #include "troupe/core/sanitized.hpp"
 #include "troupe/worker/last_words.hpp"
 #include "troupe/worker/loop.hpp"
+#include "troupe/worker/sandbox.hpp"
 
 namespace troupe::worker {
 namespace {
@@ -150,6 +151,11 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
     limit_own_memory(shared.hello.memory_limit_bytes);
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
     start_heartbeat(shared.channel);
+    TROUPE_TRY(enter_sandbox({.level = shared.hello.sandbox,
+                              .backend = shared.hello.backend,
+                              .readable_paths = shared.hello.readable_paths,
+                              .writable_paths = shared.hello.writable_paths},
+                             options.log));
   }
   if (shared.hello.backend == host::HostBackend::kName) return serve_with<host::HostBackend>(socket, shared, options);
 #if TROUPE_CUDA_BACKEND

@@ -1,0 +1,57 @@
+// Processes that a plugin has made, and that are to end with their worker: they hold the memory of the vault.
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "troupe/device/device_fixture.test.hpp"
+#include "troupe/wire/descriptor.hpp"
+
+namespace troupe {
+namespace {
+
+class Stragglers : public DeviceTest {
+ protected:
+  static int leave_one(const Device& device) {
+    const Array<std::int32_t> number = value(device.array<std::int32_t>({1}));
+    value(bad(device, "leave_process", {writes(number)}).get());
+    return value(device.read(number).get())[0];
+  }
+  static wire::Descriptor open_process(int pid) {
+    return wire::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  }
+  static bool has_ended(const wire::Descriptor& process) {
+    pollfd end{.fd = process.get(), .events = POLLIN, .revents = 0};
+    return poll(&end, 1, 0) == 1;
+  }
+};
+
+TEST_F(Stragglers, end_with_their_worker) {
+  const Device device = open();
+  const wire::Descriptor left = open_process(leave_one(device));
+  ASSERT_TRUE(left);
+  EXPECT_FALSE(has_ended(left));
+  kill_worker(device);
+  eventually([&] { return has_ended(left); });
+  EXPECT_TRUE(all_equal(device, filled(device, {100}, 1.0f), 1.0f));
+}
+
+TEST_F(Stragglers, end_with_a_worker_that_crashes) {
+  const Device device = open();
+  const wire::Descriptor left = open_process(leave_one(device));
+  ASSERT_TRUE(left);
+  EXPECT_EQ(kind_of(bad(device, "null").get()), ErrorKind::worker_crashed);
+  eventually([&] { return has_ended(left); });
+}
+
+TEST_F(Stragglers, are_gone_when_the_system_is) {
+  std::optional<System> mine(std::in_place, system_options(log));
+  const int left = leave_one(value(mine->device("host", patient())));
+  EXPECT_TRUE(std::filesystem::exists("/proc/" + std::to_string(left)));
+  mine.reset();
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(left)));
+}
+
+}  // namespace
+}  // namespace troupe

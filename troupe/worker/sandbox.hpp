@@ -1,0 +1,28 @@
+// Where a worker gives up what it does not need, before it loads anything of the user's. There is no way back, and
+// threads and processes that it makes later are in the sandbox, too. docs/security.md says what each level means.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "troupe/core/log.hpp"
+#include "troupe/core/result.hpp"
+#include "troupe/core/sandbox.hpp"
+
+namespace troupe::worker {
+
+struct SandboxRules {
+  Sandbox level = Sandbox::none;
+  std::string_view backend;
+  /// For `strict`, besides what the backend needs.
+  std::vector<std::string> readable_paths;
+  std::vector<std::string> writable_paths;
+};
+
+/// Of the calling thread and all that it makes. `unsupported` when the kernel lacks something that `strict` needs,
+/// `invalid_argument` when a path that was named is not there. `standard` does without what the kernel lacks
+/// or refuses, and logs the latter.
+Result<void> enter_sandbox(const SandboxRules& rules, const LogSink& log);
+
+}  // namespace troupe::worker

@@ -1,0 +1,108 @@
+// The sandbox of kernels that are not at hand: a newer kernel takes the rules of an older one.
+#include "troupe/worker/sandbox.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "troupe/wire/sandbox_support.hpp"
+#include "troupe/worker/landlock.hpp"
+#include "troupe/worker/seccomp_filter.hpp"
+
+namespace troupe::worker {
+namespace {
+
+/// What `body` gives in a process of its own, which it may shut in; -1 when that crashes.
+template <class Body>
+int in_process(const Body& body) {
+  const pid_t process = fork();
+  if (process == 0) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    _exit(body());
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool enters(int version, LandlockDomain::Closes closes) {
+  Result<LandlockDomain> domain = LandlockDomain::make(version, closes);
+  return domain && domain->enter();
+}
+
+bool opens(const std::string& path, int flags) {
+  const wire::Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
+  return static_cast<bool>(file);
+}
+
+class LandlockVersions : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (wire::sandbox_support().landlock < GetParam()) GTEST_SKIP() << "this kernel's Landlock is older";
+    std::filesystem::create_directories(folder / "from");
+    std::filesystem::create_directories(folder / "to");
+    std::ofstream(folder / "from" / "file") << "text";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       ("landlock-" + std::to_string(getpid()) + "-" + std::to_string(GetParam()));
+};
+
+TEST_P(LandlockVersions, closes_the_way_to_other_processes_and_leaves_files_alone) {
+  const std::string memory = "/proc/" + std::to_string(getpid()) + "/mem";
+  const int moved = in_process([&] {
+    if (!enters(GetParam(), LandlockDomain::Closes::processes)) return 1;
+    if (opens(memory, O_RDWR)) return 2;
+    if (!opens("/etc/passwd", O_RDONLY) || !opens(folder / "from" / "file", O_RDWR)) return 3;
+    std::error_code why;
+    std::filesystem::rename(folder / "from" / "file", folder / "to" / "file", why);
+    return why ? 4 : 0;
+  });
+  EXPECT_EQ(moved, GetParam() == 1 ? 4 : 0);  // the first version moves nothing between folders
+}
+
+TEST_P(LandlockVersions, closes_files) {
+  const int left_open = in_process([&] {
+    Result<LandlockDomain> domain = LandlockDomain::make(GetParam(), LandlockDomain::Closes::files);
+    if (!domain || !domain->allow(folder / "from", FileAccess::read)) return 1;
+    if (!domain->allow(folder / "to", FileAccess::read_write)) return 2;
+    if (domain->allow("/nowhere/at/all", FileAccess::read).value_or(true)) return 3;
+    if (!domain->enter()) return 4;
+    if (opens("/etc/passwd", O_RDONLY)) return 5;
+    if (!opens(folder / "from" / "file", O_RDONLY) || opens(folder / "from" / "file", O_RDWR)) return 6;
+    return opens(folder / "to", O_TMPFILE | O_RDWR) || errno == EOPNOTSUPP ? 0 : 7;
+  });
+  EXPECT_EQ(left_open, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LandlockVersions, ::testing::Range(1, 8));
+
+TEST(SeccompFilter, refuses_what_is_on_its_list_and_nothing_else) {
+  if (!wire::sandbox_support().seccomp) GTEST_SKIP() << "this kernel has no filters";
+  EXPECT_TRUE(filter_of(Sandbox::none).empty());
+  EXPECT_EQ(in_process([] {
+              if (!install_filter(filter_of(Sandbox::standard))) return 1;
+              const wire::Descriptor made(socket(AF_INET, SOCK_STREAM, 0));
+              return made ? 0 : 2;
+            }),
+            0);
+  EXPECT_EQ(in_process([] {
+              if (!install_filter(filter_of(Sandbox::strict))) return 1;
+              if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM) return 2;
+              if (fork() >= 0 || errno != EPERM) return 3;
+              if (execl("/bin/true", "true", nullptr) != -1 || errno != EPERM) return 4;
+              return getppid() > 0 ? 0 : 5;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace troupe::worker
