@@ -35,6 +35,8 @@ class VaultBlock {
   /// No other block of its vault has had it, or will.
   std::uint64_t number() const noexcept { return number_; }
   const Vault& vault() const noexcept { return *vault_; }
+  /// No other block is in its chunk, so that it can be sealed.
+  bool has_own_chunk() const noexcept { return has_own_chunk_; }
 
   /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
@@ -51,9 +53,17 @@ class VaultBlock {
 
   /// An op that writes it goes into a worker's ring, and is out of it with its content settled. In between nobody can
   /// say what the block will hold.
-  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_relaxed); }
+  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_seq_cst); }
   void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
-  bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
+  bool is_being_written() const noexcept { return writers_.load(std::memory_order_seq_cst) != 0; }
+
+  /// No op may write it: it is sealed, or about to be. An op that goes into a ring begins its write and then asks;
+  /// whoever seals says so here and then looks for writes. Both are sequentially consistent, so one of them sees the
+  /// other.
+  bool is_sealed() const noexcept { return seals_.load(std::memory_order_seq_cst) != 0; }
+  /// A seal has come to its turn; and has failed, was not needed, or is broken by the owner.
+  void begin_seal() noexcept { seals_.fetch_add(1, std::memory_order_seq_cst); }
+  void end_seal() noexcept { seals_.fetch_sub(1, std::memory_order_seq_cst); }
 
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
@@ -71,6 +81,8 @@ class VaultBlock {
 
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
+  bool has_own_chunk_ = false;
+  std::atomic<std::uint32_t> seals_{0};  // those under way, and the one that holds
   std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;
