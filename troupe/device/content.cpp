@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "troupe/op/table.hpp"
+
 namespace troupe::inline v0 {
 namespace {
 
 bool reads_tainted(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(
       call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
+}
+
+Error refused_for_seal(op::Kind kind) {
+  const op::OpInfo* const info = op::find_op(kind);
+  return Error(ErrorKind::invalid_argument,
+               std::string(info ? info->call() : "") + ": an array that it writes is sealed; unseal it first");
 }
 
 }  // namespace
@@ -21,14 +29,16 @@ bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
 
 void taint_what_it_writes(detail::OpCall& call) noexcept {
   for (BlockUse& use : call.uses.all())
-    if (use.touch.writes) use.block->taint(use.touch.range);
+    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->taint(use.touch.range);
 }
 
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
   // One that reads what is unknown taints, whether it was held up in time or not: nobody can rely on the moment.
-  const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
+  const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
   if (call.is_stale)
     result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
+  else if (call.writes_sealed)
+    result = fail(refused_for_seal(call.kind));
   else if (reads_unknown)
     result = fail(ErrorKind::buffer_tainted);
   else if (result && call.verdict.judge)
@@ -36,7 +46,7 @@ void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) 
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
-  } else if (had_begun || reads_unknown) {
+  } else if ((had_begun || reads_unknown) && !call.writes_sealed) {
     taint_what_it_writes(call);
   }
 }

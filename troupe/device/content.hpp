@@ -12,6 +12,7 @@ bool reads_what_stays_unknown(const detail::OpCall& call) noexcept;
 /// An op has ended. One that ended well but read what is unknown has not ended well: `result` becomes `buffer_tainted`.
 /// What a failed op writes is tainted, unless it had not begun, by the worker's word.
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept;
+/// Sealed arrays apart, for an op that was refused because of them.
 void taint_what_it_writes(detail::OpCall& call) noexcept;
 
 }  // namespace troupe::inline v0

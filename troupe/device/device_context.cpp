@@ -9,6 +9,8 @@ namespace {
 constexpr int kMaxFailedStarts = 8;
 /// A standby is not made before a dead worker is reaped, but it waits no longer than this.
 constexpr Duration kReapPatience = std::chrono::seconds(1);
+/// Between two looks whether an op still writes what is to be sealed: one that was submitted at the same moment.
+constexpr Duration kSealPause = std::chrono::milliseconds(1);
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
@@ -22,7 +24,9 @@ void DeviceContext::restarted(const Error&) {
   for (const auto& [number, member] : crew_->members)
     if (member.role == Role::starting)
       (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+  if (crew_->seals.under_way()) (void)self_.after(kSealPatience, SealIsLate{crew_->seals.under_way()});
   attend();
+  attend_seals();
 }
 
 // ---- what to do next ----
@@ -180,6 +184,10 @@ void DeviceContext::on(Spoke message) {
   } else if (decoded && std::holds_alternative<wire::NoMemory>(*decoded)) {
     const auto& none = std::get<wire::NoMemory>(*decoded);
     return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
+  } else if (decoded && std::holds_alternative<wire::ChunkProtected>(*decoded)) {
+    const auto& done = std::get<wire::ChunkProtected>(*decoded);
+    crew_->seals.answered(member.link->socket(), done.id, done.read_only);
+    return attend_seals();
   } else if (decoded && std::holds_alternative<wire::Poisoned>(*decoded)) {
     const auto& poisoned = std::get<wire::Poisoned>(*decoded);
     return serving_worker_dies(member, Error(poisoned.kind, poisoned.message),
@@ -204,6 +212,44 @@ void DeviceContext::became_ready(std::uint32_t worker) {
   member.role = Role::standby;
   crew_->failed_starts = 0;
   attend();
+}
+
+// ---- sealing ----
+
+void DeviceContext::on(Protect message) {
+  crew_->seals.add(std::move(message.request));
+  attend_seals();
+}
+
+void DeviceContext::attend_seals() {
+  const std::uint64_t before = crew_->seals.under_way();
+  if (crew_->seals.attend(device_->chunks()) == SealQueue::Next::soon) (void)self_.after(kSealPause, AttendSeals{});
+  if (const std::uint64_t now = crew_->seals.under_way(); now != 0 && now != before)
+    (void)self_.after(kSealPatience, SealIsLate{now});
+}
+
+void DeviceContext::on(SealIsLate message) {
+  if (crew_->seals.under_way() != message.which) return;
+  const Error why(ErrorKind::timeout, "the worker did not seal or unseal memory within " + to_string(kSealPatience));
+  CrewMember* serving = nullptr;
+  for (auto& [number, member] : crew_->members) {
+    if (member.role == Role::dying || !crew_->seals.waits_for(member.link->socket())) continue;
+    if (member.role == Role::active)
+      serving = &member;
+    else
+      replace(member, why);
+  }
+  (void)self_.after(kSealPatience, SealIsLate{message.which});  // for those that are dying now
+  if (serving) replace(*serving, why);                          // the last, since another instance goes on from there
+}
+
+void DeviceContext::replace(CrewMember& member, const Error& why) {
+  member.killed_for = why;
+  if (!member.link->kill()) {  // a thread: nothing stops it
+    crew_->failure = why;
+    return self_.stop();
+  }
+  serving_worker_dies(member, why, std::chrono::steady_clock::now());
 }
 
 // ---- ending ----
@@ -292,6 +338,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     engine.close(worker);
   forget(worker);
   if (crew_->closing) return;
+  attend_seals();
   if (role == Role::active) {
     crew_->failure = why;
     throw Exception(why);
@@ -303,6 +350,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
 void DeviceContext::forget(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
   device_->chunks().remove_worker(member.link->socket());
+  crew_->seals.gone(member.link->socket());
   ControlLoop& loop = device_->loop();
   loop.forget(member.link->socket().descriptor());
   if (member.link->end_descriptor() >= 0) loop.forget(member.link->end_descriptor());
@@ -330,6 +378,7 @@ void DeviceContext::stopping() {
   device_->set_worker_pid(0);
   device_->opened(fail(why));
   device_->shut(why);
+  crew_->seals.clear(why);
   while (!crew_->members.empty()) {
     const std::uint32_t worker = crew_->members.begin()->first;
     crew_->members.begin()->second.link->kill();

@@ -12,6 +12,7 @@
 
 #include "troupe/actor/context.hpp"
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/seal_queue.hpp"
 
 namespace troupe::inline v0 {
 
@@ -38,7 +39,8 @@ struct Crew {
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
   TimePoint noticed{};           // when
-  bool given_up = false;         // no worker can be started
+  SealQueue seals;
+  bool given_up = false;  // no worker can be started
   bool closing = false;
 };
 
@@ -73,6 +75,14 @@ class DeviceContext {
   };
   struct StartAgain {};
   struct ReapIsLate {};
+  /// An op that seals or unseals has come to its turn.
+  struct Protect {
+    SealRequest request;
+  };
+  struct AttendSeals {};
+  struct SealIsLate {
+    std::uint64_t which;
+  };
   struct Close {};
 
   void on(Spoke message);
@@ -82,6 +92,9 @@ class DeviceContext {
   void on(StartTimedOut message);
   void on(StartAgain);
   void on(ReapIsLate);
+  void on(Protect message);
+  void on(AttendSeals) { attend_seals(); }
+  void on(SealIsLate message);
   void on(Close);
 
  private:
@@ -89,6 +102,7 @@ class DeviceContext {
 
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
+  void attend_seals();
   void start_worker();
   void start_failed(const Error& why);
   void take_over(std::uint32_t worker);
@@ -99,6 +113,8 @@ class DeviceContext {
   std::optional<std::uint32_t> find(Role role) const;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   void forget(std::uint32_t worker);
+  /// Kills it for something that it has done or left undone.
+  void replace(CrewMember& member, const Error& why);
   /// It was the active one and will be reaped: fails with `why`, so that another takes over now.
   void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
 

@@ -60,6 +60,9 @@ struct Verdict {
   Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
 };
 
+/// What happens to an op's block when its turn has come, before whoever waits for it is told.
+enum class Sealing : std::uint8_t { none, seal, unseal };
+
 /// Where an op stands that is not simply in the active worker's ring.
 enum class OpStage : std::uint8_t {
   in_ring,   // in a ring, nothing is wrong
@@ -87,14 +90,16 @@ class OpCall final : public Outcome<void> {
   bool given_up = false;     // nobody waits for it any more
   bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
-  bool is_stale = false;     // hopeless because it names memory that died with a worker
-  bool stands_alone = true;  // its end is told for it alone
+  bool is_stale = false;       // hopeless because it names memory that died with a worker
+  bool stands_alone = true;    // its end is told for it alone
+  bool writes_sealed = false;  // hopeless because it was submitted after what it writes was sealed
   /// The engine is through with it: nothing is in a ring, nothing waits.
   std::atomic<bool> ended_in_engine{false};
 
   // ---- written before submission, by the caller ----
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
+  Sealing sealing = Sealing::none;
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();
