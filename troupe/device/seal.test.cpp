@@ -187,6 +187,28 @@ TEST_F(Seal, refuses_a_write_that_was_made_before_and_is_submitted_after) {
   EXPECT_EQ(device.generation(), 1);
 }
 
+TEST_F(Seal, and_writes_at_the_same_moment_do_not_hurt_each_other) {
+  const Device device = open();
+  const Array<float> weights = sealable(device, 1000, 1.0f);
+  std::atomic<bool> is_over = false;
+  std::vector<std::jthread> writers;
+  for (int i = 0; i < 2; ++i)
+    writers.emplace_back([&] {
+      while (!is_over) {
+        const Result<void> end = device.fill(weights, 1.0f).get();
+        EXPECT_TRUE(end || end.error().kind() == ErrorKind::invalid_argument) << end.error().to_string();
+      }
+    });
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(device.seal(weights).get());
+    EXPECT_TRUE(device.unseal(weights).get());
+  }
+  is_over = true;
+  writers.clear();
+  EXPECT_TRUE(all_equal(device, weights, 1.0f));
+  EXPECT_EQ(device.generation(), 1) << "a write is taken before the seal or refused, and never runs into it";
+}
+
 TEST_F(Seal, is_refused_while_something_is_unknown) {
   const Device device = open();
   const Array<float> weights = sealable(device, 1000, 1.0f);
