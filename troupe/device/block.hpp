@@ -53,17 +53,16 @@ class VaultBlock {
 
   /// An op that writes it goes into a worker's ring, and is out of it with its content settled. In between nobody can
   /// say what the block will hold.
-  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_seq_cst); }
+  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_relaxed); }
   void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
-  bool is_being_written() const noexcept { return writers_.load(std::memory_order_seq_cst) != 0; }
+  bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
 
-  /// No op may write it: it is sealed, or about to be. An op that goes into a ring begins its write and then asks;
-  /// whoever seals says so here and then looks for writes. Both are sequentially consistent, so one of them sees the
-  /// other.
-  bool is_sealed() const noexcept { return seals_.load(std::memory_order_seq_cst) != 0; }
+  /// No op may write it: it is sealed, or about to be. Asked when an op goes into a ring, after its place there is
+  /// taken: so an op that does not see a seal has a place before every op submitted after that seal (acquire-release).
+  bool is_sealed() const noexcept { return seals_.load(std::memory_order_acquire) != 0; }
   /// A seal has come to its turn; and has failed, was not needed, or is broken by the owner.
-  void begin_seal() noexcept { seals_.fetch_add(1, std::memory_order_seq_cst); }
-  void end_seal() noexcept { seals_.fetch_sub(1, std::memory_order_seq_cst); }
+  void begin_seal() noexcept { seals_.fetch_add(1, std::memory_order_acq_rel); }
+  void end_seal() noexcept { seals_.fetch_sub(1, std::memory_order_acq_rel); }
 
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }

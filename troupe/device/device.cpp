@@ -137,7 +137,12 @@ Call<void> change_seal(const Device& device, const AnyArray& array, const char* 
   Result<detail::IntrusivePtr<detail::OpCall>> call =
       DeviceParts::make_op_call(device, op::info_of<op::Ready>(), &op, arrays);
   if (!call) return fail(call.error());
-  if (bytes > 0) (*call)->sealing = sealing;
+  if (bytes > 0) {
+    (*call)->sealing = sealing;
+    (*call)->goes_again = true;
+    // The same lane for all of them, so that they stay in order.
+    if (DeviceParts::state(device)->options().lanes.policy == Lanes::Policy::pool) (*call)->lane = 0;
+  }
   return {DeviceParts::state(device), std::move(*call)};
 }
 

@@ -9,8 +9,6 @@ namespace {
 constexpr int kMaxFailedStarts = 8;
 /// A standby is not made before a dead worker is reaped, but it waits no longer than this.
 constexpr Duration kReapPatience = std::chrono::seconds(1);
-/// Between two looks whether an op still writes what is to be sealed: one that was submitted at the same moment.
-constexpr Duration kSealPause = std::chrono::milliseconds(1);
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
@@ -217,13 +215,14 @@ void DeviceContext::became_ready(std::uint32_t worker) {
 // ---- sealing ----
 
 void DeviceContext::on(Protect message) {
+  if (auto call = message.request.take_if_again()) return device_->engine().submit(std::move(call));
   crew_->seals.add(std::move(message.request));
   attend_seals();
 }
 
 void DeviceContext::attend_seals() {
   const std::uint64_t before = crew_->seals.under_way();
-  if (crew_->seals.attend(device_->chunks()) == SealQueue::Next::soon) (void)self_.after(kSealPause, AttendSeals{});
+  crew_->seals.attend(device_->chunks());
   if (const std::uint64_t now = crew_->seals.under_way(); now != 0 && now != before)
     (void)self_.after(kSealPatience, SealIsLate{now});
 }

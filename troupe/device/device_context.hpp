@@ -79,7 +79,6 @@ class DeviceContext {
   struct Protect {
     SealRequest request;
   };
-  struct AttendSeals {};
   struct SealIsLate {
     std::uint64_t which;
   };
@@ -93,7 +92,6 @@ class DeviceContext {
   void on(StartAgain);
   void on(ReapIsLate);
   void on(Protect message);
-  void on(AttendSeals) { attend_seals(); }
   void on(SealIsLate message);
   void on(Close);
 

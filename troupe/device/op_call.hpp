@@ -60,7 +60,9 @@ struct Verdict {
   Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
 };
 
-/// What happens to an op's block when its turn has come, before whoever waits for it is told.
+/// What happens to an op's block when its turn has come, before whoever waits for it is told. A seal goes through the
+/// ring twice: from the first time on writes are refused, and the second time waits for those that were taken at the
+/// same moment. An unseal does, too, so that it stays behind the seals before it.
 enum class Sealing : std::uint8_t { none, seal, unseal };
 
 /// Where an op stands that is not simply in the active worker's ring.
@@ -100,6 +102,7 @@ class OpCall final : public Outcome<void> {
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
   Sealing sealing = Sealing::none;
+  bool goes_again = false;  // through the ring, when it has ended
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();

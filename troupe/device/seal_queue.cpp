@@ -11,20 +11,24 @@ void SealRequest::end(Result<void> result) noexcept {
   call_.leak()->complete_and_release(std::move(result));
 }
 
-SealQueue::Next SealQueue::attend(ChunkTable& chunks) {
-  while (!requests_.empty()) {
-    if (!is_under_way_ && !begin(chunks)) return Next::soon;
-    if (!awaited_.empty()) return Next::nothing;
-    if (is_under_way_) end_first({}, true);
-  }
-  return Next::nothing;
+detail::IntrusivePtr<detail::OpCall> SealRequest::take_if_again() noexcept {
+  if (!std::exchange(call_->goes_again, false)) return nullptr;
+  call_->refuse_when_full = false;  // it has been let in
+  call_->deadline_passed = false;   // it is looked at once more
+  return std::move(call_);
 }
 
-/// Tells the workers, or ends it when there is nothing to tell. False when an op still writes: one that was submitted
-/// at the same moment.
-bool SealQueue::begin(ChunkTable& chunks) {
+void SealQueue::attend(ChunkTable& chunks) {
+  while (!requests_.empty()) {
+    if (!is_under_way_) begin(chunks);
+    if (!awaited_.empty()) return;
+    if (is_under_way_) end_first({}, true);
+  }
+}
+
+/// Tells the workers, or ends it when there is nothing to tell.
+void SealQueue::begin(ChunkTable& chunks) {
   const SealRequest& first = requests_.front();
-  if (first.seals() && first.block().is_being_written()) return false;
   Result<std::optional<std::vector<const wire::Socket*>>> told = chunks.protect(first.chunk(), first.seals());
   if (!told) {
     end_first(fail(told.error()), false);
@@ -35,7 +39,6 @@ bool SealQueue::begin(ChunkTable& chunks) {
     is_under_way_ = true;
     ++begun_;
   }
-  return true;
 }
 
 void SealQueue::end_first(Result<void> result, bool has_changed) {

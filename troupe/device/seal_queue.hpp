@@ -27,6 +27,8 @@ class SealRequest {
     if (call_) end(fail(ErrorKind::stopped, "the device was closed"));
   }
 
+  /// The op when it is to go through the ring again; then this is empty.
+  detail::IntrusivePtr<detail::OpCall> take_if_again() noexcept;
   bool seals() const noexcept { return call_->sealing == Sealing::seal; }
   detail::VaultBlock& block() const noexcept { return *call_->uses.all().front().block; }
   std::uint32_t chunk() const noexcept { return op::chunk_of(block().address()); }
@@ -39,10 +41,8 @@ class SealRequest {
 class SealQueue {
  public:
   void add(SealRequest request) { requests_.push_back(std::move(request)); }
-  /// Whether it must be attended to again soon: an op still writes what is to be sealed.
-  enum class Next : std::uint8_t { nothing, soon };
   /// Begins the next one, if none is under way, and ends those that all workers have done.
-  Next attend(ChunkTable& chunks);
+  void attend(ChunkTable& chunks);
   /// A worker has answered. What nobody asked for is ignored.
   void answered(const wire::Socket& worker, std::uint32_t chunk, bool read_only) noexcept;
   /// A worker is gone, and with it what it had mapped.
@@ -56,7 +56,7 @@ class SealQueue {
   void clear(const Error& why) noexcept;
 
  private:
-  bool begin(ChunkTable& chunks);
+  void begin(ChunkTable& chunks);
   void end_first(Result<void> result, bool has_changed);
 
   std::deque<SealRequest> requests_;
