@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxNames = 1024;
 inline constexpr std::size_t kMaxNameBytes = 56;
 
 /// What is counted while it lives, over all processes. Those of a process that was killed stay counted.
-enum class Kind : std::uint8_t { context, stream, event, module, memory, scratch, descriptor, handle, count };
+enum class Kind : std::uint8_t { context, stream, event, module, memory, scratch, descriptor, handle, sealed, count };
 
 struct CallCount {
   std::atomic<std::uint64_t> hash;  // of the name; 0: nobody's yet

@@ -11,6 +11,8 @@ namespace fake_cuda {
 
 bool has_context() noexcept;
 std::uint64_t total_bytes() noexcept;
+/// Whether the memory there is mapped for reading only.
+bool is_read_only(CUdeviceptr address);
 
 template <class T>
 T* at(CUdeviceptr address) noexcept {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 
 #include "tests/fake_cuda/driver.hpp"
 
@@ -34,6 +36,50 @@ class Usage {
 Usage& usage() {
   static Usage usage;
   return usage;
+}
+
+/// What is mapped by descriptor, and how. Access is set for a whole mapping and for no part of it, as the real driver
+/// has it.
+class Mappings {
+ public:
+  void add(CUdeviceptr address, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    all_[address] = {bytes, false};
+  }
+  void remove(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = all_.find(address); found != all_.end() && found->second.read_only)
+      fake_cuda_alive(Kind::sealed, -1);
+    all_.erase(address);
+  }
+  bool set_access(CUdeviceptr address, std::size_t bytes, bool read_only) {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(address);
+    if (found == all_.end() || found->second.bytes != bytes) return false;
+    if (mprotect(at<void>(address), bytes, read_only ? PROT_READ : PROT_READ | PROT_WRITE) != 0) return false;
+    fake_cuda_alive(Kind::sealed, static_cast<int>(read_only) - static_cast<int>(found->second.read_only));
+    found->second.read_only = read_only;
+    return true;
+  }
+  bool is_read_only(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    const auto after = all_.upper_bound(address);
+    if (after == all_.begin()) return false;
+    const auto& [begin, mapping] = *std::prev(after);
+    return address - begin < mapping.bytes && mapping.read_only;
+  }
+
+ private:
+  struct Mapping {
+    std::size_t bytes = 0;
+    bool read_only = false;
+  };
+  std::mutex mutex_;
+  std::map<CUdeviceptr, Mapping> all_;
+};
+Mappings& mappings() {
+  static Mappings& mappings = *new Mappings;  // streams of a process that ends may still run
+  return mappings;
 }
 
 constexpr std::size_t kHeadBytes = 256;  // before a piece: its size. Pieces are aligned as the driver aligns them
@@ -70,6 +116,8 @@ std::uint64_t total_bytes() noexcept {
   const std::uint64_t told = page().memory_bytes;
   return told != 0 ? told : kDefaultMemoryBytes;
 }
+
+bool is_read_only(CUdeviceptr address) { return mappings().is_read_only(address); }
 
 }  // namespace fake_cuda
 
@@ -144,17 +192,21 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t, CUmemGene
   FAKE_BEGIN("cuMemMap")
   const int descriptor = at<Exportable>(handle)->descriptor;
   void* const mapped = mmap(at<void>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, descriptor, 0);
-  return mapped == MAP_FAILED ? CUDA_ERROR_MAP_FAILED : CUDA_SUCCESS;
+  if (mapped == MAP_FAILED) return CUDA_ERROR_MAP_FAILED;
+  mappings().add(address, bytes);
+  return CUDA_SUCCESS;
 }
 
-CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc*, std::size_t) {
+CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* access, std::size_t) {
   FAKE_BEGIN("cuMemSetAccess")
-  return mprotect(at<void>(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const bool read_only = access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ;
+  return mappings().set_access(address, bytes, read_only) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   FAKE_END("cuMemUnmap")
   wait_for_all_streams();
+  mappings().remove(address);
   void* const place =
       mmap(at<void>(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return place == MAP_FAILED ? CUDA_ERROR_UNMAP_FAILED : answer;

@@ -97,8 +97,8 @@ class FakeGpu : public DeviceTest {
   static std::int64_t alive(Kind kind) { return page().alive[static_cast<std::size_t>(kind)]; }
   /// Nothing of any kind is left; devices whose last handle is gone may need a moment.
   static void expect_all_gone() {
-    constexpr std::array kNames{"contexts", "streams",        "events",      "modules",
-                                "memory",   "scratch memory", "descriptors", "handles"};
+    constexpr std::array kNames{"contexts",       "streams",     "events",  "modules",        "memory",
+                                "scratch memory", "descriptors", "handles", "sealed mappings"};
     const auto none_is = [](const auto& count) { return count.load() == 0; };
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!std::ranges::all_of(page().alive, none_is) && std::chrono::steady_clock::now() < until)

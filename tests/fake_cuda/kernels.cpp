@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tests/fake_cuda/driver.hpp"
 #include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
 
 namespace fake_cuda {
@@ -31,9 +32,18 @@ std::function<void()> report_nothing(std::int32_t* verdict) {
   return [verdict] { std::fill_n(verdict, kVerdictWords, 0); };
 }
 
+/// A kernel of the user's that writes what it was given, whether it may or not.
+std::function<void()> scribble(CUdeviceptr address) {
+  return [address] {
+    if (is_read_only(address)) return poison(CUDA_ERROR_ILLEGAL_ADDRESS);
+    *at<float>(address) = 666.0f;
+  };
+}
+
 }  // namespace
 
 std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
+  if (name == "scribble") return scribble(argument<CUdeviceptr>(arguments, 0));
   if (name == "troupe_fill_8") return fill(8, arguments);
   if (name == "troupe_fill_16") return fill(16, arguments);
   if (name == "troupe_give_verdict")

@@ -1,5 +1,7 @@
 // A plugin that does what bad code does, one function for each way to end a worker, and a few functions that behave, to
 // see that everybody else's work goes on. Everything bad goes through volatile, so that no compiler sees it coming.
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -178,6 +180,38 @@ TroupeStatus wild(const TroupeCall* call) {
   return TROUPE_OK;
 }
 
+/// Writes zeros over an array, whatever it was said to do with it: over array `parameter` (int32), or all of them.
+TroupeStatus scribble(const TroupeCall* call) {
+  const std::int32_t only = parameter<std::int32_t>(call).value_or(-1);
+  for (std::uint32_t i = 0; i < call->array_count; ++i) {
+    if (only >= 0 && i != static_cast<std::uint32_t>(only)) continue;
+    auto* const bytes = static_cast<volatile char*>(call->arrays[i].data);
+    for (std::int64_t at = 0, n = count(call->arrays[i]) * element_bytes(call->arrays[i].dtype); at < n; ++at)
+      bytes[at] = 0;
+  }
+  return TROUPE_OK;
+}
+
+/// The same by somebody who is told that it cannot be written, and asks the kernel to change that.
+TroupeStatus insist(const TroupeCall* call) {
+  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(call->arrays[0].data) / page_bytes * page_bytes;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the page that the array begins in
+  if (mprotect(reinterpret_cast<void*>(page), page_bytes, PROT_READ | PROT_WRITE) != 0)
+    return fail(call, "the kernel said no");
+  return scribble(call);
+}
+
+/// Stops the thread that listens to the app, which is the process's first, for good.
+TroupeStatus stun(const TroupeCall*) {
+  struct sigaction action{};
+  action.sa_handler = [](int) {
+    for (;;) pause();
+  };
+  sigaction(SIGUSR1, &action, nullptr);
+  return tgkill(getpid(), getpid(), SIGUSR1) == 0 ? TROUPE_OK : TROUPE_FAILED;
+}
+
 /// Says no, with a text and a code; or, given an int32, returns that and says nothing.
 TroupeStatus error(const TroupeCall* call) {
   if (const auto status = parameter<std::int32_t>(call)) return *status;
@@ -281,14 +315,25 @@ TroupeStatus say(const TroupeCall* call) {
 }
 
 constexpr TroupeFunction kFunctions[] = {
-    {"null", null},         {"abort", abort_now},
-    {"divide", divide},     {"loop", loop},
-    {"memory", memory},     {"exit", exit_now},
-    {"stack", stack},       {"wild", wild},
-    {"error", error},       {"memory_null", memory_null},
-    {"throw", throw_error}, {"leave_process", leave_process},
-    {"scale", scale},       {"copy", copy},
-    {"sum", sum},           {"wait_for_flag", wait_for_flag},
+    {"null", null},
+    {"abort", abort_now},
+    {"divide", divide},
+    {"loop", loop},
+    {"memory", memory},
+    {"exit", exit_now},
+    {"stack", stack},
+    {"wild", wild},
+    {"scribble", scribble},
+    {"insist", insist},
+    {"stun", stun},
+    {"error", error},
+    {"memory_null", memory_null},
+    {"throw", throw_error},
+    {"leave_process", leave_process},
+    {"scale", scale},
+    {"copy", copy},
+    {"sum", sum},
+    {"wait_for_flag", wait_for_flag},
     {"spin_ms", spin_ms},
     {"say", say},
 };

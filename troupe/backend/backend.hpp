@@ -19,6 +19,7 @@
 #include "troupe/op/table.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
+#include "troupe/wire/protocol.hpp"
 
 namespace troupe::backend {
 
@@ -79,6 +80,8 @@ concept Backend =
       { memory.make(std::uint64_t{}) } -> std::same_as<Result<wire::Descriptor>>;
       /// A chunk that is in this worker only.
       { memory.make_here(wire::Chunk{}) } -> std::same_as<Result<void>>;
+      /// From now on nothing in this process can write that chunk, or everything can again; it stays where it is.
+      { memory.protect(wire::ProtectChunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
       /// Hands work in with its op, in ring order, from one thread; the backend may take the op away. None when the

@@ -42,6 +42,10 @@ class ChunkSlots {
     arrived_.notify_all();
   }
 
+  /// To change how it is mapped; null when it is not there.
+  Mapped* find_to_change(std::uint32_t id) noexcept {
+    return id < op::kMaxChunks ? slots_[id].load(std::memory_order_acquire) : nullptr;
+  }
   const Mapped* find(std::uint32_t id) const noexcept { return slots_[id].load(std::memory_order_acquire); }
   /// Whether the range lies inside one chunk; waits up to `kChunkPatience` for a chunk that is not there.
   bool contains(const op::Range& range) noexcept {

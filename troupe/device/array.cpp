@@ -78,15 +78,18 @@ Result<AnyArray> AnyArray::over(detail::IntrusivePtr<detail::VaultBlock> block, 
   return AnyArray(std::move(block), view);
 }
 
-Result<void> AnyArray::allocate(detail::Vault& vault, const Shape& shape) {
+Result<void> AnyArray::allocate(detail::Vault& vault, const Shape& shape, Place place) {
   const Result<detail::RowMajor> layout = detail::row_major(shape, view_.dtype);
   if (!layout) return fail(layout.error());
-  block_ = TROUPE_TRY(vault.allocate(static_cast<std::uint64_t>(layout->size_bytes)));
+  const auto bytes = static_cast<std::uint64_t>(layout->size_bytes);
+  block_ = TROUPE_TRY(place == Place::anywhere ? vault.allocate(bytes) : vault.allocate_own_chunk(bytes));
   view_.address = block_->address();
   view_.shape = shape;
   view_.strides = layout->strides;
   return {};
 }
+
+bool AnyArray::is_sealed() const noexcept { return block_ && block_->is_sealed(); }
 
 int AnyArray::device() const noexcept { return block_ ? block_->device() : -1; }
 

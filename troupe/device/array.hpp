@@ -52,8 +52,9 @@ class AnyArray {
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape);
   /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the
-  /// vault's.
-  Result<void> allocate(detail::Vault& vault, const Shape& shape);
+  /// vault's. `Place::own_chunk` is for what can be sealed.
+  enum class Place : std::uint8_t { anywhere, own_chunk };
+  Result<void> allocate(detail::Vault& vault, const Shape& shape, Place place = Place::anywhere);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   const op::View& view() const noexcept { return view_; }
@@ -70,6 +71,8 @@ class AnyArray {
   std::int64_t size_bytes() const noexcept { return element_count() * troupe::size_bytes(view_.dtype); }
   /// Whether elements lie side by side in row-major order.
   bool is_contiguous() const { return troupe::is_contiguous(view_.shape, view_.strides); }
+  /// Whether its memory is sealed, or about to be: ops that would write it are refused.
+  bool is_sealed() const noexcept;
   /// What the view touches, gaps included.
   op::Range range() const noexcept;
 

@@ -36,6 +36,8 @@ class VaultBlock {
   /// No other block of its vault has had it, or will.
   std::uint64_t number() const noexcept { return number_; }
   const Vault& vault() const noexcept { return *vault_; }
+  /// No other block is in its chunk, so that it can be sealed.
+  bool has_own_chunk() const noexcept { return has_own_chunk_; }
 
   /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
@@ -63,6 +65,13 @@ class VaultBlock {
   void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
   bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
 
+  /// No op may write it: it is sealed, or about to be. Asked when an op goes into a ring, after its place there is
+  /// taken: so an op that does not see a seal has a place before every op submitted after that seal (acquire-release).
+  bool is_sealed() const noexcept { return seals_.load(std::memory_order_acquire) != 0; }
+  /// A seal has come to its turn; and has failed, was not needed, or is broken by the owner.
+  void begin_seal() noexcept { seals_.fetch_add(1, std::memory_order_acq_rel); }
+  void end_seal() noexcept { seals_.fetch_sub(1, std::memory_order_acq_rel); }
+
   /// The caller owns it already, so no order with other memory is needed (relaxed).
   void retain() const noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
   /// What any owner did with the memory is done before the vault gives it to the next (acquire-release).
@@ -79,6 +88,8 @@ class VaultBlock {
 
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
+  bool has_own_chunk_ = false;
+  std::atomic<std::uint32_t> seals_{0};  // those under way, and the one that holds
   std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;

@@ -165,9 +165,41 @@ void ChunkTable::tell_of_drops(Duration patience) {
   }
 }
 
+Result<int> ChunkTable::Chunk::descriptor(wire::Descriptor& opened) const {
+  if (!shared) return device.get();
+  if (!news.read_only) return shared->descriptor().get();
+  opened = TROUPE_TRY(shared->open_for_reading());
+  return opened.get();
+}
+
 Result<void> ChunkTable::tell(wire::Socket& worker, const Chunk& chunk) {
-  const std::array<int, 1> descriptor{chunk.descriptor()};
+  wire::Descriptor opened;
+  const std::array<int, 1> descriptor{TROUPE_TRY(chunk.descriptor(opened))};
   return wire::send(worker, wire::ToWorker(wire::MapChunk{chunk.news}), descriptor);
+}
+
+Result<std::optional<std::vector<const wire::Socket*>>> ChunkTable::protect(std::uint32_t id, bool read_only) {
+  const std::lock_guard lock(mutex_);
+  const auto found = chunks_.find(id);
+  if (found == chunks_.end() || found->second.is_mortal())
+    return fail(ErrorKind::internal, "there is no chunk " + std::to_string(id) + " that outlives its worker");
+  Chunk& chunk = found->second;
+  if (chunk.news.read_only == read_only) return std::nullopt;
+  chunk.news.read_only = read_only;
+  wire::Descriptor opened;
+  const Result<int> memory = chunk.descriptor(opened);
+  if (!memory) {
+    chunk.news.read_only = !read_only;
+    return fail(memory.error());
+  }
+  const std::array<int, 1> descriptor{*memory};
+  std::vector<const wire::Socket*> told;
+  for (wire::Socket* worker : workers_) {
+    // One that cannot be told does not answer, and is replaced for that.
+    (void)wire::send(*worker, wire::ToWorker(wire::ProtectChunk{id, read_only}), descriptor);
+    told.push_back(worker);
+  }
+  return told;
 }
 
 Result<void> ChunkTable::add_worker(wire::Socket& socket) {

@@ -34,6 +34,9 @@ class ChunkTable {
   void begin_generation(wire::Socket& worker, std::int64_t generation);
   Result<void> commit(std::uint32_t id, std::uint64_t bytes);
   void drop(std::uint32_t id) noexcept;
+  /// Tells all workers that a chunk which outlives them is sealed from now on, or is not; those that come later hear of
+  /// it with the chunk. Gives those that were told and have to answer; nothing when the chunk is so already.
+  Result<std::optional<std::vector<const wire::Socket*>>> protect(std::uint32_t id, bool read_only);
 
   /// A worker that is ready to be told: now of all chunks there are, and from now on of each new one. `socket` stays
   /// until `remove_worker`.
@@ -56,7 +59,8 @@ class ChunkTable {
 
     bool is_mortal() const noexcept { return wire::dies_with_its_worker(news.memory); }
 
-    int descriptor() const noexcept { return shared ? shared->descriptor().get() : device.get(); }
+    /// What a worker maps it by. `opened` keeps it, if it is not one that is there anyway.
+    Result<int> descriptor(wire::Descriptor& opened) const;
   };
   struct Wish {
     const wire::Socket* worker;

@@ -1,5 +1,6 @@
 #include "troupe/device/chunk_table.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -60,6 +61,32 @@ struct FakeWorker {
 
 wire::Descriptor some_memory() {
   return value(value(wire::SharedMemory::create("made", kChunkStepBytes)).descriptor().duplicate());
+}
+
+TEST(ChunkTable, tells_every_worker_how_a_chunk_is_protected_and_later_ones_from_the_start) {
+  ChunkTable table;
+  FakeWorker worker;
+  ASSERT_TRUE(table.add_worker(worker.app));
+  const std::uint32_t id = value(table.add(kBytes, ChunkTable::Sight::hidden)).id;
+  EXPECT_FALSE(std::get<wire::MapChunk>(worker.receive()).chunk.read_only);
+  for (const bool read_only : {true, false, true}) {
+    const auto told = value(table.protect(id, read_only));
+    ASSERT_TRUE(told);
+    EXPECT_EQ(*told, std::vector<const wire::Socket*>{&worker.app});
+    EXPECT_FALSE(value(table.protect(id, read_only))) << "it is so already";
+    const wire::Message message = value(worker.end.receive());
+    const auto wanted = std::get<wire::ProtectChunk>(value(wire::decode_to_worker(message.bytes)));
+    EXPECT_EQ(wanted.id, id);
+    EXPECT_EQ(wanted.read_only, read_only);
+    ASSERT_EQ(message.descriptors.size(), 1U);
+    EXPECT_EQ(fcntl(message.descriptors[0].get(), F_GETFL) & O_ACCMODE, read_only ? O_RDONLY : O_RDWR);
+  }
+  FakeWorker later;
+  ASSERT_TRUE(table.add_worker(later.app));
+  const wire::Message message = value(later.end.receive());
+  EXPECT_TRUE(std::get<wire::MapChunk>(value(wire::decode_to_worker(message.bytes))).chunk.read_only);
+  EXPECT_EQ(fcntl(message.descriptors.at(0).get(), F_GETFL) & O_ACCMODE, O_RDONLY);
+  EXPECT_EQ(table.protect(id + 1, true).error().kind(), ErrorKind::internal);
 }
 
 TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "troupe/op/table.hpp"
+
 namespace troupe::inline v0 {
 namespace {
 
 bool reads_tainted(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(
       call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
+}
+
+Error refused_for_seal(op::Kind kind) {
+  const op::OpInfo* const info = op::find_op(kind);
+  return Error(ErrorKind::invalid_argument,
+               std::string(info ? info->call() : "") + ": an array that it writes is sealed; unseal it first");
 }
 
 }  // namespace
@@ -21,21 +29,23 @@ bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
 
 void taint_what_it_writes(detail::OpCall& call) noexcept {
   for (BlockUse& use : call.uses.all())
-    if (use.touch.writes) use.block->taint(use.touch.range);
+    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->taint(use.touch.range);
 }
 
 void skip_what_it_writes(detail::OpCall& call) noexcept {
   for (BlockUse& use : call.uses.all())
-    if (use.touch.writes) use.block->skip(use.touch.range);
+    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->skip(use.touch.range);
 }
 
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
   // One that was held back from the start has changed nothing. One that ran, and had read what became unknown
   // meanwhile, has written who knows what.
-  const bool was_skipped = call.is_hopeless && !result && !had_begun;
-  const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
+  const bool was_skipped = call.is_hopeless && !result && !had_begun && !call.writes_sealed;
+  const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
   if (call.is_stale)
     result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
+  else if (call.writes_sealed)
+    result = fail(refused_for_seal(call.kind));
   else if (reads_unknown)
     result = fail(ErrorKind::buffer_tainted);
   else if (result && call.verdict.judge)
@@ -45,7 +55,7 @@ void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) 
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
   } else if (was_skipped) {
     skip_what_it_writes(call);
-  } else if (had_begun || reads_unknown) {
+  } else if ((had_begun || reads_unknown) && !call.writes_sealed) {
     taint_what_it_writes(call);
   }
 }

@@ -13,6 +13,7 @@ bool reads_what_stays_unknown(const detail::OpCall& call) noexcept;
 /// What a failed op writes is tainted if it had begun, by the worker's word, and skipped if it reads what is unknown
 /// and was held back for that.
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept;
+/// Sealed arrays apart, for an op that was refused because of them.
 void taint_what_it_writes(detail::OpCall& call) noexcept;
 /// The op never began: what it would have written is as it was.
 void skip_what_it_writes(detail::OpCall& call) noexcept;

@@ -1,5 +1,7 @@
 #include "troupe/device/device.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "troupe/device/device_state.hpp"
@@ -60,8 +62,9 @@ void Device::close() {
 
 namespace {
 
-Result<void> allocate_in(detail::DeviceState& state, detail::Vault& vault, AnyArray& array, const Shape& shape) {
-  Result<void> made = array.allocate(vault, shape);
+Result<void> allocate_in(detail::DeviceState& state, detail::Vault& vault, AnyArray& array, const Shape& shape,
+                         AnyArray::Place place = AnyArray::Place::anywhere) {
+  Result<void> made = array.allocate(vault, shape, place);
   if (!made && made.error().kind() == ErrorKind::stopped) return fail(state.why_shut());
   return made;
 }
@@ -96,7 +99,66 @@ Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, co
   return {};
 }
 
+/// "out", or "array 2" of a list of arguments.
+std::string name_in(const op::Views& views, std::size_t which) {
+  const auto all = views.all();
+  const std::string_view name = all[which].name;
+  if (name != "arrays" && name != "matrices") return std::string(name);
+  const auto place = std::ranges::count_if(all.first(which), [&](const auto& view) { return view.name == name; });
+  return (name == "arrays" ? "array " : "matrix ") + std::to_string(place);
+}
+
+Result<void> check_sealed(const op::OpInfo& info, const op::Views& views, const op::Touches& touches,
+                          std::span<const AnyArray* const> arrays) {
+  for (const op::Touch& touch : touches.all())
+    if (touch.writes && arrays[touch.view]->block()->is_sealed())
+      return fail(ErrorKind::invalid_argument,
+                  std::string(info.call()) + ": " + name_in(views, touch.view) + " is sealed; unseal it first");
+  return {};
+}
+
+Result<void> check_sealable(detail::DeviceState& state, const char* function, const AnyArray& array) {
+  const auto refuse = [&](const char* why) {
+    return fail(ErrorKind::invalid_argument, std::string(function) + ": the array " + why);
+  };
+  if (!array) return refuse("is an empty handle: default-constructed or moved from");
+  const detail::VaultBlock& block = *array.block();
+  if (block.size_bytes() > 0 && !block.has_own_chunk())
+    return refuse("shares its chunk of memory with others; make it with sealable_array");
+  if (&block.vault() != &state.vault()) return refuse("belongs to another device");
+  return {};
+}
+
+/// Waits for its turn by an op that reads all of the memory.
+Call<void> change_seal(const Device& device, const AnyArray& array, const char* function, Sealing sealing) {
+  if (const Result<void> good = check_sealable(*DeviceParts::state(device), function, array); !good)
+    return fail(good.error());
+  const auto bytes = static_cast<std::int64_t>(array.block()->size_bytes());
+  const Result<AnyArray> whole = AnyArray::over(array.block(), DType::u8, {bytes});
+  if (!whole) return fail(whole.error());
+  const op::Ready op{.in = whole->view()};
+  const std::array<const AnyArray*, 1> arrays{&*whole};
+  Result<detail::IntrusivePtr<detail::OpCall>> call =
+      DeviceParts::make_op_call(device, op::info_of<op::Ready>(), &op, arrays);
+  if (!call) return fail(call.error());
+  if (bytes > 0) {
+    (*call)->sealing = sealing;
+    (*call)->goes_again = true;
+    // The same lane for all of them, so that they stay in order.
+    if (DeviceParts::state(device)->options().lanes.policy == Lanes::Policy::pool) (*call)->lane = 0;
+  }
+  return {DeviceParts::state(device), std::move(*call)};
+}
+
 }  // namespace
+
+Result<void> Device::allocate_sealable(AnyArray& array, const Shape& shape) const {
+  if (!info().keeps_memory)
+    return fail(ErrorKind::unsupported,
+                "this driver cannot export memory: arrays die with their worker, and cannot be "
+                "sealed");
+  return allocate_in(*state(), state()->vault(), array, shape, AnyArray::Place::own_chunk);
+}
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
   TROUPE_TRY(state()->system().check_not_forked());
@@ -127,6 +189,7 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
   TROUPE_TRY(check_arrays(*state(device), info, views, arrays));
   op::Toucher toucher;
   TROUPE_TRY(op::examine(info, op, views, toucher));
+  TROUPE_TRY(check_sealed(info, views, toucher.touches(), arrays));
   auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   call->kind = info.kind;
   for (const op::Touch& touch : toucher.touches().all()) call->uses.add(arrays[touch.view]->block(), touch);
@@ -170,5 +233,8 @@ Call<void> Device::nop() const { return make_call(*this, op::Nop{}, {}); }
 Call<void> Device::ready(const AnyArray& array) const {
   return make_call(*this, op::Ready{.in = array.view()}, {&array});
 }
+
+Call<void> Device::seal(const AnyArray& array) const { return change_seal(*this, array, "seal", Sealing::seal); }
+Call<void> Device::unseal(const AnyArray& array) const { return change_seal(*this, array, "unseal", Sealing::unseal); }
 
 }  // namespace troupe::inline v0

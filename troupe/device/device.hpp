@@ -94,6 +94,14 @@ class Device {
     if (Result<void> made = allocate_managed(*array, shape); !made) array = fail(std::move(made).error());
     return array;
   }
+  /// Memory of the device that can be sealed: an array in a chunk of its own, of whole steps of 2 MiB. Many small
+  /// arrays are best slices of one. `unsupported` where memory dies with its worker.
+  template <Element T>
+  Result<Array<T>> sealable_array(const Shape& shape) const {
+    Result<Array<T>> array{Array<T>()};
+    if (Result<void> made = allocate_sealable(*array, shape); !made) array = fail(std::move(made).error());
+    return array;
+  }
   /// Memory that this process and the workers share.
   template <Element T>
   Result<HostArray<T>> host_array(const Shape& shape) const {
@@ -159,6 +167,14 @@ class Device {
   /// it is unknown then. So that a chain of ops can be submitted, and only its end awaited.
   Call<void> ready(const AnyArray& array) const;
 
+  /// From its end on no worker can change the memory of a `sealable_array`, whatever runs there: it is mapped for
+  /// reading only, in every worker there is and that comes. What was submitted before has ended then; ops that would
+  /// write it later are refused, all handles and views of the memory included. `buffer_tainted`, and not sealed, when
+  /// something of it is unknown. Whoever stops waiting does not stop it.
+  Call<void> seal(const AnyArray& array) const;
+  /// From its end on the memory can be written again.
+  Call<void> unseal(const AnyArray& array) const;
+
   /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
   Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays = {},
                          std::span<const std::byte> parameters = {}) const;
@@ -199,6 +215,7 @@ class Device {
   Result<void> allocate(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_managed(AnyArray& array, const Shape& shape) const;
+  Result<void> allocate_sealable(AnyArray& array, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   static Task<Result<void>> read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);

@@ -30,7 +30,9 @@ void DeviceContext::restarted(const Error&) {
   for (const auto& [number, member] : crew_->members)
     if (member.role == Role::starting)
       (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+  if (crew_->seals.under_way()) (void)self_.after(kSealPatience, SealIsLate{crew_->seals.under_way()});
   attend();
+  attend_seals();
 }
 
 // ---- what to do next ----
@@ -206,6 +208,9 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
                         TimePoint(TimePoint::duration(poisoned->noticed)));
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
     device_->chunks().made(member.link->socket(), fail(none->kind, none->message));
+  } else if (const auto* done = std::get_if<wire::ChunkProtected>(&*decoded)) {
+    crew_->seals.answered(member.link->socket(), done->id, done->read_only);
+    attend_seals();
   } else if (message.descriptors.size() <= 1) {
     device_->chunks().made(member.link->socket(),
                            message.descriptors.empty() ? wire::Descriptor() : std::move(message.descriptors[0]));
@@ -232,6 +237,36 @@ void DeviceContext::became_ready(std::uint32_t worker) {
   member.role = Role::standby;
   crew_->failed_starts = 0;
   attend();
+}
+
+// ---- sealing ----
+
+void DeviceContext::on(Protect message) {
+  if (auto call = message.request.take_if_again()) return device_->engine().submit(std::move(call));
+  crew_->seals.add(std::move(message.request));
+  attend_seals();
+}
+
+void DeviceContext::attend_seals() {
+  const std::uint64_t before = crew_->seals.under_way();
+  crew_->seals.attend(device_->chunks());
+  if (const std::uint64_t now = crew_->seals.under_way(); now != 0 && now != before)
+    (void)self_.after(kSealPatience, SealIsLate{now});
+}
+
+void DeviceContext::on(SealIsLate message) {
+  if (crew_->seals.under_way() != message.which) return;
+  const Error why(ErrorKind::timeout, "the worker did not seal or unseal memory within " + to_string(kSealPatience));
+  CrewMember* serving = nullptr;
+  for (auto& [number, member] : crew_->members) {
+    if (member.role == Role::dying || !crew_->seals.waits_for(member.link->socket())) continue;
+    if (member.role == Role::active)
+      serving = &member;
+    else
+      kill_member(member, why);
+  }
+  (void)self_.after(kSealPatience, SealIsLate{message.which});  // for those that are dying now
+  if (serving) kill_member(*serving, why);                      // the last, since another instance goes on from there
 }
 
 // ---- ending ----
@@ -370,6 +405,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     engine.close(worker);
   forget(worker);
   if (crew_->closing) return;
+  attend_seals();
   if (role == Role::active) {
     crew_->failure = why;
     throw Exception(why);
@@ -381,6 +417,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
 void DeviceContext::forget(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
   device_->chunks().remove_worker(member.link->socket());
+  crew_->seals.gone(member.link->socket());
   ControlLoop& loop = device_->loop();
   loop.forget(member.link->socket().descriptor());
   if (member.link->end_descriptor() >= 0) loop.forget(member.link->end_descriptor());
@@ -408,6 +445,7 @@ void DeviceContext::stopping() {
   device_->set_worker_pid(0);
   device_->opened(fail(why));
   device_->shut(why);
+  crew_->seals.clear(why);
   while (!crew_->members.empty()) {
     const std::uint32_t worker = crew_->members.begin()->first;
     crew_->members.begin()->second.link->kill();

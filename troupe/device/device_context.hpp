@@ -12,6 +12,7 @@
 
 #include "troupe/actor/context.hpp"
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/seal_queue.hpp"
 
 namespace troupe::inline v0 {
 
@@ -41,7 +42,8 @@ struct Crew {
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
   TimePoint noticed{};           // when
-  bool given_up = false;         // no worker can be started
+  SealQueue seals;
+  bool given_up = false;  // no worker can be started
   bool closing = false;
 };
 
@@ -88,6 +90,13 @@ class DeviceContext {
   };
   /// Look for signs of life.
   struct Look {};
+  /// An op that seals or unseals has come to its turn.
+  struct Protect {
+    SealRequest request;
+  };
+  struct SealIsLate {
+    std::uint64_t which;
+  };
   struct Close {};
 
   void on(Spoke message);
@@ -100,6 +109,8 @@ class DeviceContext {
   void on(ReapIsLate);
   void on(HungUp message);
   void on(Look);
+  void on(Protect message);
+  void on(SealIsLate message);
   void on(Close);
 
  private:
@@ -109,6 +120,7 @@ class DeviceContext {
 
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
+  void attend_seals();
   void start_worker();
   void start_failed(const Error& why);
   void take_over(std::uint32_t worker);

@@ -117,7 +117,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
           {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
            .distrust = [this](std::uint32_t worker,
                               const Error& why) { tell_context(DeviceContext::Distrust{worker, why}); },
-           .attend = [this] { tell_context(DeviceContext::Attend{}); }},
+           .attend = [this] { tell_context(DeviceContext::Attend{}); },
+           .protect = [this](OpCall& call) { tell_context(DeviceContext::Protect{SealRequest(call)}); }},
           bells_.app()) {}
 
 DeviceState::~DeviceState() {

@@ -400,9 +400,13 @@ void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   // It shows there, because it shows nowhere else. What it was writing is tainted by now, if it had begun.
   if (!result && call.nobody_waits) skip_what_it_writes(call);
   call.stage = OpStage::ended;
-  call.uses.clear();  // whoever sees the reply may count on the memory
+  if (call.sealing == Sealing::seal && !result && call.generation >= 0)  // it was in a ring
+    for (const BlockUse& use : call.uses.all()) use.block->end_seal();
+  const bool goes_on = call.sealing != Sealing::none && result;
+  if (!goes_on) call.uses.clear();  // whoever sees the reply may count on the memory
   if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
   call.ended_in_engine.store(true, std::memory_order_release);
+  if (goes_on) return hooks_.protect(call);
   call.complete_and_release(std::move(result));
 }
 

@@ -76,6 +76,8 @@ class Engine {
     std::function<void(std::uint32_t worker, const Error&)> distrust;
     /// There are suspects, or a trial has ended.
     std::function<void()> attend;
+    /// The turn of an op that seals or unseals has come: it ends when every worker has done it. Takes over its share.
+    std::function<void(detail::OpCall&)> protect = {};
   };
 
   Engine(Options options, Hooks hooks, wire::Bell& bell);

@@ -61,6 +61,11 @@ struct Verdict {
   Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
 };
 
+/// What happens to an op's block when its turn has come, before whoever waits for it is told. A seal goes through the
+/// ring twice: from the first time on writes are refused, and the second time waits for those that were taken at the
+/// same moment. An unseal does, too, so that it stays behind the seals before it.
+enum class Sealing : std::uint8_t { none, seal, unseal };
+
 /// Where an op stands that is not simply in the active worker's ring.
 enum class OpStage : std::uint8_t {
   in_ring,   // in a ring, nothing is wrong
@@ -89,8 +94,9 @@ class OpCall final : public Outcome<void> {
   bool given_up = false;     // nobody waits for it any more
   bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
   bool deadline_passed = false;
-  bool is_stale = false;     // hopeless because it names memory that died with a worker
-  bool stands_alone = true;  // its end is told for it alone
+  bool is_stale = false;       // hopeless because it names memory that died with a worker
+  bool stands_alone = true;    // its end is told for it alone
+  bool writes_sealed = false;  // hopeless because it was submitted after what it writes was sealed
   /// How it failed, by the worker's proven word; null: it went well.
   std::unique_ptr<wire::Channel::Failure> failure;
   /// The engine is through with it: nothing is in a ring, nothing waits.
@@ -99,6 +105,8 @@ class OpCall final : public Outcome<void> {
   // ---- written before submission, by the caller ----
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
+  Sealing sealing = Sealing::none;
+  bool goes_again = false;  // through the ring, when it has ended
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();

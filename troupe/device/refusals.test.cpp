@@ -56,5 +56,30 @@ TEST_F(DeviceRefusals, of_arrays) {
   refused(HostArray<float>::from(a.transpose()), "the array is [3, 2] with strides [1, 3]; it must be contiguous");
 }
 
+TEST_F(DeviceRefusals, of_what_is_sealed_and_of_what_cannot_be) {
+  const Device device = open();
+  const Array<float> a = value(device.sealable_array<float>({2, 3}));
+  const Array<float> other = filled(device, {2, 3}, 1.0f);
+  const std::string no_own_chunk = ": the array shares its chunk of memory with others; make it with sealable_array";
+  for (const AnyArray& shared :
+       std::vector<AnyArray>{other, value(device.host_array<float>({3})), value(device.managed_array<float>({3}))}) {
+    refused(device.seal(shared).get(), "seal" + no_own_chunk);
+    refused(device.unseal(shared).get(), "unseal" + no_own_chunk);
+  }
+  refused(device.seal(AnyArray()).get(), "seal: the array is an empty handle: default-constructed or moved from");
+  refused(open().seal(a).get(), "seal: the array belongs to another device");
+  refused(device.sealable_array<float>({-1}), "the shape [-1] has a negative extent; extents must be 0 or more");
+  value(device.fill(a, 1.0f).get());
+  Call<void> made_before = device.fill(a, 2.0f);
+  value(device.seal(a).get());
+  refused(device.fill(a, 1.0f).get(), "fill: out is sealed; unseal it first");
+  refused(device.fill(value(a.slice(0, 1, 2)), 1.0f).get(), "fill: out is sealed; unseal it first");
+  refused(device.copy(other, a).get(), "copy: out is sealed; unseal it first");
+  refused(device.write(a, std::vector<float>(6)).get(), "write: the array is sealed; unseal it first");
+  refused(device.blas().gemm(filled(device, {2, 2}, 1.0f), other, a).get(), "gemm: c is sealed; unseal it first");
+  refused(bad(device, "scale", {updates(a)}).get(), "call: array 0 is sealed; unseal it first");
+  refused(std::move(made_before).get(), "fill: an array that it writes is sealed; unseal it first");
+}
+
 }  // namespace
 }  // namespace troupe

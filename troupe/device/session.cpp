@@ -26,14 +26,20 @@ void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noex
   call.session = this;
   call.is_done = false;
   call.failure = nullptr;
-  if (call.generation < 0) call.generation = generation_;
+  const bool is_new = call.generation < 0;
+  if (is_new) call.generation = generation_;
   call.position = slot.record();
   call.units = static_cast<std::uint32_t>(slot.units);
   for (const BlockUse& use : call.uses.all()) {
     const std::int64_t generation = use.block->vault().generation();
     if (generation != 0 && generation != generation_) call.is_hopeless = call.is_stale = true;
-    if (use.touch.writes) use.block->begin_write();
+    if (use.touch.writes) {
+      use.block->begin_write();
+      if (is_new && use.block->is_sealed()) call.writes_sealed = true;  // one that is run again came before the seal
+    }
+    if (is_new && call.sealing == Sealing::seal) use.block->begin_seal();  // whatever comes after it finds it so
   }
+  if (call.writes_sealed) call.is_hopeless = true;
   calls_[channel_->ring().index(slot.record())] = &call;
   channel_->ring().prefetch_to_write_after(slot.record());
   wire::Bell& doorbell = *doorbell_;

@@ -82,6 +82,7 @@ Task<Result<void>> read_piece(Device device, AnyArray from, AnyArray staged, std
 Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const {
   if (Result<void> good = check_count("write", to, count); !good) return fail(std::move(good).error());
   if (state()->system().is_forked()) return fail(detail::fork_error());
+  if (to.is_sealed()) return fail(ErrorKind::invalid_argument, "write: the array is sealed; unseal it first");
   const Pieces pieces(to, kWritePieceBytes);
   if (pieces.count() < 2 || !to.is_contiguous()) {
     AnyArray staged(to.dtype());

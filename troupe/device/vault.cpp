@@ -67,18 +67,39 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate_slowly(std::uint64_t size_bytes
     if (place) leave_place(place->slot, place->piece);
     return stopped();
   }
-  Result<IntrusivePtr<VaultBlock>> block = committed_block(size_bytes, place);
+  Result<ChunkPiece> found = place ? Result<ChunkPiece>(*place) : grow(size_bytes);
+  Result<IntrusivePtr<VaultBlock>> block = found ? committed_block(size_bytes, *found) : fail(found.error());
   give_back_empty_chunks(keep_empty_bytes_);  // those that were freed in the meantime
   return block;
 }
 
-Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, std::optional<ChunkPiece> place) {
-  if (!place) place = TROUPE_TRY(grow(size_bytes));
-  const Result<void> committed = commit(*place);
+Result<IntrusivePtr<VaultBlock>> Vault::allocate_own_chunk(std::uint64_t size_bytes) {
+  if (size_bytes == 0) return allocate(0);
+  const std::lock_guard growth(growth_);
+  if (closed_) return stopped();
+  Result<ChunkPiece> found = grow_by_own_chunk(size_bytes);
+  Result<IntrusivePtr<VaultBlock>> block = found ? committed_block(size_bytes, *found) : fail(found.error());
+  give_back_empty_chunks(keep_empty_bytes_);
+  return block;
+}
+
+Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, const ChunkPiece& place) {
+  const Result<void> committed = commit(place);
   const std::lock_guard lock(mutex_);
-  if (committed) return new_block(&*place, size_bytes);
-  leave_place(place->slot, place->piece);
+  if (committed) return new_block(&place, size_bytes);
+  leave_place(place.slot, place.piece);
   return fail(committed.error());
+}
+
+Result<Vault::ChunkPiece> Vault::grow_by_own_chunk(std::uint64_t size_bytes) {
+  if (size_bytes > limit_bytes_ || size_bytes > op::kMaxChunkBytes) return no_room(size_bytes);
+  const std::uint64_t bytes = round_up(size_bytes, kVaultAlignment);
+  const std::uint64_t wanted_bytes = round_up(bytes, kChunkStepBytes);
+  Result<ChunkPiece> made = make_chunk(bytes, wanted_bytes, ChunkFor::one);
+  if (!made && is_out_of_memory(made.error()) && give_back_empty_chunks(0))
+    made = make_chunk(bytes, wanted_bytes, ChunkFor::one);
+  if (!made && is_out_of_memory(made.error())) return no_room(size_bytes, std::string(made.error().message()));
+  return made;
 }
 
 Result<Vault::ChunkPiece> Vault::grow(std::uint64_t size_bytes) {
@@ -104,7 +125,7 @@ Result<Vault::ChunkPiece> Vault::grow(std::uint64_t size_bytes) {
 }
 
 /// A new chunk of the wanted size, or of what is left under the limit when that is less, and a place in it.
-Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes) {
+Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes, ChunkFor use) {
   const VaultStats now = stats();
   const std::uint64_t chunk_bytes = std::min({wanted_bytes, limit_bytes_ - now.reserved_bytes, op::kMaxChunkBytes});
   if (chunk_bytes < bytes) return fail(ErrorKind::out_of_memory, "the limit leaves no room for another chunk");
@@ -114,18 +135,21 @@ Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t w
   const ChunkSource::Chunk chunk = TROUPE_TRY(source_->make(chunk_bytes));
   TROUPE_ASSERT(chunk.id < op::kMaxChunks, "a chunk's number is below kMaxChunks");
   const std::lock_guard lock(mutex_);
-  return add_chunk(chunk, chunk_bytes, bytes);
+  return add_chunk(chunk, chunk_bytes, bytes, use);
 }
 
-Vault::ChunkPiece Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes) {
+Vault::ChunkPiece Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes,
+                                   ChunkFor use) {
   auto slot = static_cast<std::uint32_t>(std::find(chunks_.begin(), chunks_.end(), nullptr) - chunks_.begin());
   if (slot == chunks_.size()) chunks_.emplace_back();
-  const bool usual = bytes <= usual_bytes_;
-  chunks_[slot] = std::make_unique<ChunkState>(ChunkState{chunk, Suballocator(chunk_bytes), 0, usual});
+  const bool is_own = use == ChunkFor::one;
+  const bool usual = bytes <= usual_bytes_ && !is_own;
+  chunks_[slot] = std::make_unique<ChunkState>(ChunkState{chunk, Suballocator(chunk_bytes), 0, usual, is_own});
   if (usual) use_slot(slot);
   ++stats_.chunks;
   stats_.reserved_bytes += chunk_bytes;
   empty_bytes_ += chunk_bytes;
+  if (is_own) ++own_empty_;
   const std::optional<ChunkPiece> place = place_in(slot, bytes);
   TROUPE_ASSERT(place.has_value(), "a new chunk has room for what it was made for");
   return *place;
@@ -138,7 +162,7 @@ std::optional<Vault::ChunkPiece> Vault::find_place(std::uint64_t bytes, Search s
   for (std::uint32_t i = 0; i < slots; ++i, ++slot) {
     if (slot >= slots) slot = 0;
     const ChunkState* chunk = chunks_[slot].get();
-    if (!chunk || !chunk->pieces.may_fit(bytes)) continue;
+    if (!chunk || chunk->is_own || !chunk->pieces.may_fit(bytes)) continue;
     if (search != Search::all_chunks && chunk->usual != (search == Search::usual_chunks)) continue;
     if (const auto place = place_in(slot, bytes)) {
       if (chunk->usual) use_slot(slot);
@@ -154,6 +178,7 @@ std::optional<Vault::ChunkPiece> Vault::place_in(std::uint32_t slot, std::uint64
   const auto piece = chunk.pieces.allocate(bytes);
   if (!piece) return std::nullopt;
   if (was_empty) empty_bytes_ -= chunk.pieces.size_bytes();
+  if (chunk.is_own) --own_empty_;
   return ChunkPiece{&chunk, slot, *piece};
 }
 
@@ -161,6 +186,7 @@ void Vault::leave_place(std::uint32_t slot, const Suballocator::Piece& piece) {
   Suballocator& pieces = chunks_[slot]->pieces;
   pieces.free(piece);
   if (pieces.empty()) empty_bytes_ += pieces.size_bytes();
+  if (chunks_[slot]->is_own) ++own_empty_;
 }
 
 Result<void> Vault::commit(const ChunkPiece& place) {
@@ -181,7 +207,8 @@ Result<void> Vault::commit(const ChunkPiece& place) {
   return {};
 }
 
-/// Gives empty chunks back until no more than `keep_bytes` are in them. True when it gave one back.
+/// Gives empty chunks back until no more than `keep_bytes` are in them, and all that were for one block: their memory
+/// may be sealed, and is not used again. True when it gave one back.
 bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
   {
@@ -193,22 +220,31 @@ bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
   return !removed.empty();
 }
 
-/// Those made for large blocks first: what is kept should serve many.
+/// Those made for one block or for large ones first: what is kept should serve many.
 std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
+  const auto remove = [&](std::unique_ptr<ChunkState>& chunk) {
+    --stats_.chunks;
+    stats_.reserved_bytes -= chunk->pieces.size_bytes();
+    empty_bytes_ -= chunk->pieces.size_bytes();
+    if (chunk->is_own) --own_empty_;
+    removed.push_back(chunk->chunk.id);
+    chunk.reset();
+  };
+  for (auto& chunk : chunks_) {
+    if (own_empty_ == 0) break;
+    if (chunk && chunk->is_own && chunk->pieces.empty()) remove(chunk);
+  }
   for (const bool usual : {false, true}) {
     for (auto& chunk : chunks_) {
       if (empty_bytes_ <= keep_bytes) return removed;
-      if (!chunk || chunk->usual != usual || !chunk->pieces.empty()) continue;
-      --stats_.chunks;
-      stats_.reserved_bytes -= chunk->pieces.size_bytes();
-      empty_bytes_ -= chunk->pieces.size_bytes();
-      removed.push_back(chunk->chunk.id);
-      chunk.reset();
+      if (chunk && chunk->usual == usual && chunk->pieces.empty()) remove(chunk);
     }
   }
   return removed;
 }
+
+bool Vault::has_empty_chunks_to_spare() const noexcept { return empty_bytes_ > keep_empty_bytes_ || own_empty_ > 0; }
 
 void Vault::use_slot(std::uint32_t slot) {
   if (slot != last_slot_) forget_quick();
@@ -266,6 +302,7 @@ IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t
   block->data_ = chunk_data ? chunk_data + place->piece.offset_bytes : nullptr;
   block->piece_ = place ? place->piece : Suballocator::Piece{};
   block->slot_ = place ? place->slot : 0;
+  block->has_own_chunk_ = place && place->chunk->is_own;
   return hand_out(*block, size_bytes);
 }
 
@@ -273,6 +310,7 @@ IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_b
   block.owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
   block.whole_.store(true, std::memory_order_relaxed);
   block.unknown_ = block.skipped_ = {};
+  block.seals_.store(0, std::memory_order_relaxed);
   block.size_bytes_ = size_bytes;
   block.vault_ = IntrusivePtr<Vault>::share(this);
   block.number_ = ++stats_.allocations;
@@ -293,7 +331,7 @@ void Vault::take_back(VaultBlock& block) noexcept {
     if (block.piece_.size_bytes > 0) leave_place(block.slot_, block.piece_);
     keep_idle(block);
     if (stats_.blocks == 0 && stats_.chunks > 1) forget_quick();
-    if (empty_bytes_ <= keep_empty_bytes_ || closed_) return;
+    if (closed_ || !has_empty_chunks_to_spare()) return;
   }
   // Whoever holds `growth_` looks for empty chunks when it is done.
   if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)

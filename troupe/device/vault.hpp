@@ -82,6 +82,9 @@ class Vault : public RefCounted {
   /// nothing. `out_of_memory` with the figures when there is no room, also after empty chunks were given back;
   /// `stopped` after `close`; else what the source answered.
   Result<IntrusivePtr<VaultBlock>> allocate(std::uint64_t size_bytes);
+  /// The same in a chunk that no other block is in, now or later: it is given back to the source with the block. It has
+  /// whole steps of kChunkStepBytes, where the limit leaves room for that.
+  Result<IntrusivePtr<VaultBlock>> allocate_own_chunk(std::uint64_t size_bytes);
 
   VaultStats stats() const;
   int device() const noexcept { return device_; }
@@ -103,7 +106,8 @@ class Vault : public RefCounted {
     ChunkSource::Chunk chunk;
     Suballocator pieces;
     std::uint64_t committed_bytes = 0;
-    bool usual = true;  // else it was made for one large block, and others use it only when nothing else is left
+    bool usual = true;    // else it was made for one large block, and others use it only when nothing else is left
+    bool is_own = false;  // it was made for one block, and no other uses it
   };
   struct ChunkPiece {
     ChunkState* chunk;
@@ -111,6 +115,7 @@ class Vault : public RefCounted {
     Suballocator::Piece piece;
   };
   enum class Search { usual_chunks, large_chunks, all_chunks };
+  enum class ChunkFor { many, one };
 
   Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> source);
   ~Vault() override;
@@ -126,13 +131,14 @@ class Vault : public RefCounted {
   void keep_idle(VaultBlock& block) noexcept;
   IntrusivePtr<VaultBlock> new_block(const ChunkPiece* place, std::uint64_t size_bytes);
   IntrusivePtr<VaultBlock> hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept;
-  ChunkPiece add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes);
+  ChunkPiece add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes, ChunkFor use);
   std::vector<std::uint32_t> remove_empty_chunks(std::uint64_t keep_bytes);
 
   // Each needs `growth_` and not `mutex_`.
-  Result<IntrusivePtr<VaultBlock>> committed_block(std::uint64_t size_bytes, std::optional<ChunkPiece> place);
+  Result<IntrusivePtr<VaultBlock>> committed_block(std::uint64_t size_bytes, const ChunkPiece& place);
   Result<ChunkPiece> grow(std::uint64_t size_bytes);
-  Result<ChunkPiece> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes);
+  Result<ChunkPiece> grow_by_own_chunk(std::uint64_t size_bytes);
+  Result<ChunkPiece> make_chunk(std::uint64_t bytes, std::uint64_t wanted_bytes, ChunkFor use = ChunkFor::many);
   Result<void> commit(const ChunkPiece& place);
   bool give_back_empty_chunks(std::uint64_t keep_bytes);
 
@@ -141,6 +147,7 @@ class Vault : public RefCounted {
   Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
   Unexpected stopped() const;
   void take_back(VaultBlock& block) noexcept;
+  bool has_empty_chunks_to_spare() const noexcept;  // needs `mutex_`
 
   const ForkMark fork_mark_;
   const std::uint64_t limit_bytes_;
@@ -157,6 +164,7 @@ class Vault : public RefCounted {
   std::vector<std::unique_ptr<ChunkState>> chunks_;  // by slot; null where a chunk was dropped
   std::uint32_t last_slot_ = 0;                      // the one that had room last
   std::uint64_t empty_bytes_ = 0;                    // in chunks without blocks
+  std::uint64_t own_empty_ = 0;                      // chunks among them that were for one block
   VaultStats stats_;
   VaultBlock* idle_ = nullptr;  // those without a piece
   std::uint64_t idle_blocks_ = 0;

@@ -94,6 +94,50 @@ TEST_F(VaultTest, hides_memory_that_the_app_does_not_see) {
   EXPECT_EQ(value(vault->allocate(10))->data(), nullptr);
 }
 
+TEST_F(VaultTest, gives_a_chunk_of_its_own_to_a_block_that_needs_one_and_takes_it_back_with_it) {
+  const auto vault = make_vault({.limit_bytes = 64 * kMiB, .keep_empty_bytes = 64 * kMiB});
+  const auto usual = value(vault->allocate(100));
+  auto own = value(vault->allocate_own_chunk(100));
+  EXPECT_TRUE(own->has_own_chunk());
+  EXPECT_FALSE(usual->has_own_chunk());
+  EXPECT_EQ(source->last_size_bytes, kChunkStepBytes);
+  std::memset(own->data(), 1, own->size_bytes());
+  const auto second = value(vault->allocate_own_chunk(kChunkStepBytes + 1));
+  EXPECT_EQ(source->last_size_bytes, 2 * kChunkStepBytes);
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> others;
+  for (int i = 0; i < 100; ++i) others.push_back(value(vault->allocate(kMiB / 8)));
+  for (const auto& other : others) {
+    EXPECT_NE(op::chunk_of(other->address()), op::chunk_of(own->address()));
+    EXPECT_NE(op::chunk_of(other->address()), op::chunk_of(second->address()));
+  }
+  others.clear();
+  own->begin_seal();
+  const std::uint64_t chunks = vault->stats().chunks;
+  own = nullptr;
+  EXPECT_EQ(source->drops, 1) << "at once, whatever else is kept";
+  EXPECT_EQ(vault->stats().chunks, chunks - 1);
+  EXPECT_FALSE(value(vault->allocate_own_chunk(100))->is_sealed());
+}
+
+TEST_F(VaultTest, has_no_room_for_chunks_of_their_own_beyond_its_limit) {
+  const auto vault = make_vault({.limit_bytes = 8 * kMiB});
+  auto usual = value(vault->allocate(100));
+  usual = nullptr;
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(value(vault->allocate_own_chunk(100)));
+  expect_error(vault->allocate_own_chunk(100), ErrorKind::out_of_memory, "no room for 100 B");
+  expect_error(vault->allocate_own_chunk(9 * kMiB), ErrorKind::out_of_memory, "no room for 9 MiB");
+  blocks.pop_back();
+  EXPECT_TRUE(vault->allocate_own_chunk(kMiB));
+  EXPECT_TRUE(value(vault->allocate_own_chunk(0))->range().empty());
+  source->commit_fails = true;
+  blocks.pop_back();
+  expect_error(vault->allocate_own_chunk(100), ErrorKind::out_of_memory, "commits nothing");
+  EXPECT_EQ(vault->stats().chunks, 2U);
+  vault->close();
+  expect_error(vault->allocate_own_chunk(100), ErrorKind::stopped, "closed");
+}
+
 TEST_F(VaultTest, gives_a_small_piece_again_to_the_next_block_of_its_size) {
   const auto vault = make_vault({.limit_bytes = 64 * kMiB});
   const auto kept = value(vault->allocate(512));

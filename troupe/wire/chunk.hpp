@@ -24,6 +24,8 @@ struct Chunk {
   ChunkMemory memory = ChunkMemory::shared;
   /// Where the accelerator's memory is to be in every worker; 0: anywhere.
   std::uint64_t address = 0;
+  /// Sealed: mapped so that nothing in the worker can write it.
+  bool read_only = false;
 };
 
 }  // namespace troupe::inline v0::wire

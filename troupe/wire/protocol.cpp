@@ -14,7 +14,9 @@ enum class Tag : std::uint8_t {
   make_memory,
   memory_made,
   no_memory,
-  poisoned
+  poisoned,
+  protect_chunk,
+  chunk_protected
 };
 
 struct Encode {
@@ -46,6 +48,14 @@ struct Encode {
     out.put(chunk.size_bytes);
     out.put(chunk.memory);
     out.put(chunk.address);
+    out.put(chunk.read_only);
+  }
+  void operator()(const ProtectChunk& m) const { put_protection(Tag::protect_chunk, m.id, m.read_only); }
+  void operator()(const ChunkProtected& m) const { put_protection(Tag::chunk_protected, m.id, m.read_only); }
+  void put_protection(Tag tag, std::uint32_t id, bool read_only) const {
+    out.put(tag);
+    out.put(id);
+    out.put(read_only);
   }
   void operator()(const MemoryMade&) const { out.put(Tag::memory_made); }
   void operator()(const NoMemory& m) const {
@@ -86,6 +96,21 @@ Result<std::vector<std::string>> decode_paths(Reader& in) {
   return paths;
 }
 
+Result<bool> decode_bool(Reader& in) {
+  const auto number = in.get<std::uint8_t>();
+  if (number > 1) return not_a_message();
+  return number == 1;
+}
+
+/// A `ProtectChunk` or its answer.
+template <class M>
+Result<M> decode_protection(Reader& in) {
+  M message;
+  message.id = in.get<std::uint32_t>();
+  message.read_only = TROUPE_TRY(decode_bool(in));
+  return message;
+}
+
 Result<Chunk> decode_chunk(Reader& in) {
   Chunk chunk;
   chunk.id = in.get<std::uint32_t>();
@@ -93,6 +118,7 @@ Result<Chunk> decode_chunk(Reader& in) {
   chunk.memory = in.get<ChunkMemory>();
   if (chunk.memory > ChunkMemory::kLast) return not_a_message();
   chunk.address = in.get<std::uint64_t>();
+  chunk.read_only = TROUPE_TRY(decode_bool(in));
   return chunk;
 }
 
@@ -142,6 +168,7 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
     case Tag::map_chunk: message = MapChunk{TROUPE_TRY(decode_chunk(in))}; break;
     case Tag::drop_chunk: message = DropChunk{in.get<std::uint32_t>()}; break;
     case Tag::make_memory: message = MakeMemory{TROUPE_TRY(decode_chunk(in))}; break;
+    case Tag::protect_chunk: message = TROUPE_TRY(decode_protection<ProtectChunk>(in)); break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();
@@ -163,6 +190,7 @@ Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
     case Tag::ready: message = Ready{std::string(in.get_text())}; break;
     case Tag::refused: message = TROUPE_TRY(error(std::type_identity<Refused>{})); break;
     case Tag::memory_made: message = MemoryMade{}; break;
+    case Tag::chunk_protected: message = TROUPE_TRY(decode_protection<ChunkProtected>(in)); break;
     case Tag::no_memory: message = TROUPE_TRY(error(std::type_identity<NoMemory>{})); break;
     case Tag::poisoned: {
       Poisoned poisoned = TROUPE_TRY(error(std::type_identity<Poisoned>{}));

@@ -49,6 +49,12 @@ struct MakeMemory {
 struct DropChunk {
   std::uint32_t id = 0;
 };
+/// App to worker: from now on nothing there can write that chunk, or everything can again; where it is mapped stays. Of
+/// shared memory the descriptor comes with it, one that was opened for reading only when nothing is to write.
+struct ProtectChunk {
+  std::uint32_t id = 0;
+  bool read_only = false;
+};
 /// Worker to app: the backend is open, ops are welcome.
 struct Ready {
   std::string version;
@@ -72,9 +78,14 @@ struct NoMemory {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
 };
+/// Worker to app: that chunk is protected as was asked.
+struct ChunkProtected {
+  std::uint32_t id = 0;
+  bool read_only = false;
+};
 
-using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory>;
-using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned>;
+using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk>;
+using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned, ChunkProtected>;
 
 /// Errors as `Socket::send`.
 Result<void> send(Socket& socket, const ToWorker& message, std::span<const int> descriptors = {},

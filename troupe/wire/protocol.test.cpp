@@ -38,12 +38,15 @@ const ToWorker kHello = Hello{.version = protocol_version(),
 const ToWorker kMapChunk = MapChunk{{.id = 4095,
                                      .size_bytes = std::uint64_t{1} << 44,
                                      .memory = ChunkMemory::device,
-                                     .address = std::uint64_t{1} << 45}};
+                                     .address = std::uint64_t{1} << 45,
+                                     .read_only = true}};
 const ToWorker kMakeMemory = MakeMemory{.chunk = {.size_bytes = std::uint64_t{1} << 43}};
 const ToWorker kDropChunk = DropChunk{.id = 7};
+const ToWorker kProtectChunk = ProtectChunk{.id = 8, .read_only = true};
 const ToApp kReady = Ready{.version = protocol_version()};
 const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
 const ToApp kMemoryMade = MemoryMade{};
+const ToApp kChunkProtected = ChunkProtected{.id = 9, .read_only = true};
 const ToApp kNoMemory = NoMemory{.kind = ErrorKind::out_of_memory, .message = "3 MiB are free"};
 
 const ToApp kPoisoned = Poisoned{.kind = ErrorKind::context_poisoned, .message = "illegal", .noticed = -5};
@@ -79,7 +82,19 @@ TEST(Protocol, chunks_come_as_they_were_sent) {
   EXPECT_EQ(chunk.size_bytes, std::uint64_t{1} << 44);
   EXPECT_EQ(chunk.memory, ChunkMemory::device);
   EXPECT_EQ(chunk.address, std::uint64_t{1} << 45);
+  EXPECT_TRUE(chunk.read_only);
   EXPECT_EQ(std::get<DropChunk>(value(decode_to_worker(sent(kDropChunk).bytes))).id, 7U);
+}
+
+TEST(Protocol, a_chunks_protection_and_its_answer_come_as_they_were_sent) {
+  for (const bool read_only : {true, false}) {
+    const ToWorker asked = value(decode_to_worker(sent(ToWorker(ProtectChunk{8, read_only})).bytes));
+    EXPECT_EQ(std::get<ProtectChunk>(asked).id, 8U);
+    EXPECT_EQ(std::get<ProtectChunk>(asked).read_only, read_only);
+    const ToApp done = value(decode_to_app(sent(ToApp(ChunkProtected{9, read_only})).bytes));
+    EXPECT_EQ(std::get<ChunkProtected>(done).id, 9U);
+    EXPECT_EQ(std::get<ChunkProtected>(done).read_only, read_only);
+  }
 }
 
 TEST(Protocol, wishes_for_memory_and_their_answers_come_as_they_were_sent) {
@@ -131,7 +146,7 @@ TEST(Protocol, the_version_names_everything_that_must_agree) {
 }
 
 TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -140,7 +155,7 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
     bytes.push_back(std::byte{0});
     EXPECT_EQ(decode_to_worker(bytes).error().kind(), ErrorKind::invalid_argument);
   }
-  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned}) {
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned, kChunkProtected}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -152,9 +167,9 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
 }
 
 TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory})
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk})
     EXPECT_FALSE(decode_to_app(sent(message).bytes));
-  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned})
+  for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned, kChunkProtected})
     EXPECT_FALSE(decode_to_worker(sent(message).bytes));
 }
 
@@ -175,7 +190,7 @@ TEST(Protocol, an_error_kind_that_does_not_exist_is_refused) {
 }
 
 TEST(Protocol, every_corruption_is_another_message_or_none) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk}) {
     Bytes bytes = sent(message).bytes;
     for (std::byte& byte : bytes) {
       const std::byte before = byte;

@@ -96,6 +96,26 @@ Result<void> SharedMemory::map_here(bool writable) {
   return {};
 }
 
+Result<Descriptor> SharedMemory::open_for_reading() const {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_.get());
+  Descriptor reading(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!reading) return fail(errno_error("opening shared memory for reading only", errno));
+  return reading;
+}
+
+Result<void> SharedMemory::remap(Descriptor descriptor, bool writable) {
+  struct stat now{}, then{};
+  if (fstat(descriptor_.get(), &now) != 0 || fstat(descriptor.get(), &then) != 0)
+    return fail(errno_error("looking at shared memory", errno));
+  if (now.st_dev != then.st_dev || now.st_ino != then.st_ino)
+    return fail(ErrorKind::invalid_argument, "shared memory cannot be mapped again as other memory");
+  const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  if (mmap(data_, size_bytes_, protection, MAP_SHARED | MAP_FIXED, descriptor.get(), 0) == MAP_FAILED)
+    return fail(errno_error("mapping " + format_bytes(size_bytes_) + " of shared memory again", errno));
+  descriptor_ = std::move(descriptor);
+  return {};
+}
+
 Result<void> SharedMemory::seal(int seals) {
   if (fcntl(descriptor_.get(), F_ADD_SEALS, seals) != 0) return fail(errno_error("sealing shared memory", errno));
   return {};

@@ -32,6 +32,13 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
+  /// A descriptor of the same memory that was opened for reading only: what is mapped through it cannot be made
+  /// writable.
+  Result<Descriptor> open_for_reading() const;
+  /// Maps the memory again where it is mapped, through another descriptor of it, which takes the place of the one
+  /// before. Whoever reads there meanwhile notices nothing. `invalid_argument` when the descriptor is of other memory.
+  Result<void> remap(Descriptor descriptor, bool writable);
+
   /// From now on nobody can map or write it, except through writable mappings made before: the one of this object.
   Result<void> seal_writing_elsewhere();
 

@@ -127,4 +127,30 @@ TEST(SharedMemory, refuses_sizes_beyond_every_address) {
 
 TEST(SharedMemory, takes_names_of_any_length) { EXPECT_TRUE(SharedMemory::create(std::string(1000, 'n'), 1)); }
 
+TEST(SharedMemory, mapped_again_for_reading_only_stays_where_it_is_and_cannot_be_written) {
+  SharedMemory app = value(SharedMemory::create("test", 8192));
+  SharedMemory worker = value(SharedMemory::map(value(app.descriptor().duplicate()), 8192, true));
+  std::byte* const address = worker.data();
+  address[5] = std::byte{1};
+  ASSERT_TRUE(worker.remap(value(app.open_for_reading()), false));
+  EXPECT_EQ(worker.data(), address);
+  EXPECT_EQ(address[5], std::byte{1});
+  EXPECT_DEATH(address[5] = std::byte{2}, "");
+  EXPECT_NE(mprotect(address, 8192, PROT_READ | PROT_WRITE), 0) << "nor be made writable";
+  EXPECT_EQ(fcntl(worker.descriptor().get(), F_GETFL) & O_ACCMODE, O_RDONLY);
+  app.data()[5] = std::byte{3};
+  EXPECT_EQ(address[5], std::byte{3}) << "it is the same memory";
+  ASSERT_TRUE(worker.remap(value(app.descriptor().duplicate()), true));
+  address[5] = std::byte{4};
+  EXPECT_EQ(app.data()[5], std::byte{4});
+}
+
+TEST(SharedMemory, is_not_mapped_again_as_other_memory) {
+  SharedMemory memory = value(SharedMemory::create("test", 8192));
+  SharedMemory other = value(SharedMemory::create("other", 8192));
+  EXPECT_EQ(memory.remap(value(other.descriptor().duplicate()), true).error().kind(), ErrorKind::invalid_argument);
+  EXPECT_FALSE(memory.remap(Descriptor(), true));
+  memory.data()[0] = std::byte{1};
+}
+
 }  // namespace troupe::wire

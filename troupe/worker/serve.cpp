@@ -75,6 +75,15 @@ Result<void> make_memory(wire::Socket& socket, B& backend, const wire::Chunk& ch
   return send(socket, wire::ToApp(wire::MemoryMade{}), descriptor);
 }
 
+/// A worker that cannot do it ends: the next one maps the chunk as it is to be.
+template <backend::Backend B>
+Result<void> protect(wire::Socket& socket, B& backend, const wire::ProtectChunk& wanted,
+                     std::vector<wire::Descriptor> descriptors) {
+  descriptors.resize(1);  // one, or none
+  TROUPE_TRY(backend.memory().protect(wanted, std::move(descriptors[0])));
+  return send(socket, wire::ToApp(wire::ChunkProtected{wanted.id, wanted.read_only}));
+}
+
 /// Announcements, until the app hangs up.
 template <backend::Backend B>
 Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend) {
@@ -88,6 +97,8 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
       TROUPE_TRY(backend.memory().map(chunk->chunk, std::move(message->descriptors[0])));
     } else if (const auto* wanted = std::get_if<wire::MakeMemory>(&decoded)) {
       TROUPE_TRY(make_memory(socket, backend, wanted->chunk));
+    } else if (const auto* wish = std::get_if<wire::ProtectChunk>(&decoded)) {
+      TROUPE_TRY(protect(socket, backend, *wish, std::move(message->descriptors)));
     } else if (const auto* dropped = std::get_if<wire::DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
     }

@@ -17,8 +17,8 @@ CUmemAllocationProp vram_on(CUdevice device) noexcept {
 
 }  // namespace
 
-Result<MappedVram> MappedVram::map(const CudaContext& context, wire::Descriptor memory, std::uint64_t size_bytes,
-                                   std::uint64_t address) {
+Result<MappedVram> MappedVram::map(const CudaContext& context, wire::Descriptor memory, const wire::Chunk& chunk) {
+  const std::uint64_t size_bytes = chunk.size_bytes;
   const Driver& driver = context.driver();
   CUmemGenericAllocationHandle handle = 0;
   // The driver takes the descriptor's number where it wants a pointer.
@@ -26,7 +26,7 @@ Result<MappedVram> MappedVram::map(const CudaContext& context, wire::Descriptor 
   TROUPE_TRY(
       TROUPE_CUDA(driver, cuMemImportFromShareableHandle, &handle, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   CUdeviceptr base = 0;
-  Result<void> mapped = TROUPE_CUDA(driver, cuMemAddressReserve, &base, size_bytes, 0, address, 0);
+  Result<void> mapped = TROUPE_CUDA(driver, cuMemAddressReserve, &base, size_bytes, 0, chunk.address, 0);
   if (mapped) {
     mapped = TROUPE_CUDA(driver, cuMemMap, base, size_bytes, 0, handle, 0);
     if (!mapped) (void)TROUPE_CUDA(driver, cuMemAddressFree, base, size_bytes);
@@ -34,10 +34,14 @@ Result<MappedVram> MappedVram::map(const CudaContext& context, wire::Descriptor 
   (void)TROUPE_CUDA(driver, cuMemRelease, handle);  // the mapping keeps the memory
   if (!mapped) return fail(mapped.error());
   MappedVram vram(context, base, size_bytes);
-  const CUmemAccessDesc access{.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context.device()},
-                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  TROUPE_TRY(TROUPE_CUDA(driver, cuMemSetAccess, base, size_bytes, &access, 1));
+  TROUPE_TRY(vram.allow(!chunk.read_only));
   return vram;
+}
+
+Result<void> MappedVram::allow(bool writing) const {
+  const CUmemAccessDesc access{.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context_->device()},
+                               .flags = writing ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ};
+  return TROUPE_CUDA(context_->driver(), cuMemSetAccess, base_, size_bytes_, &access, 1);
 }
 
 MappedVram::~MappedVram() {
@@ -66,7 +70,7 @@ Result<void> CudaMemory::map(const wire::Chunk& chunk, wire::Descriptor descript
   auto mapped = std::make_unique<Mapped>();
   mapped->bytes = chunk.size_bytes;
   if (chunk.memory == wire::ChunkMemory::device) {
-    mapped->vram.emplace(TROUPE_TRY(MappedVram::map(context_, std::move(descriptor), chunk.size_bytes, chunk.address)));
+    mapped->vram.emplace(TROUPE_TRY(MappedVram::map(context_, std::move(descriptor), chunk)));
     mapped->base = mapped->vram->base();
   } else {
     mapped->shared.emplace(TROUPE_TRY(wire::SharedMemory::map(std::move(descriptor), chunk.size_bytes, true)));
@@ -76,6 +80,14 @@ Result<void> CudaMemory::map(const wire::Chunk& chunk, wire::Descriptor descript
   }
   chunks_.put(chunk.id, std::move(mapped));
   return {};
+}
+
+Result<void> CudaMemory::protect(const wire::ProtectChunk& wanted, const wire::Descriptor&) {
+  const Mapped* const chunk = chunks_.find_to_change(wanted.id);
+  if (!chunk || !chunk->vram)
+    return fail(ErrorKind::invalid_argument, "chunk " + std::to_string(wanted.id) + " is not VRAM of the vault");
+  TROUPE_TRY(context_.make_current());
+  return chunk->vram->allow(!wanted.read_only);
 }
 
 Result<wire::Descriptor> CudaMemory::make(std::uint64_t size_bytes) {

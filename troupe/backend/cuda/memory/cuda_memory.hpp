@@ -7,6 +7,7 @@
 #include "troupe/backend/backend.hpp"
 #include "troupe/backend/chunk_slots.hpp"
 #include "troupe/backend/cuda/driver/cuda_context.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
 namespace troupe::cuda {
@@ -14,13 +15,14 @@ namespace troupe::cuda {
 /// VRAM, mapped. Unmapped in the end.
 class MappedVram {
  public:
-  static Result<MappedVram> map(const CudaContext& context, wire::Descriptor memory, std::uint64_t size_bytes,
-                                std::uint64_t address);
+  static Result<MappedVram> map(const CudaContext& context, wire::Descriptor memory, const wire::Chunk& chunk);
   MappedVram(MappedVram&& other) noexcept
       : context_(other.context_), base_(std::exchange(other.base_, 0)), size_bytes_(other.size_bytes_) {}
   MappedVram& operator=(MappedVram&&) = delete;
   ~MappedVram();
   CUdeviceptr base() const noexcept { return base_; }
+  /// Access can be set for a whole mapping only, which is why sealed arrays have chunks of their own.
+  Result<void> allow(bool writing) const;
 
  private:
   MappedVram(const CudaContext& context, CUdeviceptr base, std::uint64_t size_bytes) noexcept
@@ -69,6 +71,8 @@ class CudaMemory {
   explicit CudaMemory(const CudaContext& context) noexcept : context_(context) {}
 
   Result<void> map(const wire::Chunk& chunk, wire::Descriptor descriptor);
+  /// `invalid_argument` for a chunk that is not VRAM held by its descriptor.
+  Result<void> protect(const wire::ProtectChunk& wanted, const wire::Descriptor& descriptor);
   void unmap(std::uint32_t id) noexcept {
     if (id < op::kMaxChunks) chunks_.remove(id);
   }

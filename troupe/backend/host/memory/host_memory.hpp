@@ -4,6 +4,7 @@
 
 #include "troupe/backend/backend.hpp"
 #include "troupe/backend/chunk_slots.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/shared_memory.hpp"
 
 namespace troupe::host {
@@ -12,6 +13,8 @@ class HostMemory {
  public:
   /// `invalid_argument` for an id that is too high, or a descriptor that is smaller than said.
   Result<void> map(const wire::Chunk& chunk, wire::Descriptor descriptor);
+  /// `invalid_argument` when there is no such chunk, or the descriptor is of other memory.
+  Result<void> protect(const wire::ProtectChunk& wanted, wire::Descriptor descriptor);
   void unmap(std::uint32_t id) noexcept {
     if (id < op::kMaxChunks) chunks_.remove(id);
   }

@@ -63,6 +63,31 @@ TEST(HostMemory, refuses_a_chunk_that_is_smaller_than_said) {
   EXPECT_TRUE(map(memory, 1, new_chunk())) << "and the number is still free";
 }
 
+TEST(HostMemory, protects_a_chunk_where_it_is) {
+  wire::SharedMemory chunk = new_chunk();
+  HostMemory memory;
+  ASSERT_TRUE(map(memory, 9, chunk));
+  std::byte* const address = memory.at(op::address_of(9, 0));
+  ASSERT_TRUE(memory.protect({.id = 9, .read_only = true}, value(chunk.open_for_reading())));
+  EXPECT_EQ(memory.at(op::address_of(9, 0)), address);
+  EXPECT_DEATH(*address = std::byte{1}, "");
+  ASSERT_TRUE(memory.protect({.id = 9, .read_only = false}, value(chunk.descriptor().duplicate())));
+  *address = std::byte{1};
+  EXPECT_EQ(chunk.data()[0], std::byte{1});
+  for (const std::uint32_t none : {8U, op::kMaxChunks})
+    EXPECT_EQ(memory.protect({.id = none}, value(chunk.descriptor().duplicate())).error().kind(),
+              ErrorKind::invalid_argument);
+}
+
+TEST(HostMemory, maps_a_sealed_chunk_for_reading_only_from_the_start) {
+  wire::SharedMemory chunk = new_chunk();
+  HostMemory memory;
+  ASSERT_TRUE(memory.map({.id = 9, .size_bytes = kBytes, .read_only = true}, value(chunk.open_for_reading())));
+  chunk.data()[7] = std::byte{1};
+  EXPECT_EQ(*memory.at(op::address_of(9, 7)), std::byte{1});
+  EXPECT_DEATH(*memory.at(op::address_of(9, 7)) = std::byte{2}, "");
+}
+
 TEST(HostMemory, waits_for_no_chunk_once_none_will_come) {
   HostMemory memory;
   std::atomic<bool> contains = true;
