@@ -1,6 +1,9 @@
 #include "troupe/device/content.hpp"
 
 #include <algorithm>
+#include <new>
+
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -8,6 +11,15 @@ namespace {
 bool reads_tainted(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(
       call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
+}
+
+/// Without memory for what it says of a failure, that is the failure.
+Result<void> judged(const Verdict& verdict) noexcept {
+  try {
+    return verdict.judge(verdict.words);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::out_of_memory);
+  }
 }
 
 }  // namespace
@@ -28,11 +40,11 @@ void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) 
   // One that reads what is unknown taints, whether it was held up in time or not: nobody can rely on the moment.
   const bool reads_unknown = call.is_hopeless || (result && reads_tainted(call));
   if (call.is_stale)
-    result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
+    result = fail(detail::describe(ErrorKind::buffer_stale, [] { return "the memory died with its worker"; }));
   else if (reads_unknown)
     result = fail(ErrorKind::buffer_tainted);
   else if (result && call.verdict.judge)
-    result = call.verdict.judge(call.verdict.words);
+    result = judged(call.verdict);
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);

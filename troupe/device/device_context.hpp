@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,13 +34,16 @@ struct CrewMember {
 struct Crew {
   std::map<std::uint32_t, CrewMember> members;
   std::optional<std::uint32_t> active;
-  int failed_starts = 0;  // in a row
+  int failed_starts = 0;      // in a row, since a worker served
+  TimePoint failing_since{};  // the first of them
   bool start_is_delayed = false;
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
   TimePoint noticed{};           // when
   bool given_up = false;         // no worker can be started
   bool closing = false;
+  bool is_watched = false;  // the loop listens for nudges
+  bool lost_track = false;  // somebody may have spoken or ended, and no memory was left to attend to it
 };
 
 class DeviceContext {
@@ -65,38 +69,50 @@ class DeviceContext {
     std::uint32_t worker;
     Error why;
   };
-  /// Look what there is to do.
-  struct Attend {};
+  /// There is something to do: a worker to stop, a suspect to try, the device to close.
+  struct Nudged {};
   struct StartTimedOut {
     std::uint32_t worker;
     int pid;
   };
   struct StartAgain {};
   struct ReapIsLate {};
-  struct Close {};
 
-  void on(Spoke message);
-  void on(Ended message);
-  void on(Kill message);
-  void on(Attend) { attend(); }
+  void on(Spoke message) {
+    guarded([&] { spoke(message); });
+  }
+  void on(Ended message) {
+    guarded([&] { ended(message); });
+  }
+  void on(Nudged) {
+    guarded([&] { nudged(); });
+  }
   void on(StartTimedOut message);
   void on(StartAgain);
   void on(ReapIsLate);
-  void on(Close);
 
  private:
   using Role = CrewMember::Role;
 
+  /// Does it; and once more, soon, when it finds no memory.
+  void guarded(const std::function<void()>& step);
+  void spoke(Spoke message);
+  void ended(Ended message);
+  void nudged();
+  void kill(const Kill& message);
+  void listen_for_nudges();
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
   void start_worker();
+  Result<void> start_worker(std::uint32_t number);
   void start_failed(const Error& why);
   void take_over(std::uint32_t worker);
   void listen_to(std::uint32_t worker);
-  void watch(CrewMember& member);
+  Result<void> watch(CrewMember& member);
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
+  Error was_given_up() const noexcept;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   void forget(std::uint32_t worker);
   /// It was the active one and will be reaped: fails with `why`, so that another takes over now.

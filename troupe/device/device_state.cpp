@@ -1,8 +1,10 @@
 #include "troupe/device/device_state.hpp"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #include <bit>
+#include <cerrno>
 #include <system_error>
 
 #include "troupe/actor/spawn.hpp"
@@ -30,7 +32,7 @@ Result<ControlLoop*> control_loop_of(SystemCore& system) {
   Devices& found = system.extension<Devices>();
   const std::lock_guard lock(found.mutex);
   if (!found.loop) {
-    std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start());
+    std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start(system.log_sink()));
     found.loop = made.get();
     system.adopt(std::move(made));
   }
@@ -60,40 +62,52 @@ Result<void> check(const DeviceOptions& options) {
 }  // namespace
 
 DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info, const DeviceOptions& options,
-                         wire::SharedBells bells)
+                         wire::SharedBells bells, wire::Descriptor nudged)
     : system_(IntrusivePtr<SystemCore>::share(&system)),
       loop_(loop),
       info_(std::move(info)),
       options_(options),
       bells_(std::move(bells)),
+      nudged_(std::move(nudged)),
       chunks_(
           std::make_shared<ChunkTable>(info_.backend == "host" ? ChunkTable::Maker::app : ChunkTable::Maker::worker)),
-      engine_(
-          {.ring_units = options.ring_units,
-           .max_waiting = options.max_waiting,
-           .device = info_.index,
-           .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
-           .can_try = !info_.is_exclusive,
-           .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
-           .lingers = info_.backend != "host",
-           .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
-          {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
-           .attend = [this] { tell_context(DeviceContext::Attend{}); }},
-          bells_.app()) {}
+      engine_({.ring_units = options.ring_units,
+               .max_waiting = options.max_waiting,
+               .device = info_.index,
+               .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
+               .can_try = !info_.is_exclusive,
+               .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
+               .lingers = info_.backend != "host",
+               .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
+              {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why); },
+               .attend = [this] { nudge(); }},
+              bells_.app()) {}
 
 DeviceState::~DeviceState() {
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
 }
 
-template <class M>
-void DeviceState::tell_context(M message) noexcept {
-  Ref<DeviceContext> context;
+void DeviceState::nudge() noexcept { eventfd_write(nudged_.get(), 1); }
+
+void DeviceState::take_nudge() noexcept {
+  eventfd_t times = 0;
+  eventfd_read(nudged_.get(), &times);
+}
+
+void DeviceState::ask_to_kill(std::uint32_t worker, const Error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    context = context_;
+    to_kill_[worker] = why;
   }
-  if (context) (void)context.tell(std::move(message));
+  nudge();
+}
+
+std::optional<std::pair<std::uint32_t, Error>> DeviceState::take_kill() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t worker = 0; worker < to_kill_.size(); ++worker)
+    if (std::optional<Error> why = std::exchange(to_kill_[worker], std::nullopt)) return std::pair(worker, *why);
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
@@ -113,22 +127,26 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                 "a system with deterministic_seed cannot have devices: a worker runs in real time");
   ControlLoop* loop = TROUPE_TRY(control_loop_of(system));
   wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::create());
-  std::shared_ptr<DeviceState> device(new DeviceState(system, *loop, info, options, std::move(bells)));
+  wire::Descriptor nudged(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!nudged) return fail(wire::errno_error("no descriptor for the device", errno));
+  std::shared_ptr<DeviceState> device(
+      new DeviceState(system, *loop, info, options, std::move(bells), std::move(nudged)));
   const std::uint64_t half = wire::machine_memory().total_bytes / 2;
   const auto or_half = [&](std::uint64_t bytes) { return bytes == DeviceOptions::kUnset ? half : bytes; };
-  device->worker_setup_ = {.isolation = options.isolation,
-                           .executable = options.isolation == Isolation::process
-                                             ? TROUPE_TRY(find_worker_executable(options.worker_executable))
-                                             : std::string(),
-                           .backend = info.backend,
-                           .device = info.id,
-                           .ring_units = options.ring_units,
-                           .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
-                           .completion = options.completion,
-                           .priorities = options.lanes.priorities,
-                           .log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
-                             core->log(record.level, record.source, record.message);
-                           }};
+  device->worker_setup_ = {
+      .isolation = options.isolation,
+      .executable = options.isolation == Isolation::process
+                        ? TROUPE_TRY(find_worker_executable(options.worker_executable))
+                        : std::string(),
+      .backend = info.backend,
+      .device = info.id,
+      .ring_units = options.ring_units,
+      .memory_limit_bytes = or_half(options.worker_memory_limit_bytes),
+      .completion = options.completion,
+      .priorities = options.lanes.priorities,
+      .log = [core = IntrusivePtr<SystemCore>::share(&system)](
+                 const LogRecord& record) { core->log(record.level, record.source, record.message); },
+      .printed = &loop->log()};
   const auto make_vault = [&](std::uint64_t limit_bytes, ChunkTable::Sight sight) {
     // Large arrays that come and go find their chunks again, up to a quarter of the limit.
     const VaultOptions vault{.limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4};
@@ -156,10 +174,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                            .window = options.restart_window,
                                            .backoff = options.backoff},
                            .dispatcher = loop};
-  Ref<DeviceContext> context =
-      TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
+  TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
   std::unique_lock lock(device->mutex_);
-  if (!device->is_shut_) device->context_ = std::move(context);
   device->changed_.wait(lock, [&] { return device->opened_.has_value(); });
   if (!*device->opened_) return fail(device->opened_->error());
   return device;
@@ -171,7 +187,10 @@ void DeviceState::opened(Result<void> how) {
   changed_.notify_all();
 }
 
-void DeviceState::close() noexcept { tell_context(DeviceContext::Close{}); }
+void DeviceState::close() noexcept {
+  is_to_close_.store(true, std::memory_order_release);
+  nudge();
+}
 
 Error DeviceState::why_shut() {
   const std::lock_guard lock(mutex_);
@@ -194,9 +213,7 @@ void DeviceState::shut(const Error& why) noexcept {
 }
 
 void DeviceState::crew_is_gone() {
-  Ref<DeviceContext> context;  // let go of after the lock
   const std::lock_guard lock(mutex_);
-  context = std::move(context_);
   is_shut_ = true;
   changed_.notify_all();
 }

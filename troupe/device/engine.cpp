@@ -4,9 +4,11 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <new>
 #include <thread>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
 
 namespace troupe::inline v0 {
@@ -104,8 +106,9 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
   }
   if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
   if (!call.refuse_when_full) return false;
-  const Error why(ErrorKind::queue_full,
-                  "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
+  const Error why = detail::describe(ErrorKind::queue_full, [&] {
+    return "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker";
+  });
   lock.unlock();
   call.nobody_waits = false;  // whoever submits it is told now
   end(call, fail(about(why, call)));
@@ -115,7 +118,10 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
 void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+    try {
+      if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+    } catch (const std::bad_alloc&) {  // its op is taken, and it need not wait
+    }
   }
   submitter.leak()->complete_and_release({});
 }
@@ -217,7 +223,7 @@ Result<void> Engine::settle(detail::OpCall& call, WorkerSession& session) noexce
   settle_content(call, result, had_begun);
   if (result) return result;
   const std::string& named_by_worker = result.error().origin().op;  // which function of a plugin, say
-  return fail(about(result.error(), call, named_by_worker.empty() ? call.name() : named_by_worker));
+  return fail(named_by_worker.empty() ? about(result.error(), call) : about(result.error(), call, named_by_worker));
 }
 
 void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept {
@@ -347,7 +353,9 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
     if (call.deadline > now) return;
     call.deadline_passed = true;
     if (call.session->cancel(call))
-      call.fail_with(about(Error(ErrorKind::deadline_exceeded, "the deadline passed before the op began"), call));
+      call.fail_with(about(
+          detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed before the op began"; }),
+          call));
     else
       call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
   } else if (call.kill_at <= now && !call.session->covers(call)) {
@@ -358,7 +366,7 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
     call.kill_at = TimePoint::max();
     ++culprits_;
     hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()),
-                Error(ErrorKind::deadline_exceeded, call.name() + " ran past its deadline"));
+                detail::describe(ErrorKind::deadline_exceeded, [&] { return call.name() + " ran past its deadline"; }));
   }
 }
 
@@ -378,12 +386,16 @@ void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {
   end(call, fail(about(why, call)));
 }
 
-Error Engine::about(const Error& error, const detail::OpCall& call, std::string op) const {
-  ErrorOrigin origin = error.origin();
-  origin.op = std::move(op);
-  origin.device = options_.device;
-  if (call.generation >= 0) origin.generation = call.generation;
-  return Error(error.kind(), std::string(error.message()), std::move(origin));
+Error Engine::about(const Error& error, const detail::OpCall& call, std::string_view op) const noexcept {
+  try {
+    ErrorOrigin origin = error.origin();
+    origin.op = op.empty() ? call.name() : std::string(op);
+    origin.device = options_.device;
+    if (call.generation >= 0) origin.generation = call.generation;
+    return Error(error.kind(), std::string(error.message()), std::move(origin));
+  } catch (const std::bad_alloc&) {
+    return error;  // without the op's name
+  }
 }
 
 EngineStats Engine::stats() {

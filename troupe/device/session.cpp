@@ -1,6 +1,7 @@
 #include "troupe/device/session.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "troupe/device/vault.hpp"
 
@@ -16,6 +17,7 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   lanes_.fill({});
   occupied_ = 0;
   done_.clear();
+  done_.reserve(channel.ring().capacity_units());  // as many ops as a ring can hold: later there may be no memory
   head_.store(0, std::memory_order_release);
 }
 
@@ -59,7 +61,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
   return true;
 }
 
-bool WorkerSession::take_covered() {
+bool WorkerSession::take_covered() noexcept {
   const std::size_t before = done_.size();
   for (std::uint32_t left = occupied_; left != 0; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
@@ -76,7 +78,7 @@ bool WorkerSession::take_covered() {
   return done_.size() > before;
 }
 
-const std::vector<detail::OpCall*>& WorkerSession::take_done() {
+const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
@@ -88,18 +90,23 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() {
   return done_;
 }
 
-std::vector<detail::OpCall*> WorkerSession::take_rest() {
-  std::vector<detail::OpCall*> rest;
-  for_each([&](detail::OpCall& call) { rest.push_back(&call); });
-  std::ranges::sort(rest, {}, [](const detail::OpCall* call) { return call->position; });
+const std::vector<detail::OpCall*>& WorkerSession::take_rest() noexcept {
+  done_.clear();
+  for_each([&](detail::OpCall& call) { done_.push_back(&call); });
+  std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
   lanes_.fill({});
   occupied_ = 0;
-  for (detail::OpCall* call : rest) leave(*call);
-  return rest;
+  for (detail::OpCall* call : done_) leave(*call);
+  return done_;
 }
 
-WorkerSession::Reply WorkerSession::take_reply(const detail::OpCall& call) {
-  Reply reply{.result = channel_->read_reply(call.position, call.units)};
+WorkerSession::Reply WorkerSession::take_reply(const detail::OpCall& call) noexcept {
+  Reply reply;
+  try {
+    reply.result = channel_->read_reply(call.position, call.units);
+  } catch (const std::bad_alloc&) {  // it has failed, and there is no memory for its words
+    reply.result = fail(ErrorKind::out_of_memory);
+  }
   if (reply.result) [[likely]]
     return reply;
   reply.had_begun = channel_->had_begun(call.position);

@@ -41,15 +41,15 @@ class WorkerSession {
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
   /// out of the session then, but `leave` frees their slot.
-  const std::vector<detail::OpCall*>& take_done();
-  /// The ops that are left, in ring order; they are out of the ring.
-  std::vector<detail::OpCall*> take_rest();
+  const std::vector<detail::OpCall*>& take_done() noexcept;
+  /// The ops that are left, in ring order; they are out of the ring. Good until the next `take_done` or `take_rest`.
+  const std::vector<detail::OpCall*>& take_rest() noexcept;
   struct Reply {
     Result<void> result;
     bool had_begun = true;
   };
   /// How it ended, by the worker's reply. Once.
-  Reply take_reply(const detail::OpCall& call);
+  Reply take_reply(const detail::OpCall& call) noexcept;
   /// Gives the slots of finished ops back to the ring.
   void free_places() noexcept;
   /// The op is out of the ring: its content is settled, and its slot is no longer needed.
@@ -86,7 +86,7 @@ class WorkerSession {
     wire::Ticket issued = 0;
   };
 
-  bool take_covered();
+  bool take_covered() noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.
@@ -100,7 +100,7 @@ class WorkerSession {
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;         // a bit for every lane with ops
-  std::vector<detail::OpCall*> done_;  // kept, so that there is no allocation per op
+  std::vector<detail::OpCall*> done_;  // has room for all from the start
 };
 
 }  // namespace troupe::inline v0

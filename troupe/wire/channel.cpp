@@ -55,14 +55,18 @@ void Channel::write_reply(Position position, std::uint64_t units, const Error& e
   const std::size_t room = units * kUnitBytes - kTextOffset;
   const ErrorOrigin& origin = error.origin();
   const std::string_view library = std::string_view(origin.library).substr(0, kMaxLibraryBytes);
-  std::string message(error.message().substr(0, std::numeric_limits<std::uint16_t>::max()));
+  std::string_view message = error.message().substr(0, std::numeric_limits<std::uint16_t>::max());
+  std::string_view cut;  // what stands for the rest of the message
   std::string_view op = std::string_view(origin.op).substr(0, kMaxOpNameBytes);
   if (library.size() + op.size() + message.size() > room) op = {};
-  if (library.size() + message.size() > room) message.replace(room - library.size() - 3, std::string::npos, "...");
+  if (library.size() + message.size() > room) {
+    cut = "...";
+    message = message.substr(0, room - library.size() - cut.size());
+  }
   std::byte* to = reinterpret_cast<std::byte*>(&out) + kTextOffset;
-  for (const std::string_view text : {library, op, std::string_view(message)})
+  for (const std::string_view text : {library, op, message, cut})
     to = std::ranges::copy(std::as_bytes(std::span(text)), to).out;
-  out.message_bytes = static_cast<std::uint16_t>(message.size());
+  out.message_bytes = static_cast<std::uint16_t>(message.size() + cut.size());
   out.library_bytes = static_cast<std::uint8_t>(library.size());
   out.op_bytes = static_cast<std::uint8_t>(op.size());
   out.native_code = origin.native_code;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace troupe::inline v0::wire {
@@ -145,11 +146,15 @@ Result<std::optional<Message>> Socket::try_receive() {
     ReceivedDescriptors received = take_descriptors(header);
     TROUPE_TRY(check_whole(header, received.count));
     if (size == 0) return peer_is_gone();
-    Message message;
-    message.bytes.assign(buffer.begin(), buffer.begin() + size);
-    message.descriptors.assign(std::make_move_iterator(received.owned.begin()),
-                               std::make_move_iterator(received.owned.begin() + received.count));
-    return message;
+    try {
+      Message message;
+      message.bytes.assign(buffer.begin(), buffer.begin() + size);
+      message.descriptors.assign(std::make_move_iterator(received.owned.begin()),
+                                 std::make_move_iterator(received.owned.begin() + received.count));
+      return message;
+    } catch (const std::bad_alloc&) {
+      return fail(ErrorKind::out_of_memory);
+    }
   }
 }
 
