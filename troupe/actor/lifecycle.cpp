@@ -256,7 +256,10 @@ void Cell::continue_stop() noexcept {
 Terminated Cell::last_words() const noexcept {
   const bool failed = stop_reason_ == StopReason::failed;
   Terminated notice{{}, id_, stop_reason_, failed ? std::optional(extras_->recovering_from) : std::nullopt};
-  await_memory([&] { notice.path = path(); });
+  try {
+    notice.path = path();
+  } catch (const std::bad_alloc&) {  // its id says who it was
+  }
   return notice;
 }
 

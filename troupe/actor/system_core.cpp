@@ -11,7 +11,6 @@
 #include "troupe/actor/pool.hpp"
 #include "troupe/actor/spawn.hpp"
 #include "troupe/actor/timekeeper.hpp"
-#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -202,7 +201,11 @@ void SystemCore::remove(Cell& cell, const Terminated& notice) {
   }
   while (Watch* watch = told.first()) {
     told.remove(*watch);
-    await_memory([&] { watch->notice = notice; });
+    try {
+      watch->notice = notice;
+    } catch (const std::bad_alloc&) {
+      watch->notice = {{}, notice.id, notice.reason, notice.error};
+    }
     const IntrusivePtr<Cell> watcher = watch->watcher;
     watcher->post(*watch);
   }

@@ -41,8 +41,8 @@ class ChunkTable {
 
   /// A worker's answer to a wish for memory.
   void made(const wire::Socket& worker, Result<wire::Descriptor> memory);
-  /// A message of that worker was lost because this process had no free descriptor, or no memory, to take it: if it was
-  /// asked for memory, that was its answer, and whoever waits for it ends in `why`.
+  /// A message of that worker was lost because this process had no free descriptor for it: if it was asked for memory,
+  /// that was its answer, and whoever waits for it ends in `why`.
   void answer_lost(const wire::Socket& worker, const Error& why) { made(worker, fail(why)); }
   /// No worker will answer any more: whoever waits for memory stops.
   void close() noexcept;

@@ -50,7 +50,10 @@ void DeviceContext::restarted(const Error&) {
 
 void DeviceContext::listen_for_nudges() {
   if (crew_->is_watched) return;
-  value(device_->loop().when_readable(device_->nudged(), [ref = self_.ref()] { (void)ref.tell(Nudged{}); }));
+  value(device_->loop().when_readable(device_->nudged(), [ref = self_.ref(), device = device_.get()] {
+    if (device->is_to_close()) return ref.stop();  // also when there is no memory for a message
+    (void)ref.tell(Nudged{});
+  }));
   crew_->is_watched = true;
 }
 
@@ -63,10 +66,6 @@ void DeviceContext::nudged() {
       loop.listen_again(member.link->socket().descriptor());
       if (member.link->end_descriptor() >= 0) loop.listen_again(member.link->end_descriptor());
     }
-  if (device_->is_to_close()) {
-    crew_->closing = true;
-    return self_.stop();
-  }
   if (const auto order = device_->take_kill()) {
     device_->nudge();  // there may be more of them
     return kill({order->first, order->second});
@@ -231,19 +230,25 @@ void DeviceContext::spoke(Spoke message) {
   }
   listen_to(message.worker);
   if (!*received) return;
-  const Result<wire::ToApp> decoded = wire::decode_to_app((*received)->bytes);
+  Result<wire::ToApp> decoded = fail(ErrorKind::internal);
+  std::string our_version;
+  detail::await_memory([&] {  // it is not said twice
+    our_version = wire::protocol_version();
+    decoded = wire::decode_to_app((*received)->bytes);
+  });
   if (decoded && std::holds_alternative<wire::Ready>(*decoded)) {
-    if (std::get<wire::Ready>(*decoded).version == wire::protocol_version() && member.role == Role::starting)
+    if (std::get<wire::Ready>(*decoded).version == our_version && member.role == Role::starting)
       return became_ready(message.worker);
-    member.killed_for = Error(ErrorKind::unsupported, "the worker is of another version: it is " +
-                                                          std::get<wire::Ready>(*decoded).version +
-                                                          ", this program is " + wire::protocol_version());
+    member.killed_for =
+        Error(ErrorKind::unsupported, "the worker is of another version: it is " +
+                                          std::get<wire::Ready>(*decoded).version + ", this program is " + our_version);
   } else if (decoded && std::holds_alternative<wire::MemoryMade>(*decoded) && (*received)->descriptors.size() <= 1) {
     std::vector<wire::Descriptor>& memory = (*received)->descriptors;
     return device_->chunks().made(member.link->socket(), memory.empty() ? wire::Descriptor() : std::move(memory[0]));
   } else if (decoded && std::holds_alternative<wire::NoMemory>(*decoded)) {
     const auto& none = std::get<wire::NoMemory>(*decoded);
-    return device_->chunks().made(member.link->socket(), fail(none.kind, none.message));
+    return device_->chunks().made(member.link->socket(),
+                                  fail(detail::describe(none.kind, [&] { return none.message; })));
   } else if (decoded && std::holds_alternative<wire::Poisoned>(*decoded)) {
     const auto& poisoned = std::get<wire::Poisoned>(*decoded);
     return serving_worker_dies(member, Error(poisoned.kind, poisoned.message),
@@ -396,7 +401,8 @@ Error DeviceContext::was_given_up() const noexcept {
 }
 
 void DeviceContext::stopping() {
-  const bool is_lost = !crew_->closing && crew_->failure && !device_->system().shutting_down();
+  const bool is_closed = crew_->closing || device_->is_to_close() || device_->system().shutting_down();
+  const bool is_lost = !is_closed && crew_->failure;
   crew_->closing = true;
   Error why = detail::describe(ErrorKind::stopped, [] { return "the device was closed"; });
   if (is_lost) why = was_given_up();

@@ -1,4 +1,5 @@
-// For tests of what happens at a limit of the process.
+// For tests of what happens at a limit of the process: the limit is lowered for a scope, and raised again whatever
+// becomes of the test.
 #pragma once
 
 #include <gtest/gtest.h>
