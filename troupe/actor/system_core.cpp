@@ -330,9 +330,13 @@ SystemStats SystemCore::stats() noexcept {
 
 void SystemCore::blocked(std::uint64_t runnable_id, std::int64_t ms) {
   try {
-    log(LogLevel::warning, path_of(runnable_id),
-        "a handler has held its thread for " + std::to_string(ms) +
-            " ms; other actors of that thread wait. Give slow work a pinned thread, or co_await it");
+    const std::string path = path_of(runnable_id);
+    const std::string message = "a handler has held its thread for " + std::to_string(ms) +
+                                " ms; other actors of that thread wait. Give slow work a pinned thread, or co_await it";
+    // Timers must not wait for the log. (The timekeeper holds the mutex of the dispatchers.)
+    for (const auto& dispatcher : dispatchers_)
+      if (dispatcher->take_log(LogLevel::warning, path, message)) return;
+    log(LogLevel::warning, path, message);
   } catch (const std::bad_alloc&) {  // then it is not said
   }
 }
