@@ -116,6 +116,17 @@ TEST_F(Scarcity, a_device_is_closed_without_memory) {
   }
 }
 
+TEST_F(Scarcity, ops_end_without_any_memory) {
+  const Device device = open_quietly();
+  const Array<float> array = filled(device, {64}, 0.0f);
+  {
+    const ScarceMemory scarce(1000);
+    for (int i = 0; i < 20'000; ++i) ASSERT_TRUE(device.fill(array, 1.0f).submit());  // the poller sees them end
+    EXPECT_TRUE(device.fill(array, 2.0f).get());
+  }
+  EXPECT_TRUE(all_equal(device, array, 2.0f));
+}
+
 /// Fails, answers, stops.
 struct Fickle {
   struct Add {
