@@ -240,6 +240,26 @@ TroupeStatus leave_process(const TroupeCall* call) {
   return TROUPE_OK;
 }
 
+/// Prints "line 0", "line 1", ... Parameter: int64, how many.
+TroupeStatus print(const TroupeCall* call) {
+  const std::int64_t lines = parameter<std::int64_t>(call).value_or(1);
+  for (std::int64_t i = 0; i < lines; ++i) std::printf("line %lld\n", static_cast<long long>(i));
+  std::fflush(stdout);
+  return TROUPE_OK;
+}
+
+/// The same, and the worker dies of it.
+TroupeStatus print_and_abort(const TroupeCall* call) {
+  print(call);
+  std::printf("and one without a line end");
+  std::fflush(stdout);
+  std::abort();
+}
+
+TroupeStatus print_for_ever(const TroupeCall*) {
+  for (;;) std::printf("on and on\n");
+}
+
 // --- Good -----------------------------------------------------------------------------------------------------------
 
 /// array 0 (f32, update) *= parameter (f32).
@@ -330,6 +350,9 @@ constexpr TroupeFunction kFunctions[] = {
     {"memory_null", memory_null},
     {"throw", throw_error},
     {"leave_process", leave_process},
+    {"print", print},
+    {"print_and_abort", print_and_abort},
+    {"print_for_ever", print_for_ever},
     {"scale", scale},
     {"copy", copy},
     {"sum", sum},

@@ -2,6 +2,7 @@
 
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0::detail {
 
@@ -21,11 +22,11 @@ AskBase::~AskBase() {
 bool AskBase::refuses_to_start() noexcept {
   Error refusal(ErrorKind::cancelled);
   if (!target_)
-    refusal = Error(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
+    refusal = describe(ErrorKind::invalid_argument, [] { return "the ref is empty: it names no actor"; });
   else if (target_->core().is_forked())
     refusal = fork_error();
   else if (timeout_ && timeout_->count() <= 0)
-    refusal = Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer");
+    refusal = describe(ErrorKind::timeout, [] { return "a timeout of zero leaves no time to answer"; });
   else if (!stop_token_.stop_requested())
     return false;
   pending_->fail_with(refusal);
@@ -39,19 +40,20 @@ void AskBase::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
 
 void AskBase::start_and_wait_in_thread() noexcept {
   if (Cell::current_cell()) {
-    pending_->fail_with(Error(ErrorKind::invalid_argument,
-                              "get() inside a handler would hold up its dispatcher: co_await the ask instead"));
+    pending_->fail_with(describe(ErrorKind::invalid_argument, [] {
+      return "get() inside a handler would hold up its dispatcher: co_await the ask instead";
+    }));
     return;
   }
   SystemCore& core = target_->core();
   send();
   if (!pending_->wait_in_thread(core))
-    pending_->fail_with(Error(ErrorKind::internal, "virtual time stands still: nothing is left that could answer"));
+    pending_->fail_with(
+        describe(ErrorKind::internal, [] { return "virtual time stands still: nothing is left that could answer"; }));
   resumed();
 }
 
-void AskBase::send() noexcept {
-  waits_ = true;
+void AskBase::watch_for_its_end() {
   if (timeout_) {
     SystemCore& core = target_->core();
     timer_ = IntrusivePtr<Timeout>::adopt(new Timeout(pending_, *timeout_));
@@ -59,6 +61,15 @@ void AskBase::send() noexcept {
   }
   if (stop_token_.stop_possible())
     on_stop_ = std::make_unique<std::stop_callback<OnStop>>(std::move(stop_token_), OnStop{pending_.get()});
+}
+
+void AskBase::send() noexcept {
+  waits_ = true;
+  try {
+    watch_for_its_end();
+  } catch (const std::bad_alloc&) {
+    return pending_->fail_with(Error(ErrorKind::out_of_memory));
+  }
   if (Result<void> sent = target_->send(*envelope_, true); !sent) {
     pending_->fail_with(sent.error());
     return;

@@ -52,6 +52,7 @@ class AskBase {
   };
 
   void send() noexcept;
+  void watch_for_its_end();
   void give_up_watching() noexcept;
 
   IntrusivePtr<Cell> target_;

@@ -9,6 +9,7 @@
 #include "troupe/actor/cell_extras.hpp"
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/system_core.hpp"
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0::detail {
 
@@ -42,8 +43,8 @@ Cell::Cell(SystemCore& core, IntrusivePtr<Cell> parent, const SpawnOptions& opti
 
 Cell::~Cell() { core_.release(); }
 
-Cell::Extras& Cell::extras() {
-  if (!extras_) extras_ = std::make_unique<Extras>();
+Cell::Extras& Cell::extras() noexcept {
+  if (!extras_) await_memory([&] { extras_ = std::make_unique<Extras>(); });
   return *extras_;
 }
 
@@ -56,12 +57,15 @@ Result<void> Cell::send(EnvelopeBase& envelope, bool is_ask) noexcept {
   if (core_.is_forked()) return troupe::fail(fork_error());
   Node* dropped = nullptr;
   const Mailbox::Push outcome = mailbox_.push_message(envelope, is_ask, dropped);
-  if (dropped) dropped->drop(*this, Error(ErrorKind::mailbox_full, path() + " dropped its oldest message"));
+  if (dropped)
+    dropped->drop(*this, describe(ErrorKind::mailbox_full, [&] { return path() + " dropped its oldest message"; }));
   switch (outcome) {
     case Mailbox::Push::schedule: dispatcher_.schedule(*this, Scheduling::ready); return {};
     case Mailbox::Push::taken: return {};
-    case Mailbox::Push::full: return troupe::fail(ErrorKind::mailbox_full, "the mailbox of " + path() + " is full");
-    case Mailbox::Push::closed: return troupe::fail(ErrorKind::stopped, path() + " has stopped");
+    case Mailbox::Push::full:
+      return troupe::fail(describe(ErrorKind::mailbox_full, [&] { return "the mailbox of " + path() + " is full"; }));
+    case Mailbox::Push::closed:
+      return troupe::fail(describe(ErrorKind::stopped, [&] { return path() + " has stopped"; }));
   }
   return {};
 }
@@ -135,8 +139,9 @@ void Cell::leave() noexcept {
 void Cell::settle() noexcept {
   current_ = nullptr;
   while (Node* ended = ended_.pop_front()) static_cast<EnvelopeBase*>(ended)->finished(*this);
-  while (failure_ && phase_ == Phase::running) {
-    const Error error = *std::exchange(failure_, nullptr);
+  while (has_failed_ && phase_ == Phase::running) {
+    has_failed_ = false;
+    const Error error = std::exchange(failure_, Error(ErrorKind::internal));
     decide(error);
   }
 }
@@ -174,7 +179,7 @@ void Cell::cut_handlers(const Error& error) noexcept {
 Result<void> Cell::stash(EnvelopeBase& envelope) noexcept {
   Extras& mine = extras();
   if (mine.stash_size >= kMaxStashedMessages)
-    return troupe::fail(ErrorKind::mailbox_full, "the stash of " + path() + " is full");
+    return troupe::fail(describe(ErrorKind::mailbox_full, [&] { return "the stash of " + path() + " is full"; }));
   ++mine.stash_size;
   mine.stash.push_back(envelope);
   return {};
@@ -216,10 +221,18 @@ void Cell::cancel_timers() noexcept {
   extras_->timers.clear();
 }
 
-void Cell::log(LogLevel level, std::string_view message) const noexcept { core_.log(level, path(), message); }
+void Cell::log(LogLevel level, std::string_view message) const noexcept {
+  std::string source;
+  try {
+    source = path();
+  } catch (const std::bad_alloc&) {  // it says so without a name
+  }
+  if (!dispatcher_.take_log(level, source, message)) core_.log(level, source, message);
+}
 
 void Cell::report_unheard(const EnvelopeBase& envelope, const Error& error) const noexcept {
-  log(LogLevel::warning, "a " + envelope.message_type() + " that nobody waits for ended in " + error.to_string());
+  log_words(LogLevel::warning,
+            [&] { return "a " + envelope.message_type() + " that nobody waits for ended in " + error.to_string(); });
 }
 
 }  // namespace troupe::inline v0::detail

@@ -62,9 +62,9 @@ class Cell : public RefCounted, public Runnable {
   /// Queues a control node; drops it when the actor has stopped. Never refused.
   void post(Node& node) noexcept;
   void raise(Signal signal) noexcept;
-  void post_directive(Directive directive, const Error& error);
+  void post_directive(Directive directive, const Error& error) noexcept;
   /// How it ended; once it has left the tree.
-  Terminated last_words() const;
+  Terminated last_words() const noexcept;
   bool stopped() const noexcept { return mailbox_.closed(); }
   /// Messages queued or being handled, and handlers that wait at a co_await.
   std::uint32_t load() const noexcept { return mailbox_.size() + running_count_.load(std::memory_order_relaxed); }
@@ -151,7 +151,7 @@ class Cell : public RefCounted, public Runnable {
   /// Most actors never need any of this, so they do not pay for it.
   struct Extras;
 
-  Extras& extras();
+  Extras& extras() noexcept;
   bool takes_messages() const noexcept;
   bool run_one() noexcept;
   void leave() noexcept;
@@ -171,6 +171,9 @@ class Cell : public RefCounted, public Runnable {
   void cancel_timers() noexcept;
   template <class Hook>
   void run_hook(const char* what, Hook hook) noexcept;
+  /// Logs what `words` gives; nothing when there is no memory for it.
+  template <class Words>
+  void log_words(LogLevel level, const Words& words) const noexcept;
 
   static constinit thread_local Cell* current_cell_;
 
@@ -183,15 +186,16 @@ class Cell : public RefCounted, public Runnable {
   Mailbox mailbox_;
   Phase phase_ = Phase::fresh;
   bool draining_ = false;
+  bool has_failed_ = false;
   StopReason stop_reason_ = StopReason::requested;
   const std::uint32_t max_handlers_;
   std::atomic<std::uint32_t> running_count_{0};  // written on the turn, read by anybody
   std::uint32_t arrivals_expected_ = 0;
-  EnvelopeBase* running_ = nullptr;  // handlers that wait at a co_await
-  EnvelopeBase* current_ = nullptr;  // the message whose handler runs right now
-  NodeList ended_;                   // handlers whose coroutine has ended
-  NodeList front_;                   // unstashed messages, ahead of the mailbox
-  std::unique_ptr<Error> failure_;   // a failure that is yet to be decided
+  EnvelopeBase* running_ = nullptr;     // handlers that wait at a co_await
+  EnvelopeBase* current_ = nullptr;     // the message whose handler runs right now
+  NodeList ended_;                      // handlers whose coroutine has ended
+  NodeList front_;                      // unstashed messages, ahead of the mailbox
+  Error failure_{ErrorKind::internal};  // yet to be decided, when `has_failed_`
   std::unique_ptr<Extras> extras_;
 
   // The place in the tree; guarded by the tree's mutex in SystemCore.

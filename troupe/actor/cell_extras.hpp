@@ -7,6 +7,7 @@
 
 #include "troupe/actor/actor_timer.hpp"
 #include "troupe/actor/cell.hpp"
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0 {
 
@@ -26,6 +27,14 @@ class BackoffTimer final : public Timer, public Node {
  private:
   const IntrusivePtr<Cell> cell_;
 };
+
+template <class Words>
+void Cell::log_words(LogLevel level, const Words& words) const noexcept {
+  try {
+    log(level, words());
+  } catch (const std::bad_alloc&) {  // what happens is more important than that it is said
+  }
+}
 
 struct Cell::Extras {
   std::vector<IntrusivePtr<ActorTimer>> timers;

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+
+#include "troupe/core/log.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
@@ -52,6 +55,9 @@ class Dispatcher {
   };
   virtual void look_after(Watcher&) {}
   virtual bool busy() const noexcept { return false; }
+
+  /// Takes over what an actor says in the log, where the threads must not wait for it. False: whoever called logs it.
+  virtual bool take_log(LogLevel, std::string_view /*source*/, std::string_view /*message*/) noexcept { return false; }
 
   /// Called once, after the last turn has run and before the dispatcher is destroyed.
   virtual void join() noexcept {}

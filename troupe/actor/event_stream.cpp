@@ -21,14 +21,15 @@ void EventStream::unsubscribe(std::type_index type, const detail::Cell& cell) {
 }
 
 void EventStream::remove(const detail::Cell& cell) noexcept {
-  std::vector<Subscriber> removed;  // their cells are let go outside the lock
-  const std::lock_guard lock(mutex_);
-  std::erase_if(subscribers_, [&](Subscriber& one) {
-    if (one.cell.get() != &cell) return false;
-    removed.push_back(std::move(one));
-    return true;
-  });
-  count_.store(subscribers_.size(), std::memory_order_release);
+  for (;;) {
+    detail::IntrusivePtr<detail::Cell> removed;  // let go outside the lock
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(subscribers_, [&](const auto& one) { return one.cell.get() == &cell; });
+    if (found == subscribers_.end()) return;
+    removed = std::move(found->cell);
+    subscribers_.erase(found);
+    count_.store(subscribers_.size(), std::memory_order_release);
+  }
 }
 
 void EventStream::publish(std::type_index type, const void* event) {

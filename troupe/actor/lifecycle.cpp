@@ -69,7 +69,8 @@ void Cell::run_hook(const char* what, Hook hook) noexcept {
   try {
     hook();
   } catch (...) {
-    log(LogLevel::error, std::string(what) + " threw: " + current_exception_as_error().to_string());
+    const Error error = current_exception_as_error();
+    log_words(LogLevel::error, [&] { return std::string(what) + " threw: " + error.to_string(); });
   }
 }
 
@@ -85,7 +86,9 @@ void Cell::start_instance() noexcept {
 }
 
 void Cell::fail(Error error) noexcept {
-  if (!failure_) failure_ = std::make_unique<Error>(std::move(error));
+  if (has_failed_) return;
+  has_failed_ = true;
+  failure_ = std::move(error);
 }
 
 void Cell::decide(const Error& error) noexcept {
@@ -93,16 +96,18 @@ void Cell::decide(const Error& error) noexcept {
   try {
     if (supervision_->decide) directive = supervision_->decide(error);
   } catch (...) {
-    log(LogLevel::error, "its supervision threw: " + current_exception_as_error().to_string());
+    const Error thrown = current_exception_as_error();
+    log_words(LogLevel::error, [&] { return "its supervision threw: " + thrown.to_string(); });
     directive = Directive::stop;
   }
   if (directive == Directive::resume && !instance_) directive = Directive::restart;  // there is nothing to resume
   Extras& mine = extras();
   mine.recovering_from = error;
   if (directive == Directive::restart && !mine.budget.spend(*supervision_, core_.now())) {
-    mine.recovering_from =
-        Error(error.kind(), "more than " + std::to_string(supervision_->max_restarts) +
-                                " restarts per window; the last failure: " + std::string(error.message()));
+    mine.recovering_from = describe(error.kind(), [&] {
+      return "more than " + std::to_string(supervision_->max_restarts) +
+             " restarts per window; the last failure: " + std::string(error.message());
+    });
     directive = Directive::stop;
   }
   if (!parent_ && directive != Directive::stop) directive = Directive::resume;  // the roots of the tree never restart
@@ -112,31 +117,33 @@ void Cell::decide(const Error& error) noexcept {
       for (const auto& child : escalated) child->post_directive(Directive::resume, error);
       break;
     case Directive::restart:
-      log(LogLevel::warning, "restarts: " + error.to_string());
+      log_words(LogLevel::warning, [&] { return "restarts: " + error.to_string(); });
       if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::restart, error);
       begin_restart(error);
       break;
     case Directive::stop:
-      log(LogLevel::warning, "is stopped: " + mine.recovering_from.to_string());
+      log_words(LogLevel::warning, [&] { return "is stopped: " + mine.recovering_from.to_string(); });
       if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::stop, error);
       begin_stop(StopReason::failed);
       break;
     case Directive::escalate:
       phase_ = Phase::suspended;
-      parent_->post(*new Escalation(*this, error));
+      await_memory([&] { parent_->post(*new Escalation(*this, error)); });
       break;
   }
 }
 
-void Cell::post_directive(Directive directive, const Error& error) { post(*new Order(directive, error)); }
+void Cell::post_directive(Directive directive, const Error& error) noexcept {
+  await_memory([&] { post(*new Order(directive, error)); });
+}
 
 void Cell::child_escalates(Cell& child, const Error& error) noexcept {
   if (!parent_) {  // nobody above decides
-    core_.log(LogLevel::error, child.path(), "escalated to the top and is stopped: " + error.to_string());
+    child.log_words(LogLevel::error, [&] { return "escalated to the top and is stopped: " + error.to_string(); });
     child.post_directive(Directive::stop, error);
     return;
   }
-  extras().escalated.push_back(IntrusivePtr<Cell>::share(&child));
+  await_memory([&] { extras().escalated.push_back(IntrusivePtr<Cell>::share(&child)); });
   fail(error);
 }
 
@@ -162,8 +169,9 @@ void Cell::obey(Directive directive, const Error& error) noexcept {
 
 void Cell::begin_restart(const Error& error) noexcept {
   phase_ = Phase::restarting;
-  failure_ = nullptr;
-  cut_handlers(Error(ErrorKind::restarted, path() + " was restarted: " + std::string(error.message())));
+  has_failed_ = false;
+  cut_handlers(
+      describe(ErrorKind::restarted, [&] { return path() + " was restarted: " + std::string(error.message()); }));
   if (instance_) run_hook("restarting()", [&] { restarting(error); });
   cancel_timers();
   core_.stop_children(*this, Signal::stop);
@@ -178,7 +186,7 @@ void Cell::continue_restart() noexcept {
   const Duration delay = supervision_->backoff.delay(mine.budget.in_a_row(), core_.random());
   if (delay.count() == 0) return end_restart();
   phase_ = Phase::suspended;
-  mine.backoff = IntrusivePtr<BackoffTimer>::adopt(new BackoffTimer(*this));
+  await_memory([&] { mine.backoff = IntrusivePtr<BackoffTimer>::adopt(new BackoffTimer(*this)); });
   core_.wheel().start(mine.backoff, core_.now() + delay);
 }
 
@@ -203,8 +211,8 @@ void Cell::begin_stop(StopReason reason) noexcept {
   }
   phase_ = Phase::stopping;
   stop_reason_ = reason;
-  failure_ = nullptr;
-  const Error why(ErrorKind::stopped, path() + " has stopped");
+  has_failed_ = false;
+  const Error why = describe(ErrorKind::stopped, [&] { return path() + " has stopped"; });
   cancel_timers();
   cut_handlers(why);
   if (extras_) {
@@ -245,9 +253,14 @@ void Cell::continue_stop() noexcept {
   phase_ = Phase::stopped;
 }
 
-Terminated Cell::last_words() const {
+Terminated Cell::last_words() const noexcept {
   const bool failed = stop_reason_ == StopReason::failed;
-  return {path(), id_, stop_reason_, failed ? std::optional(extras_->recovering_from) : std::nullopt};
+  Terminated notice{{}, id_, stop_reason_, failed ? std::optional(extras_->recovering_from) : std::nullopt};
+  try {
+    notice.path = path();
+  } catch (const std::bad_alloc&) {  // its id says who it was
+  }
+  return notice;
 }
 
 void Cell::watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope) {

@@ -6,6 +6,7 @@
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
 #include "troupe/core/park.hpp"
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0::detail {
 
@@ -68,7 +69,7 @@ void Pending::Arrival::drop(Cell& cell, const Error&) noexcept {
 }
 
 void Timeout::fire() noexcept {
-  pending_->fail_with(Error(ErrorKind::timeout, "no answer within " + to_string(after_)));
+  pending_->fail_with(describe(ErrorKind::timeout, [&] { return "no answer within " + to_string(after_); }));
 }
 
 }  // namespace troupe::inline v0::detail

@@ -52,7 +52,7 @@ void SystemCore::join() noexcept {
   for (const IntrusivePtr<Cell>& branch : {user_, internals_})
     while (!wait_until_gone(*branch, now() + std::chrono::seconds(1)))
       for_each_cell([&](Cell& cell) {
-        if (!cell.first_child_) log(LogLevel::warning, cell.path(), "the system waits for its handler to return");
+        if (!cell.first_child_) cell.log(LogLevel::warning, "the system waits for its handler to return");
       });
   for (auto& dispatcher : dispatchers_) dispatcher->join();
   if (timekeeper_) timekeeper_->stop();

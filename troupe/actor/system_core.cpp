@@ -183,7 +183,7 @@ Result<void> SystemCore::add(Cell& cell) {
 }
 
 void SystemCore::remove(Cell& cell, const Terminated& notice) {
-  std::vector<Watch*> told;
+  WatchList told;
   events_.remove(cell);
   {
     const std::lock_guard lock(tree_mutex_);
@@ -198,14 +198,16 @@ void SystemCore::remove(Cell& cell, const Terminated& notice) {
     if (cell.parent_ && cell.parent_->first_child_ == &cell) cell.parent_->first_child_ = cell.next_sibling_;
     cell.in_tree_ = false;
     --actors_;
-    while (Watch* watch = cell.watchers_.first()) {
-      cell.watchers_.remove(*watch);
-      told.push_back(watch);
-    }
+    std::swap(told, cell.watchers_);
     if (!cell.parent_) gone_.notify_all();
   }
-  for (Watch* watch : told) {
-    watch->notice = notice;
+  while (Watch* watch = told.first()) {
+    told.remove(*watch);
+    try {
+      watch->notice = notice;
+    } catch (const std::bad_alloc&) {
+      watch->notice = {{}, notice.id, notice.reason, notice.error};
+    }
     const IntrusivePtr<Cell> watcher = watch->watcher;
     watcher->post(*watch);
   }
@@ -316,9 +318,12 @@ void SystemCore::log(LogLevel level, std::string_view source, std::string_view m
 void SystemCore::dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept {
   dead_letters_.fetch_add(1, std::memory_order_relaxed);
   if (is_forked() || events_.empty()) return;
-  const std::string type = envelope.message_type();
-  if (type == type_name(typeid(DeadLetter))) return;  // a dead letter about a dead letter helps nobody
-  events_.publish(DeadLetter{cell.path(), type, reason});
+  try {
+    const std::string type = envelope.message_type();
+    if (type == type_name(typeid(DeadLetter))) return;  // a dead letter about a dead letter helps nobody
+    events_.publish(DeadLetter{cell.path(), type, reason});
+  } catch (const std::bad_alloc&) {  // it is counted
+  }
 }
 
 SystemStats SystemCore::stats() noexcept {
@@ -328,9 +333,16 @@ SystemStats SystemCore::stats() noexcept {
 }
 
 void SystemCore::blocked(std::uint64_t runnable_id, std::int64_t ms) {
-  log(LogLevel::warning, path_of(runnable_id),
-      "a handler has held its thread for " + std::to_string(ms) +
-          " ms; other actors of that thread wait. Give slow work a pinned thread, or co_await it");
+  try {
+    const std::string path = path_of(runnable_id);
+    const std::string message = "a handler has held its thread for " + std::to_string(ms) +
+                                " ms; other actors of that thread wait. Give slow work a pinned thread, or co_await it";
+    // Timers must not wait for the log. (The timekeeper holds the mutex of the dispatchers.)
+    for (const auto& dispatcher : dispatchers_)
+      if (dispatcher->take_log(LogLevel::warning, path, message)) return;
+    log(LogLevel::warning, path, message);
+  } catch (const std::bad_alloc&) {  // then it is not said
+  }
 }
 
 bool SystemCore::drive_until(const std::function<bool()>& done) {

@@ -75,6 +75,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::uint64_t next_id() noexcept { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
   double random() noexcept;  // uniform in [0, 1)
   void log(LogLevel level, std::string_view source, std::string_view message) const noexcept;
+  const LogSink& log_sink() const noexcept { return log_; }
   void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept;
   SystemStats stats() noexcept;
   void count_restart() noexcept { restarts_.fetch_add(1, std::memory_order_relaxed); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
+#include <utility>
 
 #include "troupe/core/assert.hpp"
 
@@ -106,8 +108,8 @@ std::optional<TimePoint> TimerWheel::next_due() const {
 
 void TimerWheel::advance(TimePoint now) {
   const auto until = static_cast<std::uint64_t>(std::max<std::int64_t>(0, (now - start_) / kTick));
-  std::vector<Timer*> due;
   for (;;) {
+    Timer* due = nullptr;  // linked by `next_`
     {
       const std::lock_guard lock(mutex_);
       const std::optional<std::uint64_t> next = next_tick();
@@ -120,21 +122,35 @@ void TimerWheel::advance(TimePoint now) {
       for (int level = kLevels - 1; level >= 0; --level) {
         if (tick_ % width_of(level) != 0) continue;
         Timer*& first = slots_[static_cast<std::size_t>(level)][tick_ / width_of(level) % kSlots];
-        std::vector<Timer*> moved;
+        Timer* moved = nullptr;
         while (Timer* timer = first) {
           unlink(*timer);
-          (timer->due_tick_ <= tick_ ? due : moved).push_back(timer);
+          Timer*& list = timer->due_tick_ <= tick_ ? due : moved;
+          timer->next_ = std::exchange(list, timer);
         }
-        for (Timer* timer : moved) link(*timer);
+        while (moved) link(*std::exchange(moved, moved->next_));
       }
     }
-    std::ranges::sort(due, {}, &Timer::sequence_);
-    for (Timer* timer : due) {
-      timer->fire();
-      timer->release();
-    }
-    due.clear();
+    fire(due);
   }
+}
+
+/// In the order in which they were started; without memory to sort them, in any order.
+void TimerWheel::fire(Timer* due) noexcept {
+  std::vector<Timer*> sorted;
+  try {
+    for (Timer* timer = due; timer; timer = timer->next_) sorted.push_back(timer);
+    std::ranges::sort(sorted, {}, &Timer::sequence_);
+  } catch (const std::bad_alloc&) {
+    sorted.clear();
+  }
+  const auto fire_one = [](Timer* timer) {
+    timer->fire();
+    timer->release();
+  };
+  if (sorted.empty())
+    while (due) fire_one(std::exchange(due, due->next_));
+  for (Timer* timer : sorted) fire_one(timer);
 }
 
 }  // namespace troupe::inline v0

@@ -58,6 +58,7 @@ class TimerWheel {
 
   void link(Timer& timer);
   void unlink(Timer& timer);
+  static void fire(Timer* due) noexcept;
   std::optional<std::uint64_t> next_tick() const;
 
   const TimePoint start_;

@@ -1,6 +1,7 @@
 #include "troupe/core/log.hpp"
 
 #include <cstdio>
+#include <new>
 #include <string>
 
 namespace troupe::inline v0 {
@@ -19,9 +20,19 @@ LogSink log_to_stderr(LogLevel least) {
   return [least](const LogRecord& record) {
     if (record.level < least) return;
     // One call per line, so that lines of several threads do not mix.
-    std::string line = "troupe ";
-    line.append(name(record.level)).append(" ").append(record.source).append(": ").append(record.message).append("\n");
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    try {
+      std::string line = "troupe ";
+      line.append(name(record.level))
+          .append(" ")
+          .append(record.source)
+          .append(": ")
+          .append(record.message)
+          .append("\n");
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    } catch (const std::bad_alloc&) {  // in pieces, then
+      std::fwrite(record.message.data(), 1, record.message.size(), stderr);
+      std::fputc('\n', stderr);
+    }
   };
 }
 

@@ -1,8 +1,11 @@
 #include "troupe/device/call.hpp"
 
+#include <new>
+
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/held_submission.hpp"
 #include "troupe/device/op_call.hpp"
@@ -38,9 +41,10 @@ bool CallBase::refuses_to_start() noexcept {
   if (device_->system().is_forked())
     call_->fail_with(fork_error());
   else if (call_->deadline_after && call_->deadline_after->count() <= 0)
-    call_->fail_with(Error(ErrorKind::deadline_exceeded, "a deadline of zero leaves no time for the op"));
+    call_->fail_with(
+        describe(ErrorKind::deadline_exceeded, [] { return "a deadline of zero leaves no time for the op"; }));
   else if (timeout_ && timeout_->count() <= 0)
-    call_->fail_with(Error(ErrorKind::timeout, "a timeout of zero leaves no time to answer"));
+    call_->fail_with(describe(ErrorKind::timeout, [] { return "a timeout of zero leaves no time to answer"; }));
   else if (stop_token_.stop_requested())
     call_->fail_with(Error(ErrorKind::cancelled));
   else
@@ -50,18 +54,17 @@ bool CallBase::refuses_to_start() noexcept {
 
 void CallBase::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
   call_->wait_in(home, waiter);
-  watch_for_the_end();
-  device_->engine().submit(call_);
+  if (watches_for_the_end()) device_->engine().submit(call_);
 }
 
 void CallBase::submit_and_wait_in_thread() noexcept {
   if (Cell::current_cell()) {
-    call_->fail_with(Error(ErrorKind::invalid_argument,
-                           "get() inside a handler would hold up its dispatcher: co_await the call instead"));
+    call_->fail_with(describe(ErrorKind::invalid_argument, [] {
+      return "get() inside a handler would hold up its dispatcher: co_await the call instead";
+    }));
     return;
   }
-  watch_for_the_end();
-  device_->engine().submit_and_spin(call_);
+  if (watches_for_the_end()) device_->engine().submit_and_spin(call_);
   call_->wait_in_thread(device_->system());
 }
 
@@ -84,6 +87,18 @@ Result<void> CallBase::submit_above_limit() {
   device_->engine().submit(call_);
   if (call_->settled()) return call_->take();
   return {};
+}
+
+/// False when there was no memory for that: then it has ended, and the engine never hears of it.
+bool CallBase::watches_for_the_end() noexcept {
+  try {
+    watch_for_the_end();
+    return true;
+  } catch (const std::bad_alloc&) {
+    call_->ended_in_engine.store(true, std::memory_order_release);
+    call_->fail_with(Error(ErrorKind::out_of_memory));
+    return false;
+  }
 }
 
 void CallBase::watch_for_the_end() {

@@ -106,6 +106,7 @@ class CallBase {
 
   Submission wait_for_room();
   void watch_for_the_end();
+  bool watches_for_the_end() noexcept;
   void stop_watching() noexcept;
 
   std::shared_ptr<DeviceState> device_;

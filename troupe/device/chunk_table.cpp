@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "troupe/wire/protocol.hpp"
@@ -33,6 +34,7 @@ Result<ChunkTable::Chunk> ChunkTable::make(std::uint64_t size_bytes, Sight sight
 Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight) {
   Chunk made = TROUPE_TRY(make(size_bytes, sight));
   const std::lock_guard lock(mutex_);
+  make_room_for_drops(chunks_.size() + 1, workers_.size());
   const std::uint32_t id = TROUPE_TRY(next_id());
   made.news.id = id;
   if (!made.shared) made.news.address = place_for(made.news.size_bytes);
@@ -63,7 +65,10 @@ std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socke
   if (!is_there()) return std::nullopt;
   wish_ = Wish{&worker, std::nullopt};
   // One that cannot be told is dying, and is soon gone from the list.
-  (void)wire::send(worker, wire::ToWorker(wire::MakeMemory{chunk}));
+  try {
+    (void)wire::send(worker, wire::ToWorker(wire::MakeMemory{chunk}));
+  } catch (const std::bad_alloc&) {  // for the words of the error
+  }
   const bool heard = changed_.wait_until(lock, until, [&] { return closed_ || wish_->answer || !is_there(); });
   std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
   wish_.reset();
@@ -96,6 +101,7 @@ Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, wire
   std::optional<Result<wire::Descriptor>> answer = wish(lock, *serving_, chunk.news, until);
   if (!answer || generation != generation_) return stale();
   if (!*answer) return fail(answer->error());
+  make_room_for_drops(chunks_.size() + 1, workers_.size());
   chunks_.emplace(id, std::move(chunk));
   return ChunkSource::Chunk{.id = id, .data = nullptr};
 }
@@ -153,15 +159,22 @@ Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
 void ChunkTable::drop(std::uint32_t id) noexcept {
   const std::lock_guard lock(mutex_);
   chunks_.erase(id);
-  for (wire::Socket* worker : workers_) drops_.push_back({worker, id});
-  tell_of_drops(Duration(0));  // whoever frees the last block is not to wait: the rest is told with the next chunk
+  for (wire::Socket* worker : workers_) drops_.push_back({worker, id});  // there is room
+  try {
+    tell_of_drops(Duration(0));  // whoever frees the last block is not to wait: the rest is told with the next chunk
+  } catch (const std::bad_alloc&) {  // so is this
+  }
+}
+
+void ChunkTable::make_room_for_drops(std::size_t chunks, std::size_t workers) {
+  drops_.reserve(drops_.size() + chunks * workers);
 }
 
 void ChunkTable::tell_of_drops(Duration patience) {
   while (!drops_.empty()) {
     const Drop& drop = drops_.front();
     if (!wire::send(*drop.worker, wire::ToWorker(wire::DropChunk{drop.id}), {}, patience)) return;
-    drops_.pop_front();
+    drops_.erase(drops_.begin());
   }
 }
 
@@ -204,6 +217,8 @@ Result<std::optional<std::vector<const wire::Socket*>>> ChunkTable::protect(std:
 
 Result<void> ChunkTable::add_worker(wire::Socket& socket) {
   const std::lock_guard lock(mutex_);
+  make_room_for_drops(chunks_.size(), workers_.size() + 1);
+  workers_.reserve(workers_.size() + 1);
   for (const auto& [id, chunk] : chunks_)
     if (!chunk.is_mortal()) TROUPE_TRY(tell(socket, chunk));
   workers_.push_back(&socket);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +44,9 @@ class ChunkTable {
 
   /// A worker's answer to a wish for memory.
   void made(const wire::Socket& worker, Result<wire::Descriptor> memory);
+  /// A message of that worker was lost because this process had no free descriptor for it: if it was asked for memory,
+  /// that was its answer, and whoever waits for it ends in `why`.
+  void answer_lost(const wire::Socket& worker, const Error& why) { made(worker, fail(why)); }
   /// No worker will answer any more: whoever waits for memory stops.
   void close() noexcept;
 
@@ -79,6 +81,7 @@ class ChunkTable {
   Result<wire::Descriptor> make_in_worker(std::uint64_t size_bytes);
   std::uint64_t place_for(std::uint64_t size_bytes);
   void tell_of_drops(Duration patience);
+  void make_room_for_drops(std::size_t chunks, std::size_t workers);
 
   const Maker maker_;
   mutable std::mutex mutex_;
@@ -90,7 +93,7 @@ class ChunkTable {
   std::vector<wire::Socket*> workers_;
   wire::Socket* serving_ = nullptr;  // the worker that serves, as `generation_`
   std::int64_t generation_ = 0;
-  std::deque<Drop> drops_;  // that a worker has not been told of
+  std::vector<Drop> drops_;  // that a worker has not been told of; has room for a drop of every chunk
   std::uint32_t next_id_ = 0;
 };
 

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 #include <variant>
 #include <vector>
 
+#include "troupe/device/low_limit.test.hpp"
 #include "troupe/wire/protocol.hpp"
 
 namespace troupe {
@@ -144,6 +146,31 @@ TEST(ChunkTable, asks_the_next_worker_when_one_dies_over_it) {
     table.remove_worker(dies.app);
     (void)lives.receive();
     table.made(lives.app, some_memory());
+  });
+  EXPECT_TRUE(table.add(kBytes, ChunkTable::Sight::hidden));
+}
+
+TEST(ChunkTable, does_not_wait_for_memory_that_came_when_no_descriptor_was_free) {
+  ChunkTable table(ChunkTable::Maker::worker);
+  FakeWorker maker;
+  ASSERT_TRUE(table.add_worker(maker.app));
+  const wire::Descriptor memory = some_memory();
+  const std::array<int, 1> descriptor{memory.get()};
+  {
+    std::jthread context([&] {
+      (void)maker.receive();
+      EXPECT_TRUE(wire::send(maker.end, wire::ToApp(wire::MemoryMade{}), descriptor));
+      const LowLimit none(RLIMIT_NOFILE, 0);
+      const auto lost = maker.app.try_receive();
+      ASSERT_FALSE(lost);
+      table.answer_lost(maker.app, lost.error());
+    });
+    EXPECT_EQ(table.add(kBytes, ChunkTable::Sight::hidden).error().kind(), ErrorKind::out_of_memory);
+  }
+  std::jthread context([&] {  // and when there are some again
+    (void)maker.receive();
+    EXPECT_TRUE(wire::send(maker.end, wire::ToApp(wire::MemoryMade{}), descriptor));
+    table.made(maker.app, std::move(value(maker.app.receive()).descriptors[0]));
   });
   EXPECT_TRUE(table.add(kBytes, ChunkTable::Sight::hidden));
 }

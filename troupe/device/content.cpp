@@ -1,7 +1,9 @@
 #include "troupe/device/content.hpp"
 
 #include <algorithm>
+#include <new>
 
+#include "troupe/core/without_memory.hpp"
 #include "troupe/op/table.hpp"
 
 namespace troupe::inline v0 {
@@ -12,10 +14,20 @@ bool reads_tainted(const detail::OpCall& call) noexcept {
       call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
 }
 
-Error refused_for_seal(op::Kind kind) {
-  const op::OpInfo* const info = op::find_op(kind);
-  return Error(ErrorKind::invalid_argument,
-               std::string(info ? info->call() : "") + ": an array that it writes is sealed; unseal it first");
+Error refused_for_seal(op::Kind kind) noexcept {
+  return detail::describe(ErrorKind::invalid_argument, [&] {
+    const op::OpInfo* const info = op::find_op(kind);
+    return std::string(info ? info->call() : "") + ": an array that it writes is sealed; unseal it first";
+  });
+}
+
+/// Without memory for what it says of a failure, that is the failure.
+Result<void> judged(const Verdict& verdict) noexcept {
+  try {
+    return verdict.judge(verdict.words);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::out_of_memory);
+  }
 }
 
 }  // namespace
@@ -43,13 +55,13 @@ void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) 
   const bool was_skipped = call.is_hopeless && !result && !had_begun && !call.writes_sealed;
   const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
   if (call.is_stale)
-    result = fail(ErrorKind::buffer_stale, "the memory died with its worker");
+    result = fail(detail::describe(ErrorKind::buffer_stale, [] { return "the memory died with its worker"; }));
   else if (call.writes_sealed)
     result = fail(refused_for_seal(call.kind));
   else if (reads_unknown)
     result = fail(ErrorKind::buffer_tainted);
   else if (result && call.verdict.judge)
-    result = call.verdict.judge(call.verdict.words);
+    result = judged(call.verdict);
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);

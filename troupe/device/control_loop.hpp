@@ -1,16 +1,20 @@
 // The thread that looks after the devices of a system: it sleeps until a worker's descriptor has something to say, and
 // it runs the devices' context actors. It is a dispatcher of its own, so that devices recover even when handlers block
 // every thread of the pool; and it starts the workers, which live no longer than the thread that started them.
+//
+// It needs nothing later that it does not have from the start: no descriptor, and no memory to wait, to be woken or to
+// go on listening. And it never waits for the log: what its actors and its workers say goes through a queue.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <thread>
-#include <vector>
 
-#include "troupe/actor/dispatcher.hpp"
+#include "troupe/actor/pool.hpp"
 #include "troupe/core/result.hpp"
+#include "troupe/device/log_queue.hpp"
 #include "troupe/wire/descriptor.hpp"
 
 namespace troupe::inline v0 {
@@ -18,30 +22,43 @@ namespace troupe::inline v0 {
 class ControlLoop final : public Dispatcher {
  public:
   /// `out_of_memory` when the machine has no descriptors or threads left.
-  static Result<std::unique_ptr<ControlLoop>> start();
+  static Result<std::unique_ptr<ControlLoop>> start(LogSink log);
   ~ControlLoop() override;
 
   void schedule(Runnable& runnable, Scheduling why) noexcept override;
   void join() noexcept override;
+  bool take_log(LogLevel level, std::string_view source, std::string_view message) noexcept override;
 
-  /// Calls `ready` once, on this thread, when the descriptor can be read; then it is forgotten. Only from turns on this
-  /// thread, and from `ready` functions.
-  void when_readable(int descriptor, std::function<void()> ready);
-  /// Forgets it. The same threads.
+  // ---- only from turns on this thread, and from `ready` functions ----
+
+  /// Calls `ready` once, on this thread, when the descriptor can be read; and once more after each `listen_again`. When
+  /// `ready` finds no memory (`std::bad_alloc`), it is called again a little later. `out_of_memory` when the kernel
+  /// refuses. `ready` must not `forget` its own descriptor.
+  Result<void> when_readable(int descriptor, std::function<void()> ready);
+  /// The descriptor must have been given to `when_readable`. Needs no memory.
+  void listen_again(int descriptor) noexcept;
+  /// Before the descriptor is closed; fine when it was never given.
   void forget(int descriptor) noexcept;
 
+  /// What must not wait for the log speaks here. Any thread.
+  LogQueue& log() noexcept { return *log_; }
+
  private:
-  explicit ControlLoop(wire::Descriptor wake) noexcept : wake_(std::move(wake)) {}
+  ControlLoop(wire::Descriptor wake, wire::Descriptor watched, std::unique_ptr<LogQueue> log);
 
   void run() noexcept;
   void run_turns() noexcept;
-  void wait() noexcept;
+  void wait(bool may_sleep) noexcept;
+  void is_readable(int descriptor) noexcept;
 
-  const wire::Descriptor wake_;
-  std::mutex mutex_;
-  std::vector<Runnable*> scheduled_;
-  bool stopping_ = false;
-  std::map<int, std::function<void()>> watched_;  // this thread's
+  const wire::Descriptor wake_;     // an eventfd
+  const wire::Descriptor watched_;  // an epoll of it and of all that is watched
+  const std::unique_ptr<LogQueue> log_;
+  const std::shared_ptr<LogQueue::Speaker> own_lines_;
+  ReadyQueue ready_;
+  std::atomic<bool> stopping_{false};
+  std::map<int, std::function<void()>> when_readable_;  // this thread's
+  bool lacks_memory_ = false;                           // likewise
   std::thread thread_;
 };
 

@@ -1,6 +1,11 @@
 #include "troupe/device/device_context.hpp"
 
 #include <csignal>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -13,24 +18,67 @@ constexpr Duration kReapPatience = std::chrono::seconds(1);
 constexpr Duration kHangUpPatience = std::chrono::seconds(1);
 /// How often workers are looked at for signs of life.
 constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
+/// Until somebody has given memory back.
+constexpr auto kMemoryPause = std::chrono::milliseconds(1);
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
 
+void DeviceContext::guarded(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    std::this_thread::sleep_for(kMemoryPause);
+    crew_->lost_track = true;
+    device_->nudge();
+  }
+}
+
 void DeviceContext::started() {
-  look_again();
-  attend();
+  listen_for_nudges();
+  guarded([&] {
+    look_again();
+    attend();
+  });
 }
 
 void DeviceContext::restarted(const Error&) {
-  // Timers ended with the instance before.
-  look_again();
-  crew_->start_is_delayed = false;
-  if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
-  for (const auto& [number, member] : crew_->members)
-    if (member.role == Role::starting)
-      (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
-  if (crew_->seals.under_way()) (void)self_.after(kSealPatience, SealIsLate{crew_->seals.under_way()});
+  listen_for_nudges();
+  guarded([&] {
+    // Timers ended with the instance before.
+    look_again();
+    crew_->start_is_delayed = false;
+    if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
+    for (const auto& [number, member] : crew_->members)
+      if (member.role == Role::starting)
+        (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+    attend();
+  });
+}
+
+void DeviceContext::listen_for_nudges() {
+  if (crew_->is_watched) return;
+  value(device_->loop().when_readable(device_->nudged(), [ref = self_.ref(), device = device_.get()] {
+    if (device->is_to_close()) return ref.stop();  // also when there is no memory for a message
+    (void)ref.tell(Nudged{});
+  }));
+  crew_->is_watched = true;
+}
+
+void DeviceContext::nudged() {
+  device_->take_nudge();
+  ControlLoop& loop = device_->loop();
+  loop.listen_again(device_->nudged());
+  if (std::exchange(crew_->lost_track, false))
+    for (const auto& [number, member] : crew_->members) {
+      loop.listen_again(member.link->socket().descriptor());
+      if (member.link->end_descriptor() >= 0) loop.listen_again(member.link->end_descriptor());
+    }
+  while (detail::OpCall* call = device_->take_seal()) protect(SealRequest(*call));
+  if (const auto order = device_->take_kill()) {
+    device_->nudge();  // there may be more of them
+    return kill(*order);
+  }
   attend();
   attend_seals();
 }
@@ -79,11 +127,11 @@ std::optional<std::uint32_t> DeviceContext::find(Role role) const {
 
 void DeviceContext::take_over(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
+  const std::int64_t generation = device_->next_generation();
+  device_->begin_generation(member.link->socket(), generation);  // may find no memory; then nothing has changed
   member.role = Role::active;
   crew_->active = worker;
   device_->set_worker_pid(member.link->pid());
-  const std::int64_t generation = device_->next_generation();
-  device_->begin_generation(member.link->socket(), generation);
   device_->engine().take_over(worker, generation);
   device_->opened({});
   if (generation == 1) return;
@@ -100,16 +148,27 @@ void DeviceContext::start_worker() {
   std::uint32_t number = 0;
   while (crew_->members.contains(number)) ++number;
   if (number >= wire::kMaxDoorbells) return;  // so many are dying; the next reap comes back here
-  Result<std::unique_ptr<WorkerLink>> link = WorkerLink::start(number, device_->worker_setup(), device_->bells());
-  if (!link) return start_failed(link.error());
+  Result<void> started;
+  try {
+    started = start_worker(number);
+  } catch (const std::bad_alloc&) {
+    started = fail(ErrorKind::out_of_memory);
+  }
+  if (started) return;
+  if (crew_->members.contains(number)) forget(number);
+  start_failed(started.error());
+}
+
+Result<void> DeviceContext::start_worker(std::uint32_t number) {
+  std::unique_ptr<WorkerLink> link = TROUPE_TRY(WorkerLink::start(number, device_->worker_setup(), device_->bells()));
   CrewMember& member = crew_->members[number];
-  member.link = std::move(*link);
-  watch(member);
-  (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+  member.link = std::move(link);
+  TROUPE_TRY(watch(member));
+  TROUPE_TRY(self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()}));
+  return {};
 }
 
 void DeviceContext::start_failed(const Error& why) {
-  ++crew_->failed_starts;
   if (device_->generation() == 0) {
     crew_->failure = why;
     crew_->given_up = true;
@@ -117,18 +176,23 @@ void DeviceContext::start_failed(const Error& why) {
     return self_.stop();
   }
   self_.log(LogLevel::error, "a worker could not be started: " + why.to_string());
-  if (!crew_->active && crew_->failed_starts >= kMaxFailedStarts) {
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (crew_->failed_starts++ == 0) crew_->failing_since = now;
+  // Descriptors and memory come back when others let go of them.
+  const bool may_pass =
+      why.kind() == ErrorKind::out_of_memory && now - crew_->failing_since < device_->options().start_timeout;
+  if (!crew_->active && crew_->failed_starts >= kMaxFailedStarts && !may_pass) {
     crew_->failure = why;
     crew_->given_up = true;
     return self_.stop();
   }
-  crew_->start_is_delayed = true;
   (void)self_.after(kStartBackoff.delay(crew_->failed_starts, 0.5), StartAgain{});
+  crew_->start_is_delayed = true;
 }
 
 void DeviceContext::on(StartAgain) {
   crew_->start_is_delayed = false;
-  attend();
+  guarded([&] { attend(); });
 }
 
 void DeviceContext::on(StartTimedOut message) {
@@ -136,36 +200,31 @@ void DeviceContext::on(StartTimedOut message) {
   if (found == crew_->members.end()) return;
   CrewMember& member = found->second;
   if (member.role != Role::starting || member.link->pid() != message.pid) return;
-  member.killed_for =
-      Error(ErrorKind::timeout, "the worker did not start within " + to_string(device_->options().start_timeout));
+  member.killed_for = detail::describe(ErrorKind::timeout, [&] {
+    return "the worker did not start within " + to_string(device_->options().start_timeout);
+  });
   member.link->kill();
 }
 
-void DeviceContext::watch(CrewMember& member) {
+Result<void> DeviceContext::watch(CrewMember& member) {
   WorkerLink& link = *member.link;
   ControlLoop& loop = device_->loop();
   const std::uint32_t number = link.number();
-  listen_to(number);
-  if (link.end_descriptor() < 0) return;
-  loop.when_readable(link.end_descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Ended{number}); });
+  TROUPE_TRY(
+      loop.when_readable(link.socket().descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Spoke{number}); }));
+  if (link.end_descriptor() < 0) return {};
+  TROUPE_TRY(loop.when_readable(link.end_descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Ended{number}); }));
   // What it prints goes straight to the log; nobody decides anything by it.
-  struct Printer {
-    WorkerLink& link;
-    ControlLoop& loop;
-    void operator()() const {
-      if (link.read_printed()) loop.when_readable(link.print_descriptor(), *this);
-    }
-  };
-  loop.when_readable(link.print_descriptor(), Printer{link, loop});
+  return loop.when_readable(link.print_descriptor(), [&link, &loop] {
+    if (link.read_printed()) loop.listen_again(link.print_descriptor());
+  });
 }
 
 void DeviceContext::listen_to(std::uint32_t worker) {
-  WorkerLink& link = *crew_->members.at(worker).link;
-  device_->loop().when_readable(link.socket().descriptor(),
-                                [ref = self_.ref(), worker] { (void)ref.tell(Spoke{worker}); });
+  device_->loop().listen_again(crew_->members.at(worker).link->socket().descriptor());
 }
 
-void DeviceContext::on(Spoke message) {
+void DeviceContext::spoke(Spoke message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end()) return;
   CrewMember& member = found->second;
@@ -178,18 +237,20 @@ void DeviceContext::on(Spoke message) {
   }
   listen_to(message.worker);
   if (!received) {
-    // Without a free descriptor, what it sent is lost: whoever waits for it is told, and it is asked again.
+    // Without a free descriptor, what it sent is lost: whoever waits for it is told.
     if (received.error().kind() == ErrorKind::out_of_memory)
-      return device_->chunks().made(member.link->socket(), fail(received.error()));
-    return kill_member(member, Error(ErrorKind::worker_crashed,
-                                     "the worker's message cannot be received: " + received.error().to_string()));
+      return device_->chunks().answer_lost(member.link->socket(), received.error());
+    return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
+                         return "the worker's message cannot be received: " + received.error().to_string();
+                       }));
   }
   if (!*received) return;
   if (const std::optional<Error> wrong = hear(message.worker, member, **received)) kill_member(member, *wrong);
 }
 
 std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& member, wire::Message& message) {
-  const Result<wire::ToApp> decoded = wire::decode_to_app(message.bytes);
+  Result<wire::ToApp> decoded = fail(ErrorKind::internal);
+  detail::await_memory([&] { decoded = wire::decode_to_app(message.bytes); });  // it is not said twice
   if (!decoded && member.role != Role::starting)
     return Error(ErrorKind::worker_crashed, "the worker said something that cannot be read");
   if (!decoded) return Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
@@ -207,7 +268,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
     serving_worker_dies(member, Error(poisoned->kind, poisoned->message),
                         TimePoint(TimePoint::duration(poisoned->noticed)));
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
-    device_->chunks().made(member.link->socket(), fail(none->kind, none->message));
+    device_->chunks().made(member.link->socket(), fail(detail::describe(none->kind, [&] { return none->message; })));
   } else if (const auto* done = std::get_if<wire::ChunkProtected>(&*decoded)) {
     crew_->seals.answered(member.link->socket(), done->id, done->read_only);
     attend_seals();
@@ -220,7 +281,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
   return std::nullopt;
 }
 
-void DeviceContext::on(HungUp message) {
+void DeviceContext::hung_up(HungUp message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
   kill_member(found->second, Error(ErrorKind::worker_crashed, "the worker hung up"));
@@ -228,12 +289,19 @@ void DeviceContext::on(HungUp message) {
 
 void DeviceContext::became_ready(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
-  if (Result<void> told = device_->chunks().add_worker(member.link->socket()); !told) {
+  Result<void> told;
+  try {
+    device_->engine().open(worker, member.link->channel(), device_->bells().doorbell(worker));
+    told = device_->chunks().add_worker(member.link->socket());
+  } catch (const std::bad_alloc&) {
+    told = fail(ErrorKind::out_of_memory);
+  }
+  if (!told) {
+    device_->engine().close(worker);
     member.killed_for = told.error();
     member.link->kill();
     return;
   }
-  device_->engine().open(worker, member.link->channel(), device_->bells().doorbell(worker));
   member.role = Role::standby;
   crew_->failed_starts = 0;
   attend();
@@ -241,9 +309,9 @@ void DeviceContext::became_ready(std::uint32_t worker) {
 
 // ---- sealing ----
 
-void DeviceContext::on(Protect message) {
-  if (auto call = message.request.take_if_again()) return device_->engine().submit(std::move(call));
-  crew_->seals.add(std::move(message.request));
+void DeviceContext::protect(SealRequest request) {
+  if (auto call = request.take_if_again()) return device_->engine().submit(std::move(call));
+  detail::await_memory([&] { crew_->seals.add(std::move(request)); });
   attend_seals();
 }
 
@@ -254,7 +322,7 @@ void DeviceContext::attend_seals() {
     (void)self_.after(kSealPatience, SealIsLate{now});
 }
 
-void DeviceContext::on(SealIsLate message) {
+void DeviceContext::seal_is_late(SealIsLate message) {
   if (crew_->seals.under_way() != message.which) return;
   const Error why(ErrorKind::timeout, "the worker did not seal or unseal memory within " + to_string(kSealPatience));
   CrewMember* serving = nullptr;
@@ -281,14 +349,7 @@ void DeviceContext::kill_member(CrewMember& member, const Error& why) {
   if (was_active) serving_worker_dies(member, why, std::chrono::steady_clock::now());
 }
 
-void DeviceContext::on(Distrust message) {
-  const auto found = crew_->members.find(message.worker);
-  if (found == crew_->members.end() || found->second.role == Role::dying) return;
-  found->second.lied = true;
-  kill_member(found->second, message.why);
-}
-
-void DeviceContext::on(Look) {
+void DeviceContext::look() {
   const Duration limit = device_->options().silence_limit;
   for (auto& [number, member] : crew_->members) {
     const std::uint32_t heartbeat = member.link->channel().status().heartbeat.load(std::memory_order_relaxed);
@@ -300,9 +361,10 @@ void DeviceContext::on(Look) {
     if (member.silent_looks * kLookPeriod < limit) continue;
     member.silent_looks = 0;
     look_again();
-    return kill_member(member, Error(ErrorKind::worker_crashed, "worker " + std::to_string(member.link->pid()) +
-                                                                    " gave no sign of life for " + to_string(limit) +
-                                                                    ": it was stopped, or the machine stands still"));
+    return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
+                         return "worker " + std::to_string(member.link->pid()) + " gave no sign of life for " +
+                                to_string(limit) + ": it was stopped, or the machine stands still";
+                       }));
   }
   look_again();
 }
@@ -311,9 +373,13 @@ void DeviceContext::look_again() {
   if (device_->options().silence_limit.count() > 0) (void)self_.after(kLookPeriod, Look{});
 }
 
-void DeviceContext::on(Kill message) {
+void DeviceContext::kill(const detail::KillOrder& message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end() || found->second.role == Role::dying) return;
+  if (message.it_lied) {
+    found->second.lied = true;
+    return kill_member(found->second, message.why);
+  }
   if (!device_->engine().runs_overdue(message.worker)) return;  // it has ended meanwhile, or its worker has
   CrewMember& member = found->second;
   member.killed_for = message.why;
@@ -335,6 +401,7 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
   crew_->active.reset();
   device_->set_worker_pid(0);
   device_->engine().retire_active();
+  crew_->failed_starts = 0;
   crew_->failure = why;
   crew_->reap_is_late = false;
   throw Exception(why);
@@ -342,17 +409,16 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
 
 void DeviceContext::on(ReapIsLate) {
   crew_->reap_is_late = true;
-  attend();
+  guarded([&] { attend(); });
 }
 
-void DeviceContext::on(Ended message) {
+void DeviceContext::ended(Ended message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end()) return;
   if (const std::optional<wire::ChildEnd> end = found->second.link->try_reap())
     reaped(message.worker, *end);
   else
-    device_->loop().when_readable(found->second.link->end_descriptor(),
-                                  [ref = self_.ref(), number = message.worker] { (void)ref.tell(Ended{number}); });
+    device_->loop().listen_again(found->second.link->end_descriptor());
 }
 
 Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) const {
@@ -397,6 +463,9 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     device_->set_worker_pid(0);
     engine.retire_active();
     member.had_served = true;
+    member.role = Role::dying;  // from here on we may come again, for want of memory
+    crew_->failure = why;
+    crew_->failed_starts = 0;
   }
   if (engine.trial() == worker) engine.trial_failed(why, by_op);
   if (member.had_served)
@@ -406,10 +475,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   forget(worker);
   if (crew_->closing) return;
   attend_seals();
-  if (role == Role::active) {
-    crew_->failure = why;
-    throw Exception(why);
-  }
+  if (role == Role::active) throw Exception(why);
   if (role == Role::starting) return start_failed(why), attend();
   attend();
 }
@@ -423,25 +489,28 @@ void DeviceContext::forget(std::uint32_t worker) {
   if (member.link->end_descriptor() >= 0) loop.forget(member.link->end_descriptor());
   if (member.link->print_descriptor() >= 0) {
     loop.forget(member.link->print_descriptor());
-    (void)member.link->read_printed();
+    member.link->read_last_printed();
   }
   crew_->members.erase(worker);
 }
 
-void DeviceContext::on(Close) {
-  crew_->closing = true;
-  self_.stop();
+Error DeviceContext::was_given_up() const noexcept {
+  try {
+    Error why(ErrorKind::device_lost, "the device was given up: " + crew_->failure->to_string(),
+              ErrorOrigin{.device = device_->info().index, .generation = device_->generation()});
+    self_.log(LogLevel::error, why.to_string());
+    return why;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::device_lost);
+  }
 }
 
 void DeviceContext::stopping() {
-  const bool is_lost = !crew_->closing && crew_->failure && !device_->system().shutting_down();
+  const bool is_closed = crew_->closing || device_->is_to_close() || device_->system().shutting_down();
+  const bool is_lost = !is_closed && crew_->failure;
   crew_->closing = true;
-  Error why(ErrorKind::stopped, "the device was closed");
-  if (is_lost) {
-    why = Error(ErrorKind::device_lost, "the device was given up: " + crew_->failure->to_string(),
-                ErrorOrigin{.device = device_->info().index, .generation = device_->generation()});
-    self_.log(LogLevel::error, why.to_string());
-  }
+  Error why = detail::describe(ErrorKind::stopped, [] { return "the device was closed"; });
+  if (is_lost) why = was_given_up();
   device_->set_worker_pid(0);
   device_->opened(fail(why));
   device_->shut(why);
@@ -451,6 +520,7 @@ void DeviceContext::stopping() {
     crew_->members.begin()->second.link->kill();
     forget(worker);  // waits for the reap
   }
+  device_->loop().forget(device_->nudged());
   device_->crew_is_gone();
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,7 +38,8 @@ struct CrewMember {
 struct Crew {
   std::map<std::uint32_t, CrewMember> members;
   std::optional<std::uint32_t> active;
-  int failed_starts = 0;  // in a row
+  int failed_starts = 0;      // in a row, since a worker served
+  TimePoint failing_since{};  // the first of them
   bool start_is_delayed = false;
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
@@ -45,6 +47,8 @@ struct Crew {
   SealQueue seals;
   bool given_up = false;  // no worker can be started
   bool closing = false;
+  bool is_watched = false;  // the loop listens for nudges
+  bool lost_track = false;  // somebody may have spoken or ended, and no memory was left to attend to it
 };
 
 class DeviceContext {
@@ -65,18 +69,8 @@ class DeviceContext {
   struct Ended {
     std::uint32_t worker;
   };
-  /// A worker must be stopped: an op in it passed its deadline.
-  struct Kill {
-    std::uint32_t worker;
-    Error why;
-  };
-  /// What a worker says cannot be true.
-  struct Distrust {
-    std::uint32_t worker;
-    Error why;
-  };
-  /// Look what there is to do.
-  struct Attend {};
+  /// There is something to do: a worker to stop, a suspect to try, an array to seal, the device to close.
+  struct Nudged {};
   struct StartTimedOut {
     std::uint32_t worker;
     int pid;
@@ -90,46 +84,62 @@ class DeviceContext {
   };
   /// Look for signs of life.
   struct Look {};
-  /// An op that seals or unseals has come to its turn.
-  struct Protect {
-    SealRequest request;
-  };
   struct SealIsLate {
     std::uint64_t which;
   };
-  struct Close {};
 
-  void on(Spoke message);
-  void on(Ended message);
-  void on(Kill message);
-  void on(Distrust message);
-  void on(Attend) { attend(); }
+  void on(Spoke message) {
+    guarded([&] { spoke(message); });
+  }
+  void on(Ended message) {
+    guarded([&] { ended(message); });
+  }
+  void on(Nudged) {
+    guarded([&] { nudged(); });
+  }
+  void on(HungUp message) {
+    guarded([&] { hung_up(message); });
+  }
+  void on(Look) {
+    guarded([&] { look(); });
+  }
+  void on(SealIsLate message) {
+    guarded([&] { seal_is_late(message); });
+  }
   void on(StartTimedOut message);
   void on(StartAgain);
   void on(ReapIsLate);
-  void on(HungUp message);
-  void on(Look);
-  void on(Protect message);
-  void on(SealIsLate message);
-  void on(Close);
 
  private:
   /// What is wrong with what a worker said, if it is.
   std::optional<Error> hear(std::uint32_t worker, CrewMember& member, wire::Message& message);
   using Role = CrewMember::Role;
 
+  /// Does it; and once more, soon, when it finds no memory.
+  void guarded(const std::function<void()>& step);
+  void spoke(Spoke message);
+  void ended(Ended message);
+  void nudged();
+  void hung_up(HungUp message);
+  void look();
+  void seal_is_late(SealIsLate message);
+  void kill(const detail::KillOrder& order);
+  void listen_for_nudges();
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
+  void protect(SealRequest request);
   void attend_seals();
   void start_worker();
+  Result<void> start_worker(std::uint32_t number);
   void start_failed(const Error& why);
   void take_over(std::uint32_t worker);
   void listen_to(std::uint32_t worker);
-  void watch(CrewMember& member);
+  Result<void> watch(CrewMember& member);
   void look_again();
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
+  Error was_given_up() const noexcept;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   static Blame blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why);
   void forget(std::uint32_t worker);

@@ -1,8 +1,10 @@
 #include "troupe/device/device_state.hpp"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #include <bit>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -33,7 +35,7 @@ Result<ControlLoop*> control_loop_of(SystemCore& system) {
   Devices& found = system.extension<Devices>();
   const std::lock_guard lock(found.mutex);
   if (!found.loop) {
-    std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start());
+    std::unique_ptr<ControlLoop> made = TROUPE_TRY(ControlLoop::start(system.log_sink()));
     found.loop = made.get();
     system.adopt(std::move(made));
   }
@@ -97,29 +99,28 @@ Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options, const Devic
 }  // namespace
 
 DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info, const DeviceOptions& options,
-                         wire::SharedBells bells)
+                         wire::SharedBells bells, wire::Descriptor nudged)
     : system_(IntrusivePtr<SystemCore>::share(&system)),
       loop_(loop),
       info_(std::move(info)),
       options_(options),
       bells_(std::move(bells)),
+      nudged_(std::move(nudged)),
       chunks_(
           std::make_shared<ChunkTable>(info_.backend == "host" ? ChunkTable::Maker::app : ChunkTable::Maker::worker)),
-      engine_(
-          {.ring_units = options.ring_units,
-           .max_waiting = options.max_waiting,
-           .device = info_.index,
-           .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
-           .can_try = !info_.is_exclusive,
-           .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
-           .lingers = info_.backend != "host",
-           .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
-          {.kill = [this](std::uint32_t worker, const Error& why) { tell_context(DeviceContext::Kill{worker, why}); },
-           .distrust = [this](std::uint32_t worker,
-                              const Error& why) { tell_context(DeviceContext::Distrust{worker, why}); },
-           .attend = [this] { tell_context(DeviceContext::Attend{}); },
-           .protect = [this](OpCall& call) { tell_context(DeviceContext::Protect{SealRequest(call)}); }},
-          bells_.app()) {}
+      engine_({.ring_units = options.ring_units,
+               .max_waiting = options.max_waiting,
+               .device = info_.index,
+               .ops_per_flag = info_.backend == "host" ? 1 : wire::kMaxOpsPerFlag,
+               .can_try = !info_.is_exclusive,
+               .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
+               .lingers = info_.backend != "host",
+               .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
+              {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, false); },
+               .distrust = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, true); },
+               .attend = [this] { nudge(); },
+               .protect = [this](OpCall& call) { ask_to_seal(call); }},
+              bells_.app()) {}
 
 DeviceState::~DeviceState() {
   if (system_->is_forked() && poller_.joinable()) {
@@ -130,14 +131,45 @@ DeviceState::~DeviceState() {
   if (poller_.joinable()) poller_.join();
 }
 
-template <class M>
-void DeviceState::tell_context(M message) noexcept {
-  Ref<DeviceContext> context;
+void DeviceState::nudge() noexcept { eventfd_write(nudged_.get(), 1); }
+
+void DeviceState::take_nudge() noexcept {
+  eventfd_t times = 0;
+  eventfd_read(nudged_.get(), &times);
+}
+
+void DeviceState::ask_to_kill(std::uint32_t worker, const Error& why, bool it_lied) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    context = context_;
+    to_kill_[worker] = KillOrder{worker, why, it_lied};
   }
-  if (context) (void)context.tell(std::move(message));
+  nudge();
+}
+
+std::optional<KillOrder> DeviceState::take_kill() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (std::optional<KillOrder>& order : to_kill_)
+    if (order) return std::exchange(order, std::nullopt);
+  return std::nullopt;
+}
+
+void DeviceState::ask_to_seal(OpCall& call) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    call.next = nullptr;
+    (last_to_seal_ ? last_to_seal_->next : first_to_seal_) = &call;
+    last_to_seal_ = &call;
+  }
+  nudge();
+}
+
+OpCall* DeviceState::take_seal() noexcept {
+  const std::lock_guard lock(mutex_);
+  OpCall* const call = first_to_seal_;
+  if (!call) return nullptr;
+  first_to_seal_ = std::exchange(call->next, nullptr);
+  if (!first_to_seal_) last_to_seal_ = nullptr;
+  return call;
 }
 
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
@@ -162,7 +194,10 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                 "a system with deterministic_seed cannot have devices: a worker runs in real time");
   ControlLoop* loop = TROUPE_TRY(control_loop_of(system));
   wire::SharedBells bells = TROUPE_TRY(wire::SharedBells::create());
-  std::shared_ptr<DeviceState> device(new DeviceState(system, *loop, info, options, std::move(bells)));
+  wire::Descriptor nudged(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!nudged) return fail(wire::errno_error("no descriptor for the device", errno));
+  std::shared_ptr<DeviceState> device(
+      new DeviceState(system, *loop, info, options, std::move(bells), std::move(nudged)));
   const std::uint64_t half = wire::machine_memory().total_bytes / 2;
   const auto or_half = [&](std::uint64_t bytes) { return bytes == DeviceOptions::kUnset ? half : bytes; };
   setup.isolation = options.isolation;
@@ -177,6 +212,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   setup.log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
     core->log(record.level, record.source, record.message);
   };
+  setup.printed = &loop->log();
   device->worker_setup_ = std::move(setup);
   const auto make_vault = [&](std::uint64_t limit_bytes, ChunkTable::Sight sight) {
     // Large arrays that come and go find their chunks again, up to a quarter of the limit.
@@ -205,10 +241,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
                                            .window = options.restart_window,
                                            .backoff = options.backoff},
                            .dispatcher = loop};
-  Ref<DeviceContext> context =
-      TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
+  TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));
   std::unique_lock lock(device->mutex_);
-  if (!device->is_shut_) device->context_ = std::move(context);
   device->changed_.wait(lock, [&] { return device->opened_.has_value(); });
   if (!*device->opened_) return fail(device->opened_->error());
   return device;
@@ -220,7 +254,10 @@ void DeviceState::opened(Result<void> how) {
   changed_.notify_all();
 }
 
-void DeviceState::close() noexcept { tell_context(DeviceContext::Close{}); }
+void DeviceState::close() noexcept {
+  is_to_close_.store(true, std::memory_order_release);
+  nudge();
+}
 
 Error DeviceState::why_shut() {
   const std::lock_guard lock(mutex_);
@@ -240,12 +277,11 @@ void DeviceState::shut(const Error& why) noexcept {
   engine_.shut(why);
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
+  while (OpCall* call = take_seal()) SealRequest(*call).end(fail(why));
 }
 
 void DeviceState::crew_is_gone() {
-  Ref<DeviceContext> context;  // let go of after the lock
   const std::lock_guard lock(mutex_);
-  context = std::move(context_);
   is_shut_ = true;
   changed_.notify_all();
 }

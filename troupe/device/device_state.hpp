@@ -26,6 +26,13 @@ class DeviceContext;
 
 namespace detail {
 
+/// Which worker is to be stopped, and why.
+struct KillOrder {
+  std::uint32_t worker = 0;
+  Error why;
+  bool it_lied = false;  // what it said of its lanes could not be true
+};
+
 class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   /// Opens the device: returns when its first worker serves, or with the reason why none does.
@@ -56,9 +63,21 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   /// Made at the first call; shared with copies under way.
   std::shared_ptr<CopyTeam> copy_team();
 
-  /// Tells the context, if it is still there.
-  template <class M>
-  void tell_context(M message) noexcept;
+  /// The context is to look what there is to do. Any thread; needs no memory.
+  void nudge() noexcept;
+  /// Readable when it was nudged.
+  int nudged() const noexcept { return nudged_.get(); }
+  /// The context has come to look; nudges from now on are new ones.
+  void take_nudge() noexcept;
+  /// A worker is to be stopped for this. Any thread; needs no memory.
+  void ask_to_kill(std::uint32_t worker, const Error& why, bool it_lied) noexcept;
+  /// Which one, once for each.
+  std::optional<KillOrder> take_kill() noexcept;
+  /// An op that seals or unseals has come to its turn, and is handed over with a share. Likewise.
+  void ask_to_seal(OpCall& call) noexcept;
+  /// The next one, with its share; null when there is none.
+  OpCall* take_seal() noexcept;
+  bool is_to_close() const noexcept { return is_to_close_.load(std::memory_order_acquire); }
   /// Says, once, whether the device could be opened.
   void opened(Result<void> how);
   /// Begins to end: no worker is left soon after, and every op has ended.
@@ -74,7 +93,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
 
  private:
   DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info, const DeviceOptions& options,
-              wire::SharedBells bells);
+              wire::SharedBells bells, wire::Descriptor nudged);
 
   const IntrusivePtr<SystemCore> system_;
   ControlLoop& loop_;
@@ -82,12 +101,14 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const DeviceOptions options_;
   WorkerSetup worker_setup_;
   wire::SharedBells bells_;
+  const wire::Descriptor nudged_;  // an eventfd
   const std::shared_ptr<ChunkTable> chunks_;
   IntrusivePtr<Vault> vault_;
   IntrusivePtr<Vault> host_vault_;
   std::atomic<std::int64_t> generation_{0};
   std::atomic<int> worker_pid_{0};
   std::atomic<std::uint32_t> next_lane_{0};
+  std::atomic<bool> is_to_close_{false};
 
   std::uint64_t mortal_limit_bytes_ = 0;
 
@@ -99,7 +120,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::optional<Result<void>> opened_;
   bool is_shut_ = false;
   std::optional<Error> why_shut_;
-  Ref<DeviceContext> context_;  // empty once it has shut: the context owns a share of us
+  std::array<std::optional<KillOrder>, wire::kMaxDoorbells> to_kill_;  // by the worker's number
+  OpCall* first_to_seal_ = nullptr;
+  OpCall* last_to_seal_ = nullptr;
 
   Engine engine_;
   std::thread poller_;

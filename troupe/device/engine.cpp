@@ -4,9 +4,11 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <new>
 #include <thread>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
 
 namespace troupe::inline v0 {
@@ -27,6 +29,10 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
 /// deadline is looked at when it is in the ring.
 bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
+
+Error passed_before_it_began() noexcept {
+  return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed before the op began"; });
+}
 
 /// Other cores have the calls in their caches: we call for them in time.
 constexpr std::size_t kCallsAhead = 4;
@@ -106,8 +112,9 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
   }
   if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
   if (!call.refuse_when_full) return false;
-  const Error why(ErrorKind::queue_full,
-                  "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker");
+  const Error why = detail::describe(ErrorKind::queue_full, [&] {
+    return "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker";
+  });
   lock.unlock();
   call.nobody_waits = false;  // whoever submits it is told now
   end(call, fail(about(why, call)));
@@ -117,7 +124,10 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
 void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+    try {
+      if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+    } catch (const std::bad_alloc&) {  // its op is taken, and it need not wait
+    }
   }
   submitter.leak()->complete_and_release({});
 }
@@ -222,7 +232,7 @@ Result<void> Engine::settle(detail::OpCall& call) noexcept {
   settle_content(call, result, call.failure && call.failure->had_begun);
   if (result) return result;
   const std::string& named_by_worker = result.error().origin().op;  // which function of a plugin, say
-  return fail(about(result.error(), call, named_by_worker.empty() ? call.name() : named_by_worker));
+  return fail(named_by_worker.empty() ? about(result.error(), call) : about(result.error(), call, named_by_worker));
 }
 
 void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept {
@@ -360,7 +370,7 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
     if (call.deadline > now) return;
     call.deadline_passed = true;
     if (call.session->cancel(call))
-      call.fail_with(about(Error(ErrorKind::deadline_exceeded, "the deadline passed before the op began"), call));
+      call.fail_with(about(passed_before_it_began(), call));
     else
       call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
   } else if (call.kill_at <= now && !call.session->covers(call)) {
@@ -369,24 +379,26 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
       call.kill_at = now + kKillDelay;
       if (!stands_still_behind_others(call, now)) return;
       call.kill_at = TimePoint::max();
-      return hooks_.kill(worker, Error(ErrorKind::deadline_exceeded,
-                                       call.name() + " waited past its deadline behind an op that does not end"));
+      return hooks_.kill(worker, detail::describe(ErrorKind::deadline_exceeded, [&] {
+                           return call.name() + " waited past its deadline behind an op that does not end";
+                         }));
     }
     call.kill_at = TimePoint::max();
     ++culprits_;
-    const std::string why =
-        call.has_trial_limit
-            ? " was in the way of an op past its deadline, and did not end alone within " + to_string(kTrialLimit)
-            : " ran past its deadline";
-    hooks_.kill(worker, Error(ErrorKind::deadline_exceeded, call.name() + why));
+    hooks_.kill(worker, detail::describe(ErrorKind::deadline_exceeded, [&] {
+                  return call.name() +
+                         (call.has_trial_limit
+                              ? " was in the way of an op past its deadline, and did not end alone within " +
+                                    to_string(kTrialLimit)
+                              : " ran past its deadline");
+                }));
   }
 }
 
 /// Of an op that was handed to its lane, so that it cannot be taken back, and that others there keep from beginning:
 /// whoever waits for it is told now. If nothing moves there for a while, the worker is stopped for it.
 bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
-  if (!call.settled())
-    call.fail_with(about(Error(ErrorKind::deadline_exceeded, "the deadline passed before the op began"), call));
+  if (!call.settled()) call.fail_with(about(passed_before_it_began(), call));
   const std::uint64_t progress = call.session->progress_before(call);
   if (call.stands_since == TimePoint{} || std::exchange(call.progress, progress) != progress) call.stands_since = now;
   call.progress = progress;
@@ -415,12 +427,16 @@ void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {
   end(call, fail(about(why, call)));
 }
 
-Error Engine::about(const Error& error, const detail::OpCall& call, std::string op) const {
-  ErrorOrigin origin = error.origin();
-  origin.op = std::move(op);
-  origin.device = options_.device;
-  if (call.generation >= 0) origin.generation = call.generation;
-  return Error(error.kind(), std::string(error.message()), std::move(origin));
+Error Engine::about(const Error& error, const detail::OpCall& call, std::string_view op) const noexcept {
+  try {
+    ErrorOrigin origin = error.origin();
+    origin.op = op.empty() ? call.name() : std::string(op);
+    origin.device = options_.device;
+    if (call.generation >= 0) origin.generation = call.generation;
+    return Error(error.kind(), std::string(error.message()), std::move(origin));
+  } catch (const std::bad_alloc&) {
+    return error;  // without the op's name
+  }
 }
 
 EngineStats Engine::stats() {

@@ -202,8 +202,8 @@ class Engine {
 
   void end(detail::OpCall& call, Result<void> result) noexcept;
   void end_cut_off(detail::OpCall& call, const Error& why) noexcept;
-  Error about(const Error& error, const detail::OpCall& call) const { return about(error, call, call.name()); }
-  Error about(const Error& error, const detail::OpCall& call, std::string op) const;
+  /// The error with the op's name in it, which is `op` where that is given.
+  Error about(const Error& error, const detail::OpCall& call, std::string_view op = {}) const noexcept;
 
   const Options options_;
   const Hooks hooks_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
 #include "troupe/device/engine.hpp"
 
@@ -13,12 +14,14 @@ namespace {
 
 /// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
 /// has lost its worker.
-Error cut_off_by(const detail::OpCall& call, const Error& why) {
-  if (call.deadline_passed && !call.has_trial_limit)
-    return Error(ErrorKind::deadline_exceeded, call.name() + " ran past its deadline");
-  if (call.deadline_passed) return Error(ErrorKind::deadline_exceeded, std::string(why.message()));
+Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
+  using detail::describe;
+  if (call.deadline_passed)
+    return describe(ErrorKind::deadline_exceeded, [&] {
+      return call.has_trial_limit ? std::string(why.message()) : call.name() + " ran past its deadline";
+    });
   if (why.kind() != ErrorKind::deadline_exceeded) return why;
-  return Error(ErrorKind::worker_crashed, "the worker was stopped: " + std::string(why.message()));
+  return describe(ErrorKind::worker_crashed, [&] { return "the worker was stopped: " + std::string(why.message()); });
 }
 
 /// A worker that is killed between saying that it rings and ringing leaves a sleeper that nobody would wake again.
@@ -84,7 +87,7 @@ void Engine::retire_active() {
   poll_session(session);
   active_ = nullptr;
   // They come before whatever waits: what waits was handed in later, or does not conflict with them.
-  const std::vector<detail::OpCall*> rest = session.retire();
+  const std::vector<detail::OpCall*>& rest = session.retire();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
     (*call)->stage = OpStage::ghost;
     prepend(**call);

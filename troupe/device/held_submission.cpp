@@ -1,6 +1,7 @@
 #include "troupe/device/held_submission.hpp"
 
 #include "troupe/actor/system_core.hpp"
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_state.hpp"
 
@@ -52,11 +53,11 @@ void HeldSubmission::start() noexcept {
   const bool times_out_first = timeout_ && *timeout_ < left;
   if (times_out_first || has_deadline) {
     const Duration given = times_out_first ? *timeout_ : *call_->deadline_after;
-    limit_ = IntrusivePtr<Limit>::adopt(new Limit(
-        IntrusivePtr<Pending>::share(this),
-        Error(times_out_first ? ErrorKind::timeout : ErrorKind::deadline_exceeded,
-              "the op found no room within its " + to_string(given) + ": more than " +
-                  std::to_string(device_->options().max_waiting) + " ops wait for the device (max_waiting)")));
+    const Error error = describe(times_out_first ? ErrorKind::timeout : ErrorKind::deadline_exceeded, [&] {
+      return "the op found no room within its " + to_string(given) + ": more than " +
+             std::to_string(device_->options().max_waiting) + " ops wait for the device (max_waiting)";
+    });
+    await_memory([&] { limit_ = IntrusivePtr<Limit>::adopt(new Limit(IntrusivePtr<Pending>::share(this), error)); });
     SystemCore& core = device_->system();
     core.wheel().start(limit_, core.now() + (times_out_first ? *timeout_ : left));
   }

@@ -40,7 +40,8 @@ class SealRequest {
 
 class SealQueue {
  public:
-  void add(SealRequest request) { requests_.push_back(std::move(request)); }
+  /// Takes it, or throws and leaves it.
+  void add(SealRequest&& request) { requests_.push_back(std::move(request)); }
   /// Begins the next one, if none is under way, and ends those that all workers have done.
   void attend(ChunkTable& chunks);
   /// A worker has answered. What nobody asked for is ignored.

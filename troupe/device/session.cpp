@@ -1,7 +1,9 @@
 #include "troupe/device/session.hpp"
 
 #include <algorithm>
+#include <new>
 
+#include "troupe/core/without_memory.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {
@@ -18,6 +20,9 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   done_.clear();
   lie_.reset();
   lie_is_told_ = false;
+  // As many ops as a ring can hold: later there may be no memory.
+  done_.reserve(channel.ring().capacity_units());
+  rest_.reserve(channel.ring().capacity_units());
   head_.store(0, std::memory_order_release);
 }
 
@@ -69,7 +74,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
   return true;
 }
 
-bool WorkerSession::take_covered() {
+bool WorkerSession::take_covered() noexcept {
   const std::size_t before = done_.size();
   for (std::uint32_t left = occupied_; left != 0 && !lie_; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
@@ -79,7 +84,7 @@ bool WorkerSession::take_covered() {
   return done_.size() > before;
 }
 
-void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) {
+void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
   if (!wire::reached(lane.issued, now)) scan();  // perhaps an op has come meanwhile, and is done already
@@ -99,7 +104,7 @@ void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) {
 
 /// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Those are
 /// taken.
-bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) {
+bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
   if (!wire::reached(lane.issued, now) || !wire::reached(now, lane.done) ||
@@ -107,7 +112,7 @@ bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) {
     return false;
   std::uint16_t failures = lane.failures;
   for (detail::OpCall* call = lane.first; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
-    call->failure = channel_->take_failure(call->position, call->units);
+    detail::await_memory([&] { call->failure = channel_->take_failure(call->position, call->units); });
     if (call->failure) [[unlikely]]
       failures = static_cast<std::uint16_t>(failures + call->failure->proof);
   }
@@ -118,7 +123,7 @@ bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) {
 
 /// What it said of the other lanes in this look is not believed either: an op that is done there may have waited for
 /// one that is not.
-void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) {
+void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
   for (detail::OpCall* call : done_) call->is_done = false;
   done_.clear();
   for (std::uint32_t left = changed_; left != 0; left &= left - 1) {
@@ -129,13 +134,14 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) {
     occupied_ |= 1U << number;
   }
   const LaneOps& ops = lanes_[lane];
-  lie_ = Error(ErrorKind::worker_crashed,
-               "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
-                   std::to_string(ops.done) + " of " + std::to_string(ops.issued) + " ops, and then said " +
-                   std::to_string(wire::TimelineWord::ticket(word)) + ", without its mark or with other replies");
+  lie_ = detail::describe(ErrorKind::worker_crashed, [&] {
+    return "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
+           std::to_string(ops.done) + " of " + std::to_string(ops.issued) + " ops, and then said " +
+           std::to_string(wire::TimelineWord::ticket(word)) + ", without its mark or with other replies";
+  });
 }
 
-const std::vector<detail::OpCall*>& WorkerSession::take_done() {
+const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   changed_ = 0;
   if (lie_) return done_;
@@ -149,12 +155,12 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() {
   return done_;
 }
 
-std::vector<detail::OpCall*> WorkerSession::retire() {
-  std::vector<detail::OpCall*> rest;
-  for_each([&](detail::OpCall& call) { rest.push_back(&call); });
-  std::ranges::sort(rest, {}, [](const detail::OpCall* call) { return call->position; });
-  for (detail::OpCall* call : rest) leave(*call);
-  return rest;
+const std::vector<detail::OpCall*>& WorkerSession::retire() noexcept {
+  rest_.clear();
+  for_each([&](detail::OpCall& call) { rest_.push_back(&call); });
+  std::ranges::sort(rest_, {}, [](const detail::OpCall* call) { return call->position; });
+  for (detail::OpCall* call : rest_) leave(*call);
+  return rest_;
 }
 
 void WorkerSession::leave(detail::OpCall& call) noexcept {

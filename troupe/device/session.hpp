@@ -42,15 +42,15 @@ class WorkerSession {
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
   /// out of the session then, but `leave` frees their slot. None any more when the worker's words cannot be true.
-  const std::vector<detail::OpCall*>& take_done();
+  const std::vector<detail::OpCall*>& take_done() noexcept;
   /// What the worker says of its lanes cannot be true: why. From then on nothing that it says is believed, and whatever
   /// it has not proven to be done may have begun.
   const std::optional<Error>& lie() const noexcept { return lie_; }
   /// The same, once.
   const Error* lie_to_tell() noexcept { return lie_ && !std::exchange(lie_is_told_, true) ? &*lie_ : nullptr; }
   /// The worker is no good any more: gives the ops that are left, in ring order. They are out of the ring; those that
-  /// it still does are found by `take_done`.
-  std::vector<detail::OpCall*> retire();
+  /// it still does are found by `take_done`. Good until the next call.
+  const std::vector<detail::OpCall*>& retire() noexcept;
   /// After that: its ops may end, and nothing is looked for any more.
   void forget_ops() noexcept {
     lanes_.fill({});
@@ -99,10 +99,10 @@ class WorkerSession {
     std::uint64_t word = 0;      // the timeline as it was then
   };
 
-  bool take_covered();
-  void take_covered(std::uint32_t number, std::uint64_t word);
-  bool is_proven(std::uint32_t number, std::uint64_t word);
-  void distrust(std::uint32_t lane, std::uint64_t word);
+  bool take_covered() noexcept;
+  void take_covered(std::uint32_t number, std::uint64_t word) noexcept;
+  bool is_proven(std::uint32_t number, std::uint64_t word) noexcept;
+  void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.
@@ -116,7 +116,7 @@ class WorkerSession {
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;                         // a bit for every lane with ops
-  std::vector<detail::OpCall*> done_;                  // kept, so that there is no allocation per op
+  std::vector<detail::OpCall*> done_, rest_;           // have room for all from the start
   std::array<LaneOps, wire::kMaxLanes> lanes_before_;  // of those that this look has changed
   std::uint32_t changed_ = 0;                          // a bit for each
   std::optional<Error> lie_;

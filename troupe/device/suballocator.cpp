@@ -13,6 +13,7 @@ static_assert(op::kMaxChunkBytes / kVaultAlignment <= std::uint64_t{1} << 35, "t
 Suballocator::Suballocator(std::uint64_t size_bytes) : size_(size_bytes / kVaultAlignment) {
   TROUPE_ASSERT(size_bytes > 0 && size_bytes % kVaultAlignment == 0 && size_bytes <= op::kMaxChunkBytes,
                 "a chunk is a whole number of granules and has an address for each byte");
+  nodes_.reserve(2);  // the first piece is found without memory
   heads_.assign((class_of(size_).level + std::size_t{1}) * kSteps, kNone);
   const std::uint32_t all = new_node();
   nodes_[all].size = size_;
@@ -56,9 +57,10 @@ std::optional<Suballocator::Piece> Suballocator::allocate(std::uint64_t size_byt
   const std::uint64_t size = round_up(size_bytes, kVaultAlignment) / kVaultAlignment;
   const std::uint32_t found = find(size);
   if (found == kNone) return std::nullopt;
+  const bool is_split = nodes_[found].size > size;
+  const std::uint32_t rest = is_split ? new_node() : kNone;  // may move the nodes, and may find no memory
   unlink(found);
-  if (nodes_[found].size > size) {
-    const std::uint32_t rest = new_node();  // may move the nodes
+  if (is_split) {
     Node& node = nodes_[found];
     nodes_[rest].offset = node.offset + size;
     nodes_[rest].size = node.size - size;

@@ -1,6 +1,7 @@
 #include "troupe/device/vault.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "troupe/core/assert.hpp"
@@ -41,16 +42,28 @@ Vault::Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> sour
 }
 
 Vault::~Vault() {
-  trim();
+  try {
+    trim();
+  } catch (const std::bad_alloc&) {  // the chunks go with their table
+  }
   forget_quick();  // when it was closed before, and so not trimmed
   while (idle_) delete std::exchange(idle_, idle_->next_idle_);
 }
 
 Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
+  try {
+    return find_or_make(size_bytes);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::out_of_memory);
+  }
+}
+
+Result<IntrusivePtr<VaultBlock>> Vault::find_or_make(std::uint64_t size_bytes) {
   std::optional<ChunkPiece> place;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return stopped();
+    if (!idle_) keep_idle(*new VaultBlock);  // before there is a place for it: then there may be no memory
     if (size_bytes == 0) return new_block(nullptr, 0);
     if (IntrusivePtr<VaultBlock> quick = quick_block(size_bytes)) return quick;
     if (size_bytes <= usual_bytes_) place = find_place(round_up(size_bytes, kVaultAlignment), Search::usual_chunks);
@@ -84,9 +97,13 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate_own_chunk(std::uint64_t size_by
 }
 
 Result<IntrusivePtr<VaultBlock>> Vault::committed_block(std::uint64_t size_bytes, const ChunkPiece& place) {
-  const Result<void> committed = commit(place);
+  Result<void> committed = commit(place);
   const std::lock_guard lock(mutex_);
-  if (committed) return new_block(&place, size_bytes);
+  try {
+    if (committed) return new_block(&place, size_bytes);
+  } catch (const std::bad_alloc&) {
+    committed = fail(ErrorKind::out_of_memory);
+  }
   leave_place(place.slot, place.piece);
   return fail(committed.error());
 }
@@ -134,8 +151,13 @@ Result<Vault::ChunkPiece> Vault::make_chunk(std::uint64_t bytes, std::uint64_t w
                 "there are " + std::to_string(op::kMaxChunks) + " chunks, the most there can be");
   const ChunkSource::Chunk chunk = TROUPE_TRY(source_->make(chunk_bytes));
   TROUPE_ASSERT(chunk.id < op::kMaxChunks, "a chunk's number is below kMaxChunks");
-  const std::lock_guard lock(mutex_);
-  return add_chunk(chunk, chunk_bytes, bytes, use);
+  try {
+    const std::lock_guard lock(mutex_);
+    return add_chunk(chunk, chunk_bytes, bytes, use);
+  } catch (const std::bad_alloc&) {
+    source_->drop(chunk.id);
+    return fail(ErrorKind::out_of_memory);
+  }
 }
 
 Vault::ChunkPiece Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk_bytes, std::uint64_t bytes,
@@ -223,6 +245,7 @@ bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
 /// Those made for one block or for large ones first: what is kept should serve many.
 std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
+  if (empty_bytes_ > keep_bytes || own_empty_ > 0) removed.reserve(chunks_.size());
   const auto remove = [&](std::unique_ptr<ChunkState>& chunk) {
     --stats_.chunks;
     stats_.reserved_bytes -= chunk->pieces.size_bytes();
@@ -334,8 +357,11 @@ void Vault::take_back(VaultBlock& block) noexcept {
     if (closed_ || !has_empty_chunks_to_spare()) return;
   }
   // Whoever holds `growth_` looks for empty chunks when it is done.
-  if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)
-    give_back_empty_chunks(keep_empty_bytes_);
+  try {
+    if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)
+      give_back_empty_chunks(keep_empty_bytes_);
+  } catch (const std::bad_alloc&) {  // the next one gives them back
+  }
 }
 
 VaultStats Vault::stats() const {

@@ -143,6 +143,7 @@ class Vault : public RefCounted {
   bool give_back_empty_chunks(std::uint64_t keep_bytes);
 
   // These need neither.
+  Result<IntrusivePtr<VaultBlock>> find_or_make(std::uint64_t size_bytes);
   Result<IntrusivePtr<VaultBlock>> allocate_slowly(std::uint64_t size_bytes, std::optional<ChunkPiece> place);
   Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
   Unexpected stopped() const;

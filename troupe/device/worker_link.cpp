@@ -15,7 +15,12 @@ namespace troupe::inline v0 {
 namespace {
 
 constexpr int kSocketInWorker = 3;
+/// A longer line becomes several.
 constexpr std::size_t kMaxPrintedLine = 4096;
+/// What is read of a worker's print at a time, before others have their turn.
+constexpr std::size_t kPrintedStepBytes = 16 * 1024;
+/// A pipe holds 64 KiB. More comes after a worker's end only from processes that it has left behind.
+constexpr int kLastPrintedSteps = 64;
 /// How long a worker thread gets to end before it is left behind.
 constexpr Duration kThreadPatience = std::chrono::seconds(2);
 
@@ -33,8 +38,12 @@ struct WorkerLink::ThreadState {
   std::atomic<std::uint32_t> ended{0};
 };
 
-WorkerLink::WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, LogSink log)
-    : number_(number), channel_(std::move(channel)), socket_(std::move(socket)), log_(std::move(log)) {}
+WorkerLink::WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, const WorkerSetup& setup)
+    : number_(number),
+      channel_(std::move(channel)),
+      socket_(std::move(socket)),
+      log_(setup.log),
+      log_queue_(setup.printed) {}
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, const WorkerSetup& setup,
                                                       const wire::SharedBells& bells) {
@@ -55,7 +64,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .readable_paths = setup.readable_paths,
                           .writable_paths = setup.writable_paths};
   TROUPE_TRY(wire::send(socket, wire::ToWorker(hello), descriptors));
-  std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup.log));
+  std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup));
   TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
                                                    : link->start_thread(std::move(their_end)));
   return link;
@@ -81,6 +90,9 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
     options.inherits_environment = false;
   }
   child_.emplace(TROUPE_TRY(wire::Child::spawn(options)));
+  name_ = "worker-" + std::to_string(pid());
+  partial_line_.reserve(kMaxPrintedLine);
+  speaker_ = log_queue_->add_speaker(name_);
   return {};
 }
 
@@ -90,6 +102,8 @@ Result<void> WorkerLink::start_thread(wire::Descriptor their_end) {
                 "Isolation::thread needs the backends in this program: link the CMake target troupe::thread, too, "
                 "which a static build of Troupe has");
   thread_ = std::make_shared<ThreadState>();
+  name_ = "worker-0";
+  speaker_ = log_queue_->add_speaker(name_);
   try {
     std::thread([state = thread_, log = log_, end = std::move(their_end)]() mutable {
       pthread_setname_np(pthread_self(), "troupe-worker");
@@ -110,7 +124,7 @@ WorkerLink::~WorkerLink() {
   while (thread_->ended.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
     futex_wait(thread_->ended, 0, until);
   if (thread_->ended.load(std::memory_order_acquire) == 0)
-    print_line("troupe:error:a worker thread does not end and is left behind");
+    log_queue_->say(*speaker_, LogLevel::error, name_, "a worker thread does not end and is left behind");
 }
 
 int WorkerLink::end_descriptor() const noexcept { return child_ ? child_->pidfd().get() : -1; }
@@ -131,37 +145,52 @@ std::optional<Error> WorkerLink::last_error() const {
   return wire::read_last_error(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
 }
 
-bool WorkerLink::read_printed() {
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t size = read(printed_.get(), buffer.data(), buffer.size());
-    if (size < 0) return errno == EAGAIN || errno == EINTR;
-    if (size == 0) break;
-    partial_line_.append(buffer.data(), static_cast<std::size_t>(size));
-    for (std::size_t end;
-         (end = partial_line_.find('\n')) != std::string::npos || partial_line_.size() > kMaxPrintedLine;) {
-      end = std::min(end, kMaxPrintedLine);
-      print_line(std::string_view(partial_line_).substr(0, end));
-      partial_line_.erase(0, end + 1);
-    }
-  }
-  if (!partial_line_.empty()) print_line(partial_line_);
-  partial_line_.clear();
-  return false;
+// ---- what it prints ----
+
+bool WorkerLink::read_printed() noexcept {
+  std::array<char, kPrintedStepBytes> buffer;
+  const ssize_t size = read(printed_.get(), buffer.data(), buffer.size());
+  if (size < 0) return errno == EAGAIN || errno == EINTR;
+  take_printed({buffer.data(), static_cast<std::size_t>(size)});
+  if (size == 0) print_line();
+  return size > 0;
 }
 
-void WorkerLink::print_line(std::string_view line) const {
-  if (!log_ || line.empty()) return;
+void WorkerLink::read_last_printed() noexcept {
+  int left = kLastPrintedSteps;
+  while (left-- > 0 && read_printed()) {
+  }
+  print_line();
+}
+
+void WorkerLink::take_printed(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t room = kMaxPrintedLine - partial_line_.size();
+    const std::size_t end = text.find('\n');
+    const std::size_t taken = std::min({end, room, text.size()});
+    partial_line_ += text.substr(0, taken);
+    text.remove_prefix(taken);
+    const bool is_complete = !text.empty();
+    if (!is_complete) return;
+    if (text.front() == '\n') text.remove_prefix(1);
+    print_line();
+  }
+}
+
+void WorkerLink::print_line() noexcept {
+  std::string_view line = partial_line_;
   LogLevel level = LogLevel::info;
+  constexpr std::string_view kOurs = "troupe:";  // a line of the worker itself: "troupe:warning:..."
   for (const LogLevel candidate : {LogLevel::debug, LogLevel::info, LogLevel::warning, LogLevel::error}) {
-    const std::string prefix = "troupe:" + std::string(name(candidate)) + ":";
-    if (!line.starts_with(prefix)) continue;
+    if (!line.starts_with(kOurs)) break;
+    const std::string_view rest = line.substr(kOurs.size());
+    if (!rest.starts_with(name(candidate)) || !rest.substr(name(candidate).size()).starts_with(':')) continue;
     level = candidate;
-    line.remove_prefix(prefix.size());
+    line = rest.substr(name(candidate).size() + 1);
     break;
   }
-  const std::string source = "worker-" + std::to_string(child_ ? child_->pid() : 0);
-  log_({.level = level, .time = std::chrono::steady_clock::now(), .source = source, .message = line});
+  if (!line.empty()) log_queue_->say(*speaker_, level, name_, line);
+  partial_line_.clear();
 }
 
 }  // namespace troupe::inline v0

@@ -11,6 +11,7 @@
 
 #include "troupe/core/log.hpp"
 #include "troupe/device/device_options.hpp"
+#include "troupe/device/log_queue.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/child.hpp"
 #include "troupe/wire/protocol.hpp"
@@ -31,7 +32,8 @@ struct WorkerSetup {
   std::vector<std::string> environment;  // all of it, unless there is no sandbox
   std::vector<std::string> readable_paths;
   std::vector<std::string> writable_paths;
-  LogSink log;
+  LogSink log;                  // for Isolation::thread: the worker logs itself
+  LogQueue* printed = nullptr;  // takes what a process prints
 };
 
 class WorkerLink {
@@ -52,8 +54,11 @@ class WorkerLink {
   int end_descriptor() const noexcept;
   /// Readable when the worker has printed something; -1 for a thread.
   int print_descriptor() const noexcept { return printed_.get(); }
-  /// Hands what the worker has printed since to the log, line by line. False when it will print no more.
-  bool read_printed();
+  /// Hands some of what the worker has printed since to the log, line by line, and never waits for it. False when it
+  /// will print no more. Needs no memory.
+  bool read_printed() noexcept;
+  /// The same with all that is there, once it has ended.
+  void read_last_printed() noexcept;
 
   /// False for a thread: it cannot be killed.
   bool kill() noexcept;
@@ -65,11 +70,12 @@ class WorkerLink {
   std::optional<Error> last_error() const;
 
  private:
-  WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, LogSink log);
+  WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, const WorkerSetup& setup);
 
   Result<void> start_process(const WorkerSetup& setup, wire::Descriptor their_end);
   Result<void> start_thread(wire::Descriptor their_end);
-  void print_line(std::string_view line) const;
+  void take_printed(std::string_view text) noexcept;
+  void print_line() noexcept;
 
   const std::uint32_t number_;
   wire::Channel channel_;
@@ -77,7 +83,10 @@ class WorkerLink {
   LogSink log_;
   std::optional<wire::Child> child_;
   wire::Descriptor printed_;
-  std::string partial_line_;
+  LogQueue* const log_queue_;
+  std::shared_ptr<LogQueue::Speaker> speaker_;  // shared with the queue
+  std::string name_;                            // in the log
+  std::string partial_line_;                    // has room for the longest from the start
   struct ThreadState;
   std::shared_ptr<ThreadState> thread_;  // shared with the thread, which may outlive us
 };

@@ -109,14 +109,18 @@ std::uint16_t Channel::write_reply(Position position, std::uint64_t units, const
   const std::size_t room = units * kUnitBytes - kTextOffset;
   const ErrorOrigin& origin = error.origin();
   const std::string_view library = std::string_view(origin.library).substr(0, kMaxLibraryBytes);
-  std::string message(error.message().substr(0, std::numeric_limits<std::uint16_t>::max()));
+  std::string_view message = error.message().substr(0, std::numeric_limits<std::uint16_t>::max());
+  std::string_view cut;  // what stands for the rest of the message
   std::string_view op = std::string_view(origin.op).substr(0, kMaxOpNameBytes);
   if (library.size() + op.size() + message.size() > room) op = {};
-  if (library.size() + message.size() > room) message.replace(room - library.size() - 3, std::string::npos, "...");
+  if (library.size() + message.size() > room) {
+    cut = "...";
+    message = message.substr(0, room - library.size() - cut.size());
+  }
   std::byte* to = reinterpret_cast<std::byte*>(&out) + kTextOffset;
-  for (const std::string_view text : {library, op, std::string_view(message)})
+  for (const std::string_view text : {library, op, message, cut})
     to = std::ranges::copy(std::as_bytes(std::span(text)), to).out;
-  out.message_bytes = static_cast<std::uint16_t>(message.size());
+  out.message_bytes = static_cast<std::uint16_t>(message.size() + cut.size());
   out.library_bytes = static_cast<std::uint8_t>(library.size());
   out.op_bytes = static_cast<std::uint8_t>(op.size());
   out.native_code = origin.native_code;
@@ -128,15 +132,17 @@ std::uint16_t Channel::write_reply(Position position, std::uint64_t units, const
 std::unique_ptr<Channel::Failure> Channel::copy_failure(Position position, std::uint64_t units) {
   std::vector<std::byte> copy(units * kUnitBytes);
   std::memcpy(copy.data(), &reply(position), copy.size());
-  for (std::uint64_t i = 0; i < units; ++i) reply(position + i).error_kind_plus_one = 0;
   Reply head;
   std::memcpy(&head, copy.data(), sizeof head);
   if (head.error_kind_plus_one == 0) head.error_kind_plus_one = 1;  // it was not a moment ago
   const std::span<const std::byte> said =
       std::span<const std::byte>(copy).first(std::min(copy.size(), reply_bytes(head)));
   const std::string_view text(reinterpret_cast<const char*>(said.data()) + kTextOffset, said.size() - kTextOffset);
-  return std::make_unique<Failure>(
+  auto failure = std::make_unique<Failure>(
       Failure{.error = error_of(head, text), .had_begun = head.had_begun != 0, .proof = proof_of(position, said)});
+  for (std::uint64_t i = 0; i < units; ++i)
+    reply(position + i).error_kind_plus_one = 0;  // when nothing can fail any more
+  return failure;
 }
 
 Result<SharedBells> SharedBells::create() {

@@ -125,10 +125,12 @@ Result<Message> Socket::receive() {
 }
 
 Result<std::optional<Message>> Socket::try_receive() {
-  std::array<std::byte, kMaxMessageBytes> buffer;
+  Message message;  // has its memory before there is a message to lose
+  message.bytes.resize(kMaxMessageBytes);
+  message.descriptors.reserve(kMaxDescriptors);
   ControlBuffer control;
   for (;;) {
-    iovec bytes{.iov_base = buffer.data(), .iov_len = buffer.size()};
+    iovec bytes{.iov_base = message.bytes.data(), .iov_len = message.bytes.size()};
     msghdr header{};
     header.msg_iov = &bytes;
     header.msg_iovlen = 1;
@@ -145,8 +147,7 @@ Result<std::optional<Message>> Socket::try_receive() {
     ReceivedDescriptors received = take_descriptors(header);
     TROUPE_TRY(check_whole(header, received.count));
     if (size == 0) return peer_is_gone();
-    Message message;
-    message.bytes.assign(buffer.begin(), buffer.begin() + size);
+    message.bytes.resize(static_cast<std::size_t>(size));
     message.descriptors.assign(std::make_move_iterator(received.owned.begin()),
                                std::make_move_iterator(received.owned.begin() + received.count));
     return message;

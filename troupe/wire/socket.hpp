@@ -40,7 +40,7 @@ class Socket {
 
   /// The next message; waits for it. `stopped` when the peer has closed and everything it sent has been received.
   /// A message that breaks the limits is dropped, with its descriptors, as `invalid_argument`; one whose descriptors
-  /// this process has no room for as `out_of_memory`.
+  /// this process has no room for as `out_of_memory`. `std::bad_alloc` leaves the message where it is.
   Result<Message> receive();
   /// The same without waiting; nothing when nothing is there.
   Result<std::optional<Message>> try_receive();

@@ -1,0 +1,70 @@
+// A process that has run out of descriptors or of address space: typed errors, nothing that hangs or aborts, and all is
+// well again when there are some again.
+#include "troupe/device/device_fixture.test.hpp"
+#include "troupe/device/low_limit.test.hpp"
+
+namespace troupe {
+namespace {
+
+class Limits : public DeviceTest {};
+
+/// So few that no new one can be had. Those that are open stay.
+constexpr rlim_t kHardlyAnyDescriptors = 4;
+constexpr std::int64_t kManyElements = 64 << 20;  // more than a chunk that is there
+
+TEST_F(Limits, a_device_serves_and_recovers_when_there_are_no_descriptors) {
+  const Device device = open();
+  const Array<float> array = filled(device, {16}, 3.0f);
+  EXPECT_TRUE(all_equal(device, array, 3.0f)) << "the memory to read into is there from now on";
+  {
+    const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+    EXPECT_TRUE(all_equal(device, array, 3.0f));
+    kill_worker(device);  // the standby takes over, and no other can be started
+    EXPECT_TRUE(all_equal(device, array, 3.0f));
+    eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
+    EXPECT_TRUE(all_equal(device, array, 3.0f)) << "it serves without a standby";
+  }
+  kill_worker(device);  // before or after there is a standby again
+  EXPECT_TRUE(all_equal(device, array, 3.0f));
+}
+
+TEST_F(Limits, a_device_without_a_worker_waits_until_there_are_descriptors) {
+  const Device device = open();
+  const Array<float> array = filled(device, {16}, 3.0f);
+  const std::int64_t before = device.generation();
+  {
+    const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+    kill_worker(device);
+    eventually([&] { return device.kill_worker(); });
+    eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
+    const Result<void> end = device.fill(array, 4.0f).deadline(std::chrono::milliseconds(200)).get();
+    EXPECT_EQ(kind_of(end), ErrorKind::deadline_exceeded) << "whoever waits for a worker may limit that";
+  }
+  EXPECT_TRUE(device.fill(array, 5.0f).get());
+  EXPECT_TRUE(all_equal(device, array, 5.0f));
+  EXPECT_GT(device.generation(), before + 1);
+}
+
+TEST_F(Limits, new_memory_without_descriptors_is_an_error_and_comes_later) {
+  const Device device = open();
+  {
+    const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(kind_of(device.array<float>({kManyElements})), ErrorKind::out_of_memory);
+      EXPECT_EQ(kind_of(device.host_array<float>({kManyElements})), ErrorKind::out_of_memory);
+    }
+  }
+  EXPECT_TRUE(device.array<float>({kManyElements}));
+  EXPECT_TRUE(device.host_array<float>({kManyElements}));
+}
+
+TEST_F(Limits, opening_and_closing_a_device_without_descriptors_ends) {
+  Device device = open();
+  const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+  EXPECT_EQ(kind_of(system.device("host")), ErrorKind::out_of_memory);
+  device.close();
+  EXPECT_EQ(kind_of(device.nop().get()), ErrorKind::stopped);
+}
+
+}  // namespace
+}  // namespace troupe
