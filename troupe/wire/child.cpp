@@ -23,6 +23,9 @@ namespace {
 
 /// How long a keeper may take for its last words, or for its end, before it is killed: it waits for stragglers itself.
 constexpr Duration kKeeperPatience = std::chrono::milliseconds(2 * kStragglerPatienceMs);
+/// How long the destructor waits for the end of a child that it has killed: one that hangs in the kernel is left
+/// behind.
+constexpr int kEndPatienceMs = 10'000;
 constexpr Duration kLookAgain = std::chrono::milliseconds(1);
 
 struct Unmap {
@@ -151,6 +154,10 @@ class Child::Life {
   ~Life() {
     if (getpid() != app_) return;  // a fork of the app ends: the child is not its own
     kill(SIGKILL);
+    if (!end_ && child_ && !wait_readable({child_.get()}, kEndPatienceMs)) {
+      (void)memory_.release();  // the keeper uses it until the kernel lets go of the child
+      return;
+    }
     wait(true);
     wait_for_keeper();
   }

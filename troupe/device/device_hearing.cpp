@@ -1,0 +1,141 @@
+// What workers say, and when they say nothing: their messages, hang-ups and signs of life, and their answers to seals.
+#include <utility>
+
+#include "troupe/core/without_memory.hpp"
+#include "troupe/device/device_context.hpp"
+
+namespace troupe::inline v0 {
+namespace {
+
+/// How long a worker may take to end after it has said that it does, or has hung up.
+constexpr Duration kHangUpPatience = std::chrono::seconds(1);
+/// How often workers are looked at for signs of life.
+constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
+
+}  // namespace
+
+// ---- messages ----
+
+void DeviceContext::listen_to(std::uint32_t worker) {
+  device_->loop().listen_again(crew_->members.at(worker).link->socket().descriptor());
+}
+
+void DeviceContext::spoke(Spoke message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end()) return;
+  CrewMember& member = found->second;
+  Result<std::optional<wire::Message>> received = member.link->socket().try_receive();
+  if (!received && received.error().kind() == ErrorKind::stopped) {
+    // It has hung up. A process is about to be reaped, or is made to; a thread has ended with this.
+    if (member.link->pid() == 0) return reaped(message.worker, {});
+    (void)self_.after(kHangUpPatience, HungUp{message.worker, member.link->pid()});
+    return;
+  }
+  listen_to(message.worker);
+  if (!received) {
+    // Without a free descriptor, what it sent is lost: whoever waits for it is told.
+    if (received.error().kind() == ErrorKind::out_of_memory)
+      return device_->chunks().answer_lost(member.link->socket(), received.error());
+    return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
+                         return "the worker's message cannot be received: " + received.error().to_string();
+                       }));
+  }
+  if (!*received) return;
+  if (const std::optional<Error> wrong = hear(message.worker, member, **received)) kill_member(member, *wrong);
+}
+
+std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& member, wire::Message& message) {
+  Result<wire::ToApp> decoded = fail(ErrorKind::internal);
+  detail::await_memory([&] { decoded = wire::decode_to_app(message.bytes); });  // it is not said twice
+  if (!decoded && member.role != Role::starting)
+    return Error(ErrorKind::worker_crashed, "the worker said something that cannot be read");
+  if (!decoded) return Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
+  if (const auto* ready = std::get_if<wire::Ready>(&*decoded)) {
+    if (ready->version != wire::protocol_version())
+      return Error(ErrorKind::unsupported, "the worker is of another version: it is " + ready->version +
+                                               ", this program is " + wire::protocol_version());
+    if (member.role != Role::starting)
+      return Error(ErrorKind::worker_crashed, "the worker says twice that it is ready");
+    became_ready(worker);
+  } else if (const auto* refused = std::get_if<wire::Refused>(&*decoded)) {
+    return Error(refused->kind, refused->message);
+  } else if (const auto* poisoned = std::get_if<wire::Poisoned>(&*decoded)) {
+    (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is made to
+    serving_worker_dies(member, Error(poisoned->kind, poisoned->message),
+                        TimePoint(TimePoint::duration(poisoned->noticed)));
+  } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
+    device_->chunks().made(member.link->socket(), fail(detail::describe(none->kind, [&] { return none->message; })));
+  } else if (const auto* done = std::get_if<wire::ChunkProtected>(&*decoded)) {
+    crew_->seals.answered(member.link->socket(), done->id, done->read_only);
+    attend_seals();
+  } else if (message.descriptors.size() <= 1) {
+    device_->chunks().made(member.link->socket(),
+                           message.descriptors.empty() ? wire::Descriptor() : std::move(message.descriptors[0]));
+  } else {
+    return Error(ErrorKind::worker_crashed, "the worker sent descriptors that nobody asked for");
+  }
+  return std::nullopt;
+}
+
+void DeviceContext::hung_up(HungUp message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
+  kill_member(found->second, Error(ErrorKind::worker_crashed, "the worker hung up"));
+}
+
+// ---- silence ----
+
+void DeviceContext::look() {
+  look_again();
+  const Duration limit = device_->options().silence_limit;
+  for (auto& [number, member] : crew_->members) {
+    const std::uint32_t heartbeat = member.link->channel().status().heartbeat.load(std::memory_order_relaxed);
+    const bool has_begun = member.role != Role::starting || heartbeat != 0;  // before, it has `start_timeout`
+    if (member.link->pid() == 0 || member.role == Role::dying || !has_begun) continue;
+    const bool is_silent = std::exchange(member.heartbeat, heartbeat) == heartbeat;
+    member.silent_looks = is_silent ? member.silent_looks + 1 : 0;
+    // Counted in looks, not by the clock: if this process was stopped, too, nobody is to blame.
+    if (member.silent_looks * kLookPeriod < limit) continue;
+    member.silent_looks = 0;
+    return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
+                         return "worker " + std::to_string(member.link->pid()) + " gave no sign of life for " +
+                                to_string(limit) + ": it was stopped, or the machine stands still";
+                       }));
+  }
+}
+
+void DeviceContext::look_again() {
+  if (device_->options().silence_limit.count() > 0) (void)self_.after(kLookPeriod, Look{});
+}
+
+// ---- sealing ----
+
+void DeviceContext::protect(SealRequest request) {
+  if (auto call = request.take_if_again()) return device_->engine().submit(std::move(call));
+  detail::await_memory([&] { crew_->seals.add(std::move(request)); });
+  attend_seals();
+}
+
+void DeviceContext::attend_seals() {
+  const std::uint64_t before = crew_->seals.under_way();
+  crew_->seals.attend(device_->chunks());
+  if (const std::uint64_t now = crew_->seals.under_way(); now != 0 && now != before)
+    (void)self_.after(kSealPatience, SealIsLate{now});
+}
+
+void DeviceContext::seal_is_late(SealIsLate message) {
+  if (crew_->seals.under_way() != message.which) return;
+  const Error why(ErrorKind::timeout, "the worker did not seal or unseal memory within " + to_string(kSealPatience));
+  CrewMember* serving = nullptr;
+  for (auto& [number, member] : crew_->members) {
+    if (member.role == Role::dying || !crew_->seals.waits_for(member.link->socket())) continue;
+    if (member.role == Role::active)
+      serving = &member;
+    else
+      kill_member(member, why);
+  }
+  (void)self_.after(kSealPatience, SealIsLate{message.which});  // for those that are dying now
+  if (serving) kill_member(*serving, why);                      // the last, since another instance goes on from there
+}
+
+}  // namespace troupe::inline v0
