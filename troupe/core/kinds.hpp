@@ -20,6 +20,14 @@ enum class CompletionPolicy : std::uint8_t {
   kLast = blocking,
 };
 
+/// What a worker process may do besides computing. docs/security.md says what each level guarantees, and what not.
+enum class Sandbox : std::uint8_t {
+  none,      // whatever the app may do
+  standard,  // not look into other processes, gain rights, read the app's input or its secret variables
+  strict,    // also no network, no processes of its own, and no files but those that are named
+  kLast = strict,
+};
+
 namespace detail {
 
 /// A number that arrays are multiplied by: real, or complex for complex arrays. Real factors suit every type; the
@@ -115,6 +123,10 @@ constexpr bool takes_complex(Reduction kind) noexcept { return kind <= Reduction
 }  // namespace detail
 
 /// As spelled above.
+constexpr std::string_view name(Sandbox level) noexcept {
+  constexpr std::array<std::string_view, 3> kNames{"none", "standard", "strict"};
+  return kNames[static_cast<std::size_t>(level)];
+}
 constexpr std::string_view name(Unary kind) noexcept {
   constexpr std::array<std::string_view, 26> kNames{
       "identity", "neg",     "conj", "square", "sqrt",     "rsqrt", "reciprocal", "exp",  "log",

@@ -12,7 +12,6 @@
 #include "troupe/actor/supervision.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/kinds.hpp"
-#include "troupe/core/sandbox.hpp"
 #include "troupe/op/families.hpp"
 
 #pragma GCC visibility push(default)

@@ -9,7 +9,6 @@
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/core/sandbox.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
 #include "troupe/wire/socket.hpp"

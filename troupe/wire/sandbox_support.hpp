@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "troupe/core/sandbox.hpp"
+#include "troupe/core/kinds.hpp"
 
 namespace troupe::inline v0::wire {
 

@@ -8,7 +8,7 @@
 
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/core/sandbox.hpp"
+#include "troupe/core/kinds.hpp"
 
 namespace troupe::worker {
 
