@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "troupe/core/kinds.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/core/kinds.hpp"
 
 namespace troupe::worker {
 

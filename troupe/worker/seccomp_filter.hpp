@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "troupe/core/result.hpp"
 #include "troupe/core/kinds.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::worker {
 
