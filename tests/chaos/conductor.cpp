@@ -1,6 +1,7 @@
 #include "tests/chaos/conductor.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "tests/chaos/processes.hpp"
 
@@ -18,6 +19,8 @@ constexpr auto kPatienceForSpare = 30s;
 /// so waiting costs no run more than this for each fault.
 constexpr auto kLookForCalm = 5ms;
 constexpr auto kPace = 1s;
+/// Less than the device waits for a sign of life.
+constexpr std::uint32_t kLongestPauseMs = 500;
 /// For the one that is started in the place of a spare that was killed.
 constexpr int kLooksForNew = 1000;
 
@@ -43,14 +46,17 @@ bool Conductor::wait_for_calm(std::chrono::steady_clock::time_point until) {
 }
 
 bool Conductor::carry_out(const Fault& fault) {
-  if (!is_kill(fault.kind)) {
+  if (!is_kill(fault.kind) && !is_stop(fault.kind)) {
     while (hands_.under_way() >= kMaxUnderWay)
       if (!scene_.progress.wait_for(kLookAgain)) return false;
     hands_.commit(fault);
     return true;
   }
   for (const auto until = now() + kPatienceForSpare; now() < until;) {
-    if (fault.kind == FaultKind::kill_starting ? kill_one_that_starts(fault) : kill(fault)) {
+    const bool is_done = fault.kind == FaultKind::kill_starting ? kill_one_that_starts(fault)
+                         : is_stop(fault.kind)                  ? stop(fault)
+                                                                : kill(fault);
+    if (is_done) {
       scene_.ledger.injected(fault.kind);
       return true;
     }
@@ -69,6 +75,15 @@ int Conductor::find_spare(std::uint32_t pick) const {
 bool Conductor::kill(const Fault& fault) {
   const int pid = fault.kind == FaultKind::kill_active ? scene_.device.worker_pid() : find_spare(fault.pick);
   return pid > 0 && kill_worker(pid);
+}
+
+bool Conductor::stop(const Fault& fault) {
+  const int pid = fault.kind == FaultKind::stop_spare ? find_spare(fault.pick) : scene_.device.worker_pid();
+  if (pid <= 0 || !signal_worker(pid, SIGSTOP)) return false;
+  if (fault.kind != FaultKind::pause_active) return true;
+  (void)scene_.progress.wait_for(std::chrono::milliseconds(fault.pick % kLongestPauseMs));
+  signal_worker(pid, SIGCONT);  // if it was not replaced meanwhile
+  return true;
 }
 
 bool Conductor::kill_one_that_starts(const Fault& fault) {

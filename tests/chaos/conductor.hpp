@@ -26,6 +26,7 @@ class Conductor {
   bool wait_for_calm(std::chrono::steady_clock::time_point until);
   bool carry_out(const Fault& fault);
   bool kill(const Fault& fault);
+  bool stop(const Fault& fault);
   bool kill_one_that_starts(const Fault& fault);
   /// A live worker that does not serve; 0 when there is none.
   int find_spare(std::uint32_t pick) const;

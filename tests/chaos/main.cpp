@@ -132,7 +132,8 @@ struct Performance {
 Performance perform(System& system, const Plan& plan, const Options& options, Ledger& ledger) {
   const DeviceOptions device_options{.vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .host_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
-                                     .max_restarts = 1'000'000};
+                                     .max_restarts = 1'000'000,
+                                     .silence_limit = 1s};
   Scene scene(value(system.device(options.device, device_options)), plan, ledger);
   const Performance performance{.device = scene.device.info(), .ran_out_of_time = play(system, scene, options)};
   scene.check_shared_arrays();

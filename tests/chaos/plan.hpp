@@ -83,14 +83,21 @@ enum class FaultKind : std::uint8_t {
   misaligned,
   trap,
   device_assert,
-  hang  // with a deadline
+  hang,  // with a deadline
+  // A worker is stopped; nobody is told.
+  stop_active,  // for good
+  stop_spare,
+  pause_active,  // and goes on after a moment
 };
-inline constexpr int kFaultKinds = 20;
+inline constexpr int kFaultKinds = 23;
 std::string_view name(FaultKind kind) noexcept;
 constexpr bool is_kill(FaultKind kind) noexcept {
   return FaultKind::kill_active <= kind && kind <= FaultKind::kill_starting;
 }
-constexpr bool is_in_kernel(FaultKind kind) noexcept { return kind >= FaultKind::illegal_address; }
+constexpr bool is_in_kernel(FaultKind kind) noexcept {
+  return FaultKind::illegal_address <= kind && kind <= FaultKind::hang;
+}
+constexpr bool is_stop(FaultKind kind) noexcept { return kind >= FaultKind::stop_active; }
 constexpr bool has_deadline(FaultKind kind) noexcept {
   return kind == FaultKind::loop || kind == FaultKind::spin || kind == FaultKind::hang;
 }

@@ -81,16 +81,18 @@ std::vector<int> live_workers() {
   return pids;
 }
 
-bool kill_worker(int pid) {
+bool signal_worker(int pid, int signal) {
   // With the descriptor in hand the number cannot become another process's between the look and the kill.
   const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (descriptor < 0) return false;
   const std::vector<int> workers = live_workers();
   const bool is_ours = std::ranges::find(workers, pid) != workers.end();
-  const bool killed = is_ours && syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, nullptr, 0) == 0;
+  const bool sent = is_ours && syscall(SYS_pidfd_send_signal, descriptor, signal, nullptr, 0) == 0;
   close(descriptor);
-  return killed;
+  return sent;
 }
+
+bool kill_worker(int pid) { return signal_worker(pid, SIGKILL); }
 
 std::size_t open_descriptors() {
   std::size_t count = 0;

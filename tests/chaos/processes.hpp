@@ -22,7 +22,9 @@ struct Process {
 std::vector<Process> descendants();
 /// Those that are worker executables and have not ended, the youngest last.
 std::vector<int> live_workers();
-/// kill -9; false when the process is no live worker of ours any more.
+/// False when the process is no live worker of ours any more.
+bool signal_worker(int pid, int signal);
+/// kill -9, likewise.
 bool kill_worker(int pid);
 
 std::size_t open_descriptors();
