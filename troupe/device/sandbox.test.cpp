@@ -77,8 +77,6 @@ TEST_F(SandboxTest, without_one_a_worker_may_do_what_the_app_may) {
   EXPECT_EQ(attempt(device, "read_memory", bystander.pid()), EFAULT);
 }
 
-TEST_F(SandboxTest, is_on_unless_it_is_switched_off) { EXPECT_EQ(DeviceOptions{}.sandbox, Sandbox::standard); }
-
 TEST_F(SandboxTest, keeps_a_worker_out_of_other_processes) {
   const Bystander bystander;
   for (const Device& device : {open(), open_strict()})
