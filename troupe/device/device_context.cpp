@@ -32,18 +32,14 @@ void DeviceContext::guarded(const std::function<void()>& step) {
 
 void DeviceContext::started() {
   listen_for_nudges();
-  guarded([&] {
-    look_again();
-    attend();
-  });
+  guarded([&] { attend(); });
 }
 
 void DeviceContext::restarted(const Error&) {
   listen_for_nudges();
+  // Timers ended with the instance before.
+  crew_->start_is_delayed = crew_->will_look = false;
   guarded([&] {
-    // Timers ended with the instance before.
-    look_again();
-    crew_->start_is_delayed = false;
     if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
     for (const auto& [number, member] : crew_->members)
       if (member.role == Role::starting)
@@ -83,6 +79,7 @@ void DeviceContext::nudged() {
 
 void DeviceContext::attend() {
   if (crew_->closing || crew_->given_up) return;
+  look_again();
   Engine& engine = device_->engine();
   const std::optional<std::uint32_t> on_trial = engine.trial();
   const auto idle_standby = [&]() -> std::optional<std::uint32_t> {

@@ -48,6 +48,7 @@ struct Crew {
   bool given_up = false;  // no worker can be started
   bool closing = false;
   bool is_watched = false;  // the loop listens for nudges
+  bool will_look = false;   // for signs of life, soon
   bool lost_track = false;  // somebody may have spoken or ended, and no memory was left to attend to it
 };
 

@@ -46,22 +46,29 @@ void DeviceContext::spoke(Spoke message) {
 
 std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& member, wire::Message& message) {
   Result<wire::ToApp> decoded = fail(ErrorKind::internal);
-  detail::await_memory([&] { decoded = wire::decode_to_app(message.bytes); });  // it is not said twice
+  std::string our_version;
+  detail::await_memory([&] {  // it is not said twice
+    our_version = wire::protocol_version();
+    decoded = wire::decode_to_app(message.bytes);
+  });
   if (!decoded && member.role != Role::starting)
-    return Error(ErrorKind::worker_crashed, "the worker said something that cannot be read");
-  if (!decoded) return Error(ErrorKind::unsupported, "the worker's answer cannot be read: is it of another version?");
+    return detail::describe(ErrorKind::worker_crashed, [] { return "the worker said something that cannot be read"; });
+  if (!decoded)
+    return detail::describe(ErrorKind::unsupported,
+                            [] { return "the worker's answer cannot be read: is it of another version?"; });
   if (const auto* ready = std::get_if<wire::Ready>(&*decoded)) {
-    if (ready->version != wire::protocol_version())
-      return Error(ErrorKind::unsupported, "the worker is of another version: it is " + ready->version +
-                                               ", this program is " + wire::protocol_version());
+    if (ready->version != our_version)
+      return detail::describe(ErrorKind::unsupported, [&] {
+        return "the worker is of another version: it is " + ready->version + ", this program is " + our_version;
+      });
     if (member.role != Role::starting)
-      return Error(ErrorKind::worker_crashed, "the worker says twice that it is ready");
+      return detail::describe(ErrorKind::worker_crashed, [] { return "the worker says twice that it is ready"; });
     became_ready(worker);
   } else if (const auto* refused = std::get_if<wire::Refused>(&*decoded)) {
-    return Error(refused->kind, refused->message);
+    return detail::describe(refused->kind, [&] { return refused->message; });
   } else if (const auto* poisoned = std::get_if<wire::Poisoned>(&*decoded)) {
     (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is made to
-    serving_worker_dies(member, Error(poisoned->kind, poisoned->message),
+    serving_worker_dies(member, detail::describe(poisoned->kind, [&] { return poisoned->message; }),
                         TimePoint(TimePoint::duration(poisoned->noticed)));
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
     device_->chunks().made(member.link->socket(), fail(detail::describe(none->kind, [&] { return none->message; })));
@@ -72,7 +79,8 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
     device_->chunks().made(member.link->socket(),
                            message.descriptors.empty() ? wire::Descriptor() : std::move(message.descriptors[0]));
   } else {
-    return Error(ErrorKind::worker_crashed, "the worker sent descriptors that nobody asked for");
+    return detail::describe(ErrorKind::worker_crashed,
+                            [] { return "the worker sent descriptors that nobody asked for"; });
   }
   return std::nullopt;
 }
@@ -80,12 +88,13 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
 void DeviceContext::hung_up(HungUp message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
-  kill_member(found->second, Error(ErrorKind::worker_crashed, "the worker hung up"));
+  kill_member(found->second, detail::describe(ErrorKind::worker_crashed, [] { return "the worker hung up"; }));
 }
 
 // ---- silence ----
 
 void DeviceContext::look() {
+  crew_->will_look = false;
   look_again();
   const Duration limit = device_->options().silence_limit;
   for (auto& [number, member] : crew_->members) {
@@ -105,7 +114,8 @@ void DeviceContext::look() {
 }
 
 void DeviceContext::look_again() {
-  if (device_->options().silence_limit.count() > 0) (void)self_.after(kLookPeriod, Look{});
+  if (crew_->will_look || device_->options().silence_limit.count() == 0) return;
+  crew_->will_look = self_.after(kLookPeriod, Look{}).has_value();
 }
 
 // ---- sealing ----
