@@ -14,7 +14,7 @@ namespace {
 
 /// Of a thousand allocations in threads that are not `spared`, so many fail.
 constinit std::atomic<std::uint32_t> failing_per_mille{0};
-constinit std::atomic<std::uint64_t> allocations{0};
+[[maybe_unused]] constinit std::atomic<std::uint64_t> allocations{0};
 constinit std::atomic<std::uint64_t> failures{0};
 constinit thread_local bool is_spared = false;
 
