@@ -6,7 +6,12 @@
 namespace troupe {
 namespace {
 
-class Limits : public DeviceTest {};
+class Limits : public DeviceTest {
+ protected:
+  void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "a sanitizer needs descriptors of its own to look at memory";
+  }
+};
 
 /// So few that no new one can be had. Those that are open stay.
 constexpr rlim_t kHardlyAnyDescriptors = 4;
