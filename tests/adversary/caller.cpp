@@ -54,9 +54,10 @@ void Caller::last_step() {
 
 /// Three arrays, three lanes: filled, copied by a plugin, copied again. Nobody waits in between.
 Result<void> Caller::copy_through_lanes(float number) {
-  if (Result<void> done = device_.fill(first_, number).submit(); !done) return done;
-  if (Result<void> done = device_.call_plugin(plugin_, "copy", {reads(first_), writes(second_)}).submit(); !done)
-    return done;
+  const Result<void> filled = device_.fill(first_, number).submit();
+  if (!filled) return std::unexpected(filled.error());
+  const Result<void> copied = device_.call_plugin(plugin_, "copy", {reads(first_), writes(second_)}).submit();
+  if (!copied) return std::unexpected(copied.error());
   return device_.copy(second_, third_).deadline(kLongest).get();
 }
 

@@ -32,11 +32,18 @@ std::vector<std::byte*> shared_memory(const std::string& name, std::size_t size)
   return found;
 }
 
-std::vector<wire::Status*> statuses() {
-  std::vector<wire::Status*> found;
-  for (std::byte* memory : shared_memory("troupe-status", sizeof(wire::Status)))
-    found.push_back(reinterpret_cast<wire::Status*>(memory));
-  return found;
+/// Does something with the status of each worker.
+void with_statuses(const auto& do_with) {
+  for (std::byte* memory : shared_memory("troupe-status", sizeof(wire::Status))) {
+    do_with(*reinterpret_cast<wire::Status*>(memory));
+    munmap(memory, sizeof(wire::Status));
+  }
+}
+
+void with_lanes(const auto& do_with) {
+  with_statuses([&](wire::Status& status) {
+    for (wire::LaneStatus& lane : status.lanes) do_with(lane);
+  });
 }
 
 class Adversary : public DeviceTest {
@@ -55,6 +62,16 @@ class Adversary : public DeviceTest {
     }
     return found;
   }
+  /// Returns when it stands still: a signal takes a moment to arrive.
+  static void stop(int pid) {
+    ASSERT_GT(pid, 0);
+    ASSERT_EQ(kill(pid, SIGSTOP), 0);
+    eventually([&] {
+      std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+      std::string number, name, state;
+      return file >> number >> name >> state && state == "T";
+    });
+  }
   static void wait_for_standby() {
     eventually([] { return workers().size() == 2 && count_of_live() == 2; });
   }
@@ -70,10 +87,7 @@ class Adversary : public DeviceTest {
   /// Those that have given a sign of life.
   static int count_of_live() {
     int live = 0;
-    for (wire::Status* status : statuses()) {
-      live += status->heartbeat.load() != 0;
-      munmap(status, sizeof(wire::Status));
-    }
+    with_statuses([&](wire::Status& status) { live += status.heartbeat.load() != 0; });
     return live;
   }
   /// A worker's parent is its keeper, whose parent we are.
@@ -98,14 +112,13 @@ TEST_F(Adversary, a_timeline_that_is_ahead_gives_no_value_for_an_op_that_did_not
   const Array<float> array = filled(device, {100}, 1.0f);
   wait_for_standby();
   const int pid = device.worker_pid();
-  ASSERT_EQ(kill(pid, SIGSTOP), 0);  // so that it runs nothing
+  stop(pid);  // so that it runs nothing
   std::jthread liar([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      for (wire::Status* status : statuses())
-        for (wire::LaneStatus& lane : status->lanes) {
-          const std::uint64_t word = lane.timeline.load();
-          if (word != 0 && device.worker_pid() == pid) lane.timeline.store(word + (std::uint64_t{1} << 32));
-        }
+      with_lanes([&](wire::LaneStatus& lane) {
+        const std::uint64_t word = lane.timeline.load();
+        if (word != 0 && device.worker_pid() == pid) lane.timeline.store(word + (std::uint64_t{1} << 32));
+      });
       std::this_thread::yield();
     }
   });
@@ -120,8 +133,7 @@ TEST_F(Adversary, a_timeline_that_is_ahead_gives_no_value_for_an_op_that_did_not
 TEST_F(Adversary, a_timeline_that_is_behind_costs_its_worker_and_no_deadline) {
   const Device device = open();
   const Array<float> array = filled(device, {100}, 1.0f);
-  for (wire::Status* status : statuses())
-    for (wire::LaneStatus& lane : status->lanes) lane.timeline.store(0), lane.begun.store(0);
+  with_lanes([](wire::LaneStatus& lane) { lane.timeline.store(0), lane.begun.store(0); });
   for (int i = 0; i < 20; ++i) (void)device.fill(array, 2.0f).deadline(5s).get();
   EXPECT_TRUE(device.fill(array, 3.0f).deadline(30s).get());
   EXPECT_TRUE(all_equal(device, array, 3.0f));
@@ -148,9 +160,7 @@ TEST_F(Adversary, words_of_what_had_begun_that_were_wiped_out_do_not_save_a_culp
   const Device device = open({.max_restarts = 20});
   const Array<float> array = filled(device, {100}, 1.0f);
   std::jthread liar([&](const std::stop_token& stop) {
-    while (!stop.stop_requested())
-      for (wire::Status* status : statuses())
-        for (wire::LaneStatus& lane : status->lanes) lane.begun.store(0);
+    while (!stop.stop_requested()) with_lanes([](wire::LaneStatus& lane) { lane.begun.store(0); });
   });
   EXPECT_EQ(kind_of(bad(device, "abort").get()), ErrorKind::worker_crashed);
   liar.request_stop();
@@ -200,8 +210,7 @@ TEST_F(Adversary, a_worker_that_says_nonsense_or_hangs_up_is_replaced) {
 TEST_F(Adversary, a_stopped_worker_is_replaced_though_it_has_nothing_to_do) {
   const Device device = open(impatient());
   const Array<float> array = filled(device, {100}, 1.0f);
-  const int pid = device.worker_pid();
-  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  stop(device.worker_pid());
   eventually([&] { return device.generation() > 1; });
   EXPECT_TRUE(device.fill(array, 2.0f).get());
   eventually([&] { return log.has("gave no sign of life for 1 s"); });
@@ -211,7 +220,7 @@ TEST_F(Adversary, an_op_in_a_stopped_worker_is_run_by_the_next) {
   const Device device = open(impatient());
   const Array<float> array = filled(device, {100}, 1.0f);
   wait_for_standby();
-  ASSERT_EQ(kill(device.worker_pid(), SIGSTOP), 0);
+  stop(device.worker_pid());
   EXPECT_TRUE(device.fill(array, 2.0f).get());
   EXPECT_TRUE(all_equal(device, array, 2.0f));
 }
@@ -220,15 +229,14 @@ TEST_F(Adversary, a_stopped_standby_is_replaced_and_never_serves_for_long) {
   const Device device = open(impatient());
   const Array<float> array = filled(device, {100}, 1.0f);
   const int standby = standby_of(device);
-  ASSERT_GT(standby, 0);
-  ASSERT_EQ(kill(standby, SIGSTOP), 0);
+  stop(standby);
   eventually([&] {
     const std::vector<int> all = workers();
     return std::ranges::find(all, standby) == all.end();
   });
   EXPECT_EQ(device.generation(), 1);
 
-  ASSERT_EQ(kill(standby_of(device), SIGSTOP), 0);
+  stop(standby_of(device));
   kill_worker(device);
   EXPECT_TRUE(device.fill(array, 2.0f).get()) << "the stopped one takes over, and is replaced";
 }

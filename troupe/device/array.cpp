@@ -78,11 +78,11 @@ Result<AnyArray> AnyArray::over(detail::IntrusivePtr<detail::VaultBlock> block, 
   return AnyArray(std::move(block), view);
 }
 
-Result<void> AnyArray::allocate(detail::Vault& vault, const Shape& shape, Place place) {
+Result<void> AnyArray::allocate(detail::Vault& vault, const Shape& shape, Chunk chunk) {
   const Result<detail::RowMajor> layout = detail::row_major(shape, view_.dtype);
   if (!layout) return fail(layout.error());
   const auto bytes = static_cast<std::uint64_t>(layout->size_bytes);
-  block_ = TROUPE_TRY(place == Place::anywhere ? vault.allocate(bytes) : vault.allocate_own_chunk(bytes));
+  block_ = TROUPE_TRY(chunk == Chunk::shared ? vault.allocate(bytes) : vault.allocate_own_chunk(bytes));
   view_.address = block_->address();
   view_.shape = shape;
   view_.strides = layout->strides;
@@ -108,12 +108,10 @@ Content AnyArray::content() const noexcept {
 Result<void> AnyArray::accept_skipped() const {
   if (!block_)
     return fail(ErrorKind::invalid_argument,
-                "accept_skipped: the array is an empty handle: default-constructed or moved "
-                "from");
+                "accept_skipped: the array is an empty handle: default-constructed or moved from");
   if (block_->accept_skipped(range())) return {};
   return fail(ErrorKind::buffer_tainted,
-              "accept_skipped: an op that was writing the array was cut off or failed; write it "
-              "whole");
+              "accept_skipped: an op that was writing the array was cut off or failed; write it whole");
 }
 
 Result<void> AnyArray::check_dtype(DType dtype) const {

@@ -52,9 +52,9 @@ class AnyArray {
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape);
   /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the
-  /// vault's. `Place::own_chunk` is for what can be sealed.
-  enum class Place : std::uint8_t { anywhere, own_chunk };
-  Result<void> allocate(detail::Vault& vault, const Shape& shape, Place place = Place::anywhere);
+  /// vault's. `Chunk::own` is for what can be sealed.
+  enum class Chunk : std::uint8_t { shared, own };
+  Result<void> allocate(detail::Vault& vault, const Shape& shape, Chunk chunk = Chunk::shared);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   const op::View& view() const noexcept { return view_; }

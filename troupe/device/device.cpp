@@ -63,8 +63,8 @@ void Device::close() {
 namespace {
 
 Result<void> allocate_in(detail::DeviceState& state, detail::Vault& vault, AnyArray& array, const Shape& shape,
-                         AnyArray::Place place = AnyArray::Place::anywhere) {
-  Result<void> made = array.allocate(vault, shape, place);
+                         AnyArray::Chunk chunk = AnyArray::Chunk::shared) {
+  Result<void> made = array.allocate(vault, shape, chunk);
   if (!made && made.error().kind() == ErrorKind::stopped) return fail(state.why_shut());
   return made;
 }
@@ -157,7 +157,7 @@ Result<void> Device::allocate_sealable(AnyArray& array, const Shape& shape) cons
     return fail(ErrorKind::unsupported,
                 "this driver cannot export memory: arrays die with their worker, and cannot be "
                 "sealed");
-  return allocate_in(*state(), state()->vault(), array, shape, AnyArray::Place::own_chunk);
+  return allocate_in(*state(), state()->vault(), array, shape, AnyArray::Chunk::own);
 }
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {

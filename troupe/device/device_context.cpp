@@ -37,8 +37,10 @@ void DeviceContext::started() {
 
 void DeviceContext::restarted(const Error&) {
   listen_for_nudges();
-  // Timers ended with the instance before.
+  // Timers ended with the instance before, those of workers that have hung up, too: all are listened to once more.
   crew_->start_is_delayed = crew_->will_look = false;
+  crew_->lost_track = true;
+  device_->nudge();
   guarded([&] {
     if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
     for (const auto& [number, member] : crew_->members)
@@ -248,8 +250,8 @@ void DeviceContext::kill_member(CrewMember& member, const Error& why) {
 void DeviceContext::kill(const detail::KillOrder& message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end() || found->second.role == Role::dying) return;
-  if (message.it_lied) {
-    found->second.lied = true;
+  if (message.broke_the_rules) {
+    found->second.broke_the_rules = true;
     return kill_member(found->second, message.why);
   }
   if (!device_->engine().runs_overdue(message.worker)) return;  // it has ended meanwhile, or its worker has
@@ -281,6 +283,8 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
 
 void DeviceContext::on(ReapIsLate) {
   crew_->reap_is_late = true;
+  for (auto& [number, member] : crew_->members)
+    if (member.role == Role::dying) member.link->kill();  // it may have said so, and not ended
   guarded([&] { attend(); });
 }
 
@@ -316,7 +320,7 @@ Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) con
 /// Whoever was stopped for an op past its deadline, or because it was stopped already, took others with it that did
 /// nothing.
 Blame DeviceContext::blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why) {
-  if (member.lied) return Blame::some_op;
+  if (member.broke_the_rules) return Blame::some_op;
   if (why.kind() == ErrorKind::context_poisoned) return Blame::the_only_op;
   return member.killed_for || (end.signalled && end.code == SIGKILL) ? Blame::nobody_here : Blame::some_op;
 }
@@ -326,8 +330,8 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   const Role role = member.role;
   const Error why = death_of(member, end);
   // A SIGKILL that we did not send came from outside: from an operator, or the kernel in want of memory.
-  // One that overwrites its worker's memory has killed it as surely as by a signal.
-  const bool by_op = member.lied || (!member.killed_for && !(end.signalled && end.code == SIGKILL));
+  // One that overwrites its worker's memory, or makes it talk nonsense, has killed it as surely as by a signal.
+  const bool by_op = member.broke_the_rules || (!member.killed_for && !(end.signalled && end.code == SIGKILL));
   Engine& engine = device_->engine();
   if (role == Role::active) {
     crew_->noticed = std::chrono::steady_clock::now();

@@ -28,7 +28,7 @@ struct CrewMember {
   std::unique_ptr<WorkerLink> link;
   Role role = Role::starting;
   bool had_served = false;            // its ops are ghosts until the reap
-  bool lied = false;                  // what it said of its lanes could not be true
+  bool broke_the_rules = false;       // by what it wrote or said: code in it is wrong
   std::uint32_t heartbeat = 0;        // as it was at the last look
   int silent_looks = 0;               // looks in a row that found no other
   std::optional<Error> killed_for{};  // why we killed it

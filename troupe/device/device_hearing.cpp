@@ -36,12 +36,16 @@ void DeviceContext::spoke(Spoke message) {
     // Without a free descriptor, what it sent is lost: whoever waits for it is told.
     if (received.error().kind() == ErrorKind::out_of_memory)
       return device_->chunks().answer_lost(member.link->socket(), received.error());
+    member.broke_the_rules = true;
     return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
                          return "the worker's message cannot be received: " + received.error().to_string();
                        }));
   }
   if (!*received) return;
-  if (const std::optional<Error> wrong = hear(message.worker, member, **received)) kill_member(member, *wrong);
+  const std::optional<Error> wrong = hear(message.worker, member, **received);
+  if (!wrong) return;
+  member.broke_the_rules = true;
+  kill_member(member, *wrong);
 }
 
 std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& member, wire::Message& message) {
@@ -88,6 +92,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
 void DeviceContext::hung_up(HungUp message) {
   const auto found = crew_->members.find(message.worker);
   if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
+  found->second.broke_the_rules = true;
   kill_member(found->second, detail::describe(ErrorKind::worker_crashed, [] { return "the worker hung up"; }));
 }
 

@@ -138,10 +138,10 @@ void DeviceState::take_nudge() noexcept {
   eventfd_read(nudged_.get(), &times);
 }
 
-void DeviceState::ask_to_kill(std::uint32_t worker, const Error& why, bool it_lied) noexcept {
+void DeviceState::ask_to_kill(std::uint32_t worker, const Error& why, bool broke_the_rules) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    to_kill_[worker] = KillOrder{worker, why, it_lied};
+    to_kill_[worker] = KillOrder{worker, why, broke_the_rules};
   }
   nudge();
 }

@@ -30,7 +30,7 @@ namespace detail {
 struct KillOrder {
   std::uint32_t worker = 0;
   Error why;
-  bool it_lied = false;  // what it said of its lanes could not be true
+  bool broke_the_rules = false;  // what it said of its lanes could not be true
 };
 
 class DeviceState : public std::enable_shared_from_this<DeviceState> {
@@ -70,7 +70,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   /// The context has come to look; nudges from now on are new ones.
   void take_nudge() noexcept;
   /// A worker is to be stopped for this. Any thread; needs no memory.
-  void ask_to_kill(std::uint32_t worker, const Error& why, bool it_lied) noexcept;
+  void ask_to_kill(std::uint32_t worker, const Error& why, bool broke_the_rules) noexcept;
   /// Which one, once for each.
   std::optional<KillOrder> take_kill() noexcept;
   /// An op that seals or unseals has come to its turn, and is handed over with a share. Likewise.

@@ -219,8 +219,8 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
     session.leave(*call);
     end(*call, std::move(result));
   }
-  if (const Error* lie = session.lie_to_tell())
-    hooks_.distrust(static_cast<std::uint32_t>(&session - sessions_.data()), *lie);
+  if (const Error* why = session.contradiction_to_tell())
+    hooks_.distrust(static_cast<std::uint32_t>(&session - sessions_.data()), *why);
   if (done.empty()) return false;
   session.free_places();
   return true;
@@ -400,8 +400,8 @@ void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
 bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
   if (!call.settled()) call.fail_with(about(passed_before_it_began(), call));
   const std::uint64_t progress = call.session->progress_before(call);
-  if (call.stands_since == TimePoint{} || std::exchange(call.progress, progress) != progress) call.stands_since = now;
-  call.progress = progress;
+  const bool has_moved = std::exchange(call.progress, progress) != progress;
+  if (has_moved || call.stands_since == TimePoint{}) call.stands_since = now;
   call.stands_still = now - call.stands_since >= kStandstill;
   return call.stands_still;
 }

@@ -38,7 +38,7 @@ std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, cons
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const detail::OpCall& call = *ghosts[i];
     bool maybe = session.may_have_begun(call);
-    for (std::size_t j = 0; j < i && maybe && !session.lie(); ++j) {
+    for (std::size_t j = 0; j < i && maybe && !session.contradiction(); ++j) {
       const detail::OpCall& before = *ghosts[j];
       if (before.is_done) continue;
       const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
@@ -111,7 +111,8 @@ void Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
     for (std::size_t i = 0; i < ghosts.size(); ++i) count += had_begun[i] && !ghosts[i]->is_done;
     return count;
   };
-  if (session.lie() || stood_still || (blame == Blame::the_only_op && under_way() != 1)) blame = Blame::some_op;
+  if (session.contradiction() || stood_still || (blame == Blame::the_only_op && under_way() != 1))
+    blame = Blame::some_op;
   for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], had_begun[i], why, blame);
   session.close();
   release_ready();

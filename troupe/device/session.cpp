@@ -18,8 +18,8 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   lanes_.fill({});
   occupied_ = 0;
   done_.clear();
-  lie_.reset();
-  lie_is_told_ = false;
+  contradiction_.reset();
+  contradiction_is_told_ = false;
   // As many ops as a ring can hold: later there may be no memory.
   done_.reserve(channel.ring().capacity_units());
   rest_.reserve(channel.ring().capacity_units());
@@ -76,7 +76,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
 
 bool WorkerSession::take_covered() noexcept {
   const std::size_t before = done_.size();
-  for (std::uint32_t left = occupied_; left != 0 && !lie_; left &= left - 1) {
+  for (std::uint32_t left = occupied_; left != 0 && !contradiction_; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
     const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
     if (word != lanes_[number].word) take_covered(number, word);
@@ -134,7 +134,7 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
     occupied_ |= 1U << number;
   }
   const LaneOps& ops = lanes_[lane];
-  lie_ = detail::describe(ErrorKind::worker_crashed, [&] {
+  contradiction_ = detail::describe(ErrorKind::worker_crashed, [&] {
     return "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
            std::to_string(ops.done) + " of " + std::to_string(ops.issued) + " ops, and then said " +
            std::to_string(wire::TimelineWord::ticket(word)) + ", without its mark or with other replies";
@@ -144,7 +144,7 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
 const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   changed_ = 0;
-  if (lie_) return done_;
+  if (contradiction_) return done_;
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
   // An op is covered after those of other lanes that it waited for, but we may have looked at their lanes before that.
@@ -191,7 +191,7 @@ bool WorkerSession::cancel(const detail::OpCall& call) noexcept {
 }
 
 bool WorkerSession::may_have_begun(const detail::OpCall& call) const noexcept {
-  if (lie_) return true;
+  if (contradiction_) return true;
   const wire::Ticket done = lanes_[call.lane].done;
   return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
 }

@@ -45,9 +45,11 @@ class WorkerSession {
   const std::vector<detail::OpCall*>& take_done() noexcept;
   /// What the worker says of its lanes cannot be true: why. From then on nothing that it says is believed, and whatever
   /// it has not proven to be done may have begun.
-  const std::optional<Error>& lie() const noexcept { return lie_; }
+  const std::optional<Error>& contradiction() const noexcept { return contradiction_; }
   /// The same, once.
-  const Error* lie_to_tell() noexcept { return lie_ && !std::exchange(lie_is_told_, true) ? &*lie_ : nullptr; }
+  const Error* contradiction_to_tell() noexcept {
+    return contradiction_ && !std::exchange(contradiction_is_told_, true) ? &*contradiction_ : nullptr;
+  }
   /// The worker is no good any more: gives the ops that are left, in ring order. They are out of the ring; those that
   /// it still does are found by `take_done`. Good until the next call.
   const std::vector<detail::OpCall*>& retire() noexcept;
@@ -119,8 +121,8 @@ class WorkerSession {
   std::vector<detail::OpCall*> done_, rest_;           // have room for all from the start
   std::array<LaneOps, wire::kMaxLanes> lanes_before_;  // of those that this look has changed
   std::uint32_t changed_ = 0;                          // a bit for each
-  std::optional<Error> lie_;
-  bool lie_is_told_ = false;
+  std::optional<Error> contradiction_;
+  bool contradiction_is_told_ = false;
 };
 
 }  // namespace troupe::inline v0

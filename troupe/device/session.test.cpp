@@ -119,10 +119,10 @@ TEST_F(Session, takes_nothing_for_done_by_a_word_that_its_worker_did_not_write) 
     EXPECT_EQ(believer.take_done().size(), 1U);
     own.status().lanes[0].timeline.store(lie);
     EXPECT_TRUE(believer.take_done().empty());
-    ASSERT_TRUE(believer.lie()) << std::hex << lie;
-    EXPECT_EQ(believer.lie()->kind(), ErrorKind::worker_crashed);
-    EXPECT_NE(believer.lie_to_tell(), nullptr);
-    EXPECT_EQ(believer.lie_to_tell(), nullptr) << "once";
+    ASSERT_TRUE(believer.contradiction()) << std::hex << lie;
+    EXPECT_EQ(believer.contradiction()->kind(), ErrorKind::worker_crashed);
+    EXPECT_NE(believer.contradiction_to_tell(), nullptr);
+    EXPECT_EQ(believer.contradiction_to_tell(), nullptr) << "once";
     own.timeline(0).raise_to(2);
     EXPECT_TRUE(believer.take_done().empty()) << "who has lied is not believed again";
     EXPECT_TRUE(believer.may_have_begun(calls.back())) << "and may have begun anything";
@@ -135,7 +135,7 @@ TEST_F(Session, believes_no_lane_of_a_look_in_which_one_lies) {
   do_next(1);
   channel.status().lanes[2].timeline.store(12345);
   EXPECT_TRUE(poll().empty());
-  EXPECT_TRUE(session.lie());
+  EXPECT_TRUE(session.contradiction());
   EXPECT_FALSE(first.is_done) << "it may have waited for one that is not done";
   EXPECT_EQ(session.retire().size(), 2U);
 }
@@ -156,7 +156,7 @@ TEST_F(Session, notices_a_reply_that_was_wiped_out_or_forged) {
     else
       (void)own.take_failure(0, 1);
     EXPECT_TRUE(believer.take_done().empty());
-    EXPECT_TRUE(believer.lie());
+    EXPECT_TRUE(believer.contradiction());
   }
 }
 

@@ -38,7 +38,7 @@ bool enters(int version, LandlockDomain::Closes closes) {
 }
 
 bool opens(const std::string& path, int flags) {
-  const wire::Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
+  const wire::Descriptor file(open(path.c_str(), flags | O_CLOEXEC, 0600));
   return static_cast<bool>(file);
 }
 
