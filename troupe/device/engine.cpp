@@ -18,6 +18,8 @@ namespace {
 constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 /// How long an op past its deadline stays behind one that does not end, before the worker is stopped for it.
 constexpr Duration kStandstill = std::chrono::seconds(1);
+/// An op with a shorter deadline has a flag of its own, so that its worker can be stopped for it at once.
+constexpr Duration kLongDeadline = std::chrono::seconds(1);
 /// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
 /// and bad code in one can write over it.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
@@ -28,10 +30,14 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 
 /// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
 /// deadline is looked at when it is in the ring.
-bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.stage == OpStage::ready; }
+bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.waits_unbegun(); }
 
 Error passed_before_it_began() noexcept {
   return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed before the op began"; });
+}
+
+Error passed_with_its_worker() noexcept {
+  return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed while the worker died"; });
 }
 
 /// Other cores have the calls in their caches: we call for them in time.
@@ -55,17 +61,19 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   const TimePoint deadline = op.deadline;
-  // Of an op that has a deadline it must be known when it begins; and of one that cannot be run again, whether it has.
-  op.stands_alone = options_.ops_per_flag == 1 || deadline != TimePoint::max() || !op.can_be_rerun();
-  if (deadline != TimePoint::max()) with_deadline_.fetch_add(1, std::memory_order_seq_cst);
+  // Of an op that has a short deadline it must be known when it begins; and of one that cannot be run again, whether it
+  // has.
+  op.stands_alone =
+      options_.ops_per_flag == 1 || op.deadline_after.value_or(kLongDeadline) < kLongDeadline || !op.can_be_rerun();
   if (!enter_fast(op) && !submit_slowly(op, max_waiting)) {
-    if (deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
     op.release();
     return false;
   }
   submitted_.fetch_add(1, std::memory_order_relaxed);
-  // Either the poller sees the op when it works out how long to sleep, or we see here that it sleeps too long.
-  if (deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst)) bell_.ring();
+  // Either the poller sees the deadline when it works out how long to sleep, or we see here that it sleeps too long.
+  if (deadline != TimePoint::max() && lower_expiry(deadline) &&
+      deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst))
+    bell_.ring();
   return true;
 }
 
@@ -136,7 +144,7 @@ void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitt
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   std::erase_if(held_back_, [&](const auto& held) { return held.get() == &submitter; });
-  if (call.stage != OpStage::ready) return;
+  if (!call.waits_unbegun()) return;
   remove(call);
   call.nobody_waits = false;
   end(call, fail(about(why, call)));
@@ -160,6 +168,7 @@ void Engine::release_ready() noexcept {
       remove(*call);
       call->is_hopeless = reads_what_stays_unknown(*call);
       gate_.fetch_add(slot->end() - slot->begin, std::memory_order_acq_rel);
+      (void)lower_expiry(call->deadline);
       active_->enter(*call, *slot);
     } else {
       return;  // full: the poller comes back when there is room
@@ -182,7 +191,7 @@ void Engine::give_up(detail::OpCall& call) noexcept {
   call.given_up = true;
   if (call.stage == OpStage::in_ring || call.stage == OpStage::on_trial) {
     call.session->channel().ring().cancel(call.position);
-  } else if (call.stage == OpStage::ready) {
+  } else if (call.waits_unbegun()) {
     remove(call);
     end(call, fail(ErrorKind::cancelled));
   }
@@ -247,7 +256,7 @@ void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) n
     look_with_pauses(ended);
   bell_.listen();  // the poller sleeps at the bell
   poll();
-  const bool leaves_some = with_deadline_.load(std::memory_order_seq_cst) > 0 || !is_idle();
+  const bool leaves_some = !is_idle() || any_waiting_.load(std::memory_order_seq_cst);
   watch.unlock();
   if (leaves_some) bell_.ring();  // nobody could while we looked
 }
@@ -261,7 +270,7 @@ void Engine::look_with_pauses(const Done& done) noexcept {
   while (!done() && watch_wanted_.load(std::memory_order_relaxed) == 0) {
     const TimePoint now = std::chrono::steady_clock::now();
     if (now >= until || stopping_.load(std::memory_order_relaxed)) break;
-    if (with_deadline_.load(std::memory_order_seq_cst) > 0) expire(now);
+    expire(now);
     if (now - begin < kLookBeforePauses)
       sched_yield();
     else
@@ -284,16 +293,18 @@ void Engine::poll_until_stopped() noexcept {
   while (!stopping_.load(std::memory_order_acquire)) {
     while (is_wanted()) sched_yield();
     TimePoint until = TimePoint::max();
-    sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
+    sleeps_until_.store(kAwake, std::memory_order_seq_cst);
     {
       const std::unique_lock watch(watch_, std::try_to_lock);
       if (!watch) {  // a thread looks for its own op. To wait for the lock would make it wake us when that has ended.
         bell_.sleep_while_looked_for(std::chrono::steady_clock::now() + kHeartbeat);
         continue;
       }
-      const bool deadlines = with_deadline_.load(std::memory_order_seq_cst) > 0;
-      if (deadlines) expire(std::chrono::steady_clock::now());
-      // Stays as long as ops end one after another; with deadlines to keep, only for a round.
+      const auto expire_in_time = [&] {
+        if (next_expiry() != TimePoint::max()) expire(std::chrono::steady_clock::now());
+      };
+      expire_in_time();
+      // Stays as long as ops end one after another.
       bool any = poll();
       if (std::exchange(has_slept, false) && !any) knock();
       poller_looks_.store(any, std::memory_order_relaxed);
@@ -304,13 +315,14 @@ void Engine::poll_until_stopped() noexcept {
               return poll() || (!options_.lingers && is_idle()) || is_wanted();
             },
             options_.spin);
-        if (deadlines) break;
+        expire_in_time();
       }
       poller_looks_.store(false, std::memory_order_relaxed);
       bell_.listen();
       if (poll() || is_wanted() || stopping_.load(std::memory_order_seq_cst)) continue;
-      if (with_deadline_.load(std::memory_order_seq_cst) > 0) until = nearest_deadline();
+      until = next_expiry();
       sleeps_until_.store(until.time_since_epoch().count(), std::memory_order_seq_cst);
+      until = std::min(until, next_expiry());
     }
     bell_.sleep(std::min(until, std::chrono::steady_clock::now() + kHeartbeat));
     has_slept = true;
@@ -329,70 +341,104 @@ void Engine::stop_polling() noexcept {
 
 // ---- deadlines ----
 
-TimePoint Engine::nearest_deadline() noexcept {
-  TimePoint nearest = TimePoint::max();
-  const auto consider = [&](const detail::OpCall& call) {
-    if (!keeps_its_turn(call)) nearest = std::min(nearest, call.deadline_passed ? call.kill_at : call.deadline);
-  };
-  if (active_) active_->for_each(consider);
-  if (trial_) trial_->for_each(consider);
-  const std::lock_guard lock(mutex_);
-  for (const detail::OpCall* call = first_waiting_; call; call = call->next) consider(*call);
-  return nearest;
+TimePoint Engine::next_expiry() const noexcept {
+  return TimePoint(TimePoint::duration(next_expiry_.load(std::memory_order_seq_cst)));
+}
+
+bool Engine::lower_expiry(TimePoint to) noexcept {
+  const TimePoint::rep wanted = to.time_since_epoch().count();
+  TimePoint::rep known = next_expiry_.load(std::memory_order_seq_cst);
+  while (wanted < known)
+    if (next_expiry_.compare_exchange_weak(known, wanted, std::memory_order_seq_cst)) return true;
+  return false;
 }
 
 void Engine::expire(TimePoint now) noexcept {
-  if (active_) active_->for_each([&](detail::OpCall& call) { expire_in_ring(call, now); });
-  if (trial_) trial_->for_each([&](detail::OpCall& call) { expire_in_ring(call, now); });
+  if (now < next_expiry()) return;
+  next_expiry_.store(kNever, std::memory_order_seq_cst);  // ops that come from here on lower it; all others are found
+  for (WorkerSession* session : {active_, trial_}) {
+    if (!session) continue;
+    session->scan();
+    expire_in(*session, now);
+  }
   const std::lock_guard lock(mutex_);
+  expire_waiting(now);
+}
+
+void Engine::expire_waiting(TimePoint now) noexcept {
   bool any_ended = false;
   for (detail::OpCall* call = first_waiting_; call;) {
     detail::OpCall* const next = call->next;
-    if (call->deadline <= now && !call->deadline_passed && call->stage != OpStage::on_trial && !keeps_its_turn(*call)) {
+    if (call->stage == OpStage::on_trial || keeps_its_turn(*call)) {
+      // its deadline is looked at in the ring
+    } else if (call->deadline > now) {
+      (void)lower_expiry(call->deadline);
+    } else if (call->stage == OpStage::ghost) {  // it ends at the reap
+      if (!std::exchange(call->deadline_passed, true) && !call->settled())
+        call->fail_with(about(passed_with_its_worker(), *call));
+    } else if (call->waits_unbegun()) {
       call->deadline_passed = true;
-      const Error why = about(Error(ErrorKind::deadline_exceeded), *call);
-      if (call->stage == OpStage::ready) {  // it never began
-        remove(*call);
-        end(*call, fail(why));
-      } else if (call->stage == OpStage::suspect) {
-        remove(*call);
-        end_cut_off(*call, why);
-        any_ended = true;
-      }  // a ghost ends at the reap
+      remove(*call);
+      end(*call, fail(about(passed_before_it_began(), *call)));
+      any_ended = true;
+    } else {
+      answer_with_evidence(*call);
     }
     call = next;
   }
   if (any_ended) release_ready();
 }
 
-void Engine::expire_in_ring(detail::OpCall& call, TimePoint now) noexcept {
-  if (!call.deadline_passed) {
-    if (call.deadline > now) return;
-    call.deadline_passed = true;
-    if (call.session->cancel(call))
-      call.fail_with(about(passed_before_it_began(), call));
-    else
-      call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
-  } else if (call.kill_at <= now && !call.session->covers(call)) {
-    const auto worker = static_cast<std::uint32_t>(call.session - sessions_.data());
-    if (!call.session->may_have_begun(call) || call.session->waits_for_another(call)) {
+void Engine::answer_with_evidence(detail::OpCall& call) noexcept {
+  if (!call.settled()) call.fail_with(about(*call.evidence, call));
+  call.deadline = TimePoint::max();
+  call.is_in_the_way = true;  // so that its trial has a limit
+}
+
+/// Of all that run there past their deadlines, the worker is stopped for the first: whatever was handed in later may
+/// have waited for it, on a GPU whose cores are all taken.
+void Engine::expire_in(WorkerSession& session, TimePoint now) noexcept {
+  detail::OpCall* first = nullptr;
+  bool is_being_stopped = false;
+  session.for_each([&](detail::OpCall& call) {
+    is_being_stopped = is_being_stopped || (call.is_culprit && !session.covers(call));
+    if (!call.deadline_passed && call.deadline <= now) pass_deadline(call, now);
+    if (call.deadline_passed && call.kill_at <= now && !session.covers(call)) {
       call.kill_at = now + kKillDelay;
-      if (!stands_still_behind_others(call, now)) return;
-      call.kill_at = TimePoint::max();
-      return hooks_.kill(worker, detail::describe(ErrorKind::deadline_exceeded, [&] {
-                           return call.name() + " waited past its deadline behind an op that does not end";
-                         }));
+      const bool runs = session.may_have_begun(call) && !session.waits_for_another(call) &&
+                        (call.stands_alone || session.is_first_in_lane(call));
+      if (runs && (!first || call.position < first->position)) first = &call;
+      if (!runs && stands_still_behind_others(call, now))
+        stop_for(call, detail::describe(ErrorKind::deadline_exceeded, [&] {
+                   return call.name() + " waited past its deadline behind an op that does not end";
+                 }));
     }
-    call.kill_at = TimePoint::max();
-    ++culprits_;
-    hooks_.kill(worker, detail::describe(ErrorKind::deadline_exceeded, [&] {
-                  return call.name() +
-                         (call.has_trial_limit
-                              ? " was in the way of an op past its deadline, and did not end alone within " +
-                                    to_string(kTrialLimit)
-                              : " ran past its deadline");
-                }));
+    (void)lower_expiry(call.deadline_passed ? call.kill_at : call.deadline);
+  });
+  if (!first || is_being_stopped) return;
+  first->is_culprit = true;
+  stop_for(*first, detail::describe(ErrorKind::deadline_exceeded, [&] {
+    return first->name() + (first->has_trial_limit
+                                ? " did not end within " + to_string(kTrialLimit) + " when it was run alone"
+                                : " ran past its deadline");
+  }));
+}
+
+void Engine::pass_deadline(detail::OpCall& call, TimePoint now) noexcept {
+  if (call.evidence && call.stage == OpStage::on_trial && !call.has_trial_limit) {
+    answer_with_evidence(call);
+    return limit_trial(call, now);
   }
+  call.deadline_passed = true;
+  if (call.session->cancel(call))
+    call.fail_with(about(passed_before_it_began(), call));
+  else
+    call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
+}
+
+void Engine::stop_for(detail::OpCall& call, const Error& why) noexcept {
+  call.kill_at = TimePoint::max();
+  hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()), why);
 }
 
 /// Of an op that was handed to its lane, so that it cannot be taken back, and that others there keep from beginning:
@@ -416,7 +462,6 @@ void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
     for (const BlockUse& use : call.uses.all()) use.block->end_seal();
   const bool goes_on = call.sealing != Sealing::none && result;
   if (!goes_on) call.uses.clear();  // whoever sees the reply may count on the memory
-  if (call.deadline != TimePoint::max()) with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
   call.ended_in_engine.store(true, std::memory_order_release);
   if (goes_on) return hooks_.protect(call);
   call.complete_and_release(std::move(result));

@@ -32,7 +32,8 @@ inline constexpr int kMaxRunsCutOff = 10;
 /// How often an op may be in the ring of a worker that dies, and not have begun, before it is tried alone: perhaps it
 /// had begun, and nobody said so.
 inline constexpr int kMaxTimesResent = 5;
-/// How long an op may run alone that was in the way of one past its deadline.
+/// How long an op may run alone that was in the way of one past its deadline, or that was cut off and whose own
+/// deadline passes meanwhile.
 inline constexpr Duration kTrialLimit = std::chrono::seconds(2);
 
 /// How often an op may be under way in a worker that dies of causes from outside before it is tried alone.
@@ -147,6 +148,8 @@ class Engine {
   static constexpr int kPositionBits = 48;
   static constexpr int kWorkerBits = 4;
   static_assert(wire::kMaxDoorbells == 1 << kWorkerBits);
+  static constexpr TimePoint::rep kNever = TimePoint::max().time_since_epoch().count();
+  static constexpr TimePoint::rep kAwake = TimePoint::min().time_since_epoch().count();
 
   static constexpr wire::Position position_of(std::uint64_t gate) noexcept {
     return gate & ((std::uint64_t{1} << kPositionBits) - 1);
@@ -173,13 +176,20 @@ class Engine {
   bool poll_session(WorkerSession& session) noexcept;
   bool is_idle() const noexcept { return (!active_ || active_->empty()) && !trial_; }
   void expire(TimePoint now) noexcept;
-  void expire_in_ring(detail::OpCall& call, TimePoint now) noexcept;
+  void expire_in(WorkerSession& session, TimePoint now) noexcept;
+  void pass_deadline(detail::OpCall& call, TimePoint now) noexcept;
   bool stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept;
+  void stop_for(detail::OpCall& call, const Error& why) noexcept;
+  void expire_waiting(TimePoint now) noexcept;
+  /// Whoever waits for an op that was cut off is answered by its deadline; to try it again has time of its own.
+  void answer_with_evidence(detail::OpCall& call) noexcept;
+  TimePoint next_expiry() const noexcept;
+  /// False when one that comes sooner is known. Any thread.
+  bool lower_expiry(TimePoint to) noexcept;
   /// Bells can be written over: workers that have ops and say nothing are woken all the same.
   void knock() noexcept;
   template <class F>
   void for_each_overdue(std::uint32_t worker, const F& f);
-  TimePoint nearest_deadline() noexcept;
 
   // Each needs `mutex_`.
   void release_ready() noexcept;
@@ -192,7 +202,7 @@ class Engine {
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
   /// One that was in the way of an op past its deadline gets a deadline for its trial.
-  void limit_trial(detail::OpCall& call) noexcept;
+  void limit_trial(detail::OpCall& call, TimePoint now) noexcept;
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
@@ -228,8 +238,10 @@ class Engine {
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};
-  std::atomic<std::int64_t> with_deadline_{0};  // ops that have one
-  std::atomic<TimePoint::rep> sleeps_until_{TimePoint::max().time_since_epoch().count()};
+  /// No deadline passes before that; perhaps none then either. An op that ends leaves it as it is: whoever looks then
+  /// finds the next one, so that deadlines which are kept cost nothing.
+  std::atomic<TimePoint::rep> next_expiry_{kNever};
+  std::atomic<TimePoint::rep> sleeps_until_{kAwake};
   std::uint64_t reruns_ = 0;
   std::uint64_t culprits_ = 0;
   /// Submitters; only while more than `max_waiting` ops wait.

@@ -16,12 +16,18 @@ namespace {
 /// has lost its worker.
 Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
   using detail::describe;
+  if (call.is_culprit) return why;
   if (call.deadline_passed)
     return describe(ErrorKind::deadline_exceeded, [&] {
-      return call.has_trial_limit ? std::string(why.message()) : call.name() + " ran past its deadline";
+      return "the deadline passed while the op was under way; the worker was stopped: " + std::string(why.message());
     });
   if (why.kind() != ErrorKind::deadline_exceeded) return why;
   return describe(ErrorKind::worker_crashed, [&] { return "the worker was stopped: " + std::string(why.message()); });
+}
+
+Error passed_behind_others() noexcept {
+  return detail::describe(ErrorKind::deadline_exceeded,
+                          [] { return "the deadline passed while an op that does not end held up the worker"; });
 }
 
 /// A worker that is killed between saying that it rings and ringing leaves a sleeper that nobody would wake again.
@@ -132,14 +138,17 @@ void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Bl
                fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
   }
   ++call.runs_cut_off;
-  if (!call.deadline_passed && call.can_be_rerun() && options_.can_try && blame != Blame::the_only_op) {
+  const Error end_in = cut_off_by(call, why);
+  if (!call.is_culprit && call.can_be_rerun() && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
+    call.evidence = end_in;
+    if (std::exchange(call.deadline_passed, false)) answer_with_evidence(call);
     const bool is_innocent = blame == Blame::nobody_here && call.runs_cut_off <= kMaxInnocentRuns;
-    return set_stage(call, is_innocent ? OpStage::ready : OpStage::suspect);
+    return set_stage(call, is_innocent && !call.is_in_the_way ? OpStage::ready : OpStage::suspect);
   }
-  if (blame == Blame::the_only_op) ++culprits_;
+  if (call.is_culprit || blame == Blame::the_only_op) ++culprits_;
   remove(call);
-  end_cut_off(call, cut_off_by(call, why));
+  end_cut_off(call, end_in);
 }
 
 bool Engine::runs_overdue(std::uint32_t worker) {
@@ -152,7 +161,7 @@ bool Engine::runs_overdue(std::uint32_t worker) {
 void Engine::answer_overdue(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
   for_each_overdue(worker, [&](detail::OpCall& call) {
-    if (!call.settled()) call.fail_with(about(why, call));
+    if (!call.settled()) call.fail_with(about(call.is_culprit ? why : passed_behind_others(), call));
   });
 }
 
@@ -195,7 +204,8 @@ bool Engine::try_suspect(std::uint32_t worker) {
       end_cut_off(*call, Error(ErrorKind::buffer_tainted));
     } else {
       trial_ = &session;
-      limit_trial(*call);
+      if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());
+      (void)lower_expiry(call->deadline);
       session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
       session.scan();
     }
@@ -205,18 +215,16 @@ bool Engine::try_suspect(std::uint32_t worker) {
   return trial_ != nullptr;
 }
 
-void Engine::limit_trial(detail::OpCall& call) noexcept {
-  if (!call.is_in_the_way || call.deadline != TimePoint::max()) return;
+void Engine::limit_trial(detail::OpCall& call, TimePoint now) noexcept {
+  if (call.deadline != TimePoint::max()) return;
   call.has_trial_limit = true;
-  call.deadline = std::chrono::steady_clock::now() + kTrialLimit;
+  call.deadline = now + kTrialLimit;
   call.stands_alone = true;
-  with_deadline_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void Engine::lift_trial_limit(detail::OpCall& call) noexcept {
   if (!std::exchange(call.has_trial_limit, false)) return;
   call.deadline = TimePoint::max();
-  with_deadline_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void Engine::trial_failed(const Error& why, bool by_op) {
@@ -240,7 +248,7 @@ void Engine::trial_failed(const Error& why, bool by_op) {
       set_stage(*call, OpStage::suspect);
       continue;
     }
-    if (!call->deadline_passed) ++culprits_;
+    ++culprits_;
     remove(*call);
     end_cut_off(*call, cut_off_by(*call, why));
   }
@@ -262,7 +270,7 @@ void Engine::shut(const Error& why) {
   for (WorkerSession& session : sessions_) session.forget_ops();
   while (first_waiting_) {
     detail::OpCall& call = *first_waiting_;
-    const bool never_began = call.stage == OpStage::ready;
+    const bool never_began = call.waits_unbegun();
     remove(call);
     if (never_began)
       end(call, fail(about(why, call)));

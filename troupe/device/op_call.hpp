@@ -126,9 +126,16 @@ class OpCall final : public Outcome<void> {
   std::uint64_t progress = 0;            // of what it waits for past its deadline, as it was last
   TimePoint stands_since{};              // since when that has not moved
   bool stands_still = false;             // for too long
-  bool is_in_the_way = false;            // ran when another stood still behind it
-  bool has_trial_limit = false;          // which is why its trial has a deadline
+  bool is_culprit = false;               // it ran past its deadline, and its worker is stopped for that
+  bool is_in_the_way = false;            // perhaps of one past its deadline
+  bool has_trial_limit = false;          // its deadline is that of its trial
+  /// Why its worker died, if that cut it off: what it ends in if nothing better is known in time.
+  std::optional<Error> evidence;
 
+  /// It waits in the app, and no worker has begun it.
+  bool waits_unbegun() const noexcept {
+    return stage == OpStage::ready || (stage == OpStage::suspect && runs_cut_off == 0);
+  }
   /// Calls for what is looked at when it ends.
   void prefetch() const noexcept {
     __builtin_prefetch(this, 1);

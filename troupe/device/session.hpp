@@ -70,6 +70,8 @@ class WorkerSession {
   /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
   /// Ops of other lanes that it has to wait for are looked at by whoever knows them: see `comes_after`.
   bool may_have_begun(const detail::OpCall& call) const noexcept;
+  /// Whether all that came before it in its lane have ended.
+  bool is_first_in_lane(const detail::OpCall& call) const noexcept { return lanes_[call.lane].first == &call; }
   /// Whether it certainly has not begun because an op of another lane, here in the ring, comes before it.
   bool waits_for_another(const detail::OpCall& call) const noexcept;
 
