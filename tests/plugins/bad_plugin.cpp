@@ -303,6 +303,11 @@ TroupeStatus spin_ms(const TroupeCall* call) {
   return TROUPE_OK;
 }
 
+TroupeStatus abort_after_ms(const TroupeCall* call) {
+  (void)spin_ms(call);
+  std::abort();
+}
+
 /// array 1 (one f64, write) = sum of array 0 (f32, read).
 TroupeStatus sum(const TroupeCall* call) {
   if (!has(call, 0, TROUPE_F32) || !has(call, 1, TROUPE_F64) || count(call->arrays[1]) != 1) {
@@ -358,6 +363,7 @@ constexpr TroupeFunction kFunctions[] = {
     {"sum", sum},
     {"wait_for_flag", wait_for_flag},
     {"spin_ms", spin_ms},
+    {"abort_after_ms", abort_after_ms},
     {"say", say},
 };
 constexpr TroupePlugin kPlugin = {TROUPE_PLUGIN_MAGIC, TROUPE_PLUGIN_ABI_VERSION, "bad_plugin", std::size(kFunctions),

@@ -42,6 +42,10 @@ bool Device::kill_worker() const noexcept {
   return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would be everybody
 }
 
+Device Device::as(std::string_view account) const {
+  return Device(handle_, state()->engine().ledger().account_of(account));
+}
+
 DeviceStats Device::stats() const {
   if (state()->system().is_forked()) return {};
   const EngineStats engine = state()->engine().stats();
@@ -192,6 +196,7 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
   TROUPE_TRY(check_sealed(info, views, toucher.touches(), arrays));
   auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   call->kind = info.kind;
+  call->account = device.account_;
   for (const op::Touch& touch : toucher.touches().all()) call->uses.add(arrays[touch.view]->block(), touch);
   for (const AnyArray* const array : arrays.subspan(views.size()))
     call->uses.add(array->block(), {});  // it has no view: it is kept until the op ends

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "troupe/actor/ref.hpp"
@@ -69,6 +70,10 @@ class Device {
     events().subscribe<GenerationChanged>(actor);
   }
   DeviceStats stats() const;
+  /// The same device, for a caller of that name: what its ops cost is charged to it and to nobody else. Past its budget
+  /// (`DeviceOptions::crash_budget`) its ops are `refused`. Without a name, each actor and each thread that submits is
+  /// a caller of its own.
+  Device as(std::string_view account) const;
   /// The id of the serving worker's process; 0 when there is none, and for `Isolation::thread`.
   int worker_pid() const noexcept;
   /// Kills the serving worker as `kill -9` would: to see for oneself what happens then. False when none serves.
@@ -208,7 +213,8 @@ class Device {
  private:
   friend class DeviceParts;
   class Handle;
-  explicit Device(std::shared_ptr<Handle> handle) noexcept : handle_(std::move(handle)) {}
+  explicit Device(std::shared_ptr<Handle> handle, std::uint64_t account = 0) noexcept
+      : handle_(std::move(handle)), account_(account) {}
 
   const std::shared_ptr<detail::DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;
@@ -222,6 +228,7 @@ class Device {
   Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
 
   std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
+  std::uint64_t account_ = 0;       // 0: whoever submits
 };
 
 }  // namespace troupe::inline v0

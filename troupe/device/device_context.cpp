@@ -1,5 +1,6 @@
 #include "troupe/device/device_context.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <new>
 #include <thread>
@@ -16,6 +17,13 @@ constexpr int kMaxFailedStarts = 8;
 constexpr Duration kReapPatience = std::chrono::seconds(1);
 /// Until somebody has given memory back.
 constexpr auto kMemoryPause = std::chrono::milliseconds(1);
+/// One short line for the log: without where in the code, which those are told whom it concerns.
+Error in_short(const Error& why, const std::string& under_way) {
+  std::string message(why.message().substr(0, why.message().find("; backtrace: ")));
+  if (!under_way.empty()) message += ", under " + under_way;
+  return Error(why.kind(), std::move(message), why.origin());
+}
+
 constexpr Backoff kStartBackoff{.initial = std::chrono::milliseconds(10), .max = std::chrono::seconds(5)};
 
 }  // namespace
@@ -83,6 +91,11 @@ void DeviceContext::attend() {
   if (crew_->closing || crew_->given_up) return;
   look_again();
   Engine& engine = device_->engine();
+  for (const std::string& line : engine.ledger().take_news()) self_.log(LogLevel::warning, line);
+  if (has_lost_too_many()) {
+    crew_->given_up = true;
+    return self_.stop();
+  }
   const std::optional<std::uint32_t> on_trial = engine.trial();
   const auto idle_standby = [&]() -> std::optional<std::uint32_t> {
     for (const auto& [number, member] : crew_->members)
@@ -101,10 +114,12 @@ void DeviceContext::attend() {
       trial_needs_worker = true;
   }
   const bool wants_standby = device_->options().standby == Standby::warm;
-  const bool has_spare = idle_standby() || on_trial || engine.trial();
+  const auto standbys = std::ranges::count_if(
+      crew_->members, [](const auto& member) { return member.second.role == Role::standby; });  // on trial or not
+  const bool has_spares = standbys >= *device_->options().standbys;
   // While a GPU's worker is taken apart, everything on that GPU stalls now and then: a new one would add to it.
   const bool is_taken = find(Role::dying) && (device_->info().is_exclusive || (crew_->active && !crew_->reap_is_late));
-  if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spare)) && !find(Role::starting) && !is_taken)
+  if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spares)) && !find(Role::starting) && !is_taken)
     start_worker();
   if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
     if (const auto standby = idle_standby()) {  // it was for a trial only
@@ -112,6 +127,15 @@ void DeviceContext::attend() {
       crew_->members.at(*standby).role = Role::dying;
       crew_->members.at(*standby).link->kill();
     }
+}
+
+bool DeviceContext::has_lost_too_many() {
+  Engine& engine = device_->engine();
+  if (find(Role::dying) || engine.has_suspects() || engine.trial()) return false;  // who did it may become known yet
+  const TimePoint now = std::chrono::steady_clock::now();
+  std::erase_if(crew_->unexplained,
+                [&](const auto& death) { return now - death.second > device_->options().restart_window; });
+  return crew_->unexplained.size() > static_cast<std::size_t>(device_->options().max_restarts);
 }
 
 std::optional<std::uint32_t> DeviceContext::find(Role role) const {
@@ -125,13 +149,14 @@ void DeviceContext::take_over(std::uint32_t worker) {
   const std::int64_t generation = device_->next_generation();
   device_->begin_generation(member.link->socket(), generation);  // may find no memory; then nothing has changed
   member.role = Role::active;
+  member.generation = generation;
   crew_->active = worker;
   device_->set_worker_pid(member.link->pid());
   device_->engine().take_over(worker, generation);
   device_->opened({});
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
-  self_.log(LogLevel::warning, "generation " + std::to_string(generation) + " serves");
+  self_.log(LogLevel::info, "generation " + std::to_string(generation) + " serves");
   device_->system().events().publish(GenerationChanged{
       .device = device_->info().index, .generation = generation, .why = why, .noticed = crew_->noticed});
 }
@@ -274,11 +299,12 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
   member.had_served = true;
   crew_->active.reset();
   device_->set_worker_pid(0);
+  const std::string under_way = device_->engine().under_way();
   device_->engine().retire_active();
   crew_->failed_starts = 0;
   crew_->failure = why;
   crew_->reap_is_late = false;
-  throw Exception(why);
+  throw Exception(in_short(why, why.kind() == ErrorKind::deadline_exceeded ? "" : under_way));
 }
 
 void DeviceContext::on(ReapIsLate) {
@@ -343,15 +369,19 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     crew_->failure = why;
     crew_->failed_starts = 0;
   }
-  if (engine.trial() == worker) engine.trial_failed(why, by_op);
-  if (member.had_served)
-    engine.reaped(worker, why, blame_for(member, end, why));
-  else if (role != Role::starting)
+  if (engine.trial() == worker)
+    if (const std::optional<std::int64_t> explained = engine.trial_failed(why, by_op))
+      crew_->unexplained.erase(*explained);
+  if (member.had_served) {
+    crew_->unexplained.try_emplace(member.generation, std::chrono::steady_clock::now());
+    if (engine.reaped(worker, why, blame_for(member, end, why))) crew_->unexplained.erase(member.generation);
+  } else if (role != Role::starting) {
     engine.close(worker);
+  }
   forget(worker);
   if (crew_->closing) return;
   attend_seals();
-  if (role == Role::active) throw Exception(why);
+  if (role == Role::active) throw Exception(in_short(why, {}));
   if (role == Role::starting) return start_failed(why), attend();
   attend();
 }

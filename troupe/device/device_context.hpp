@@ -32,6 +32,7 @@ struct CrewMember {
   std::uint32_t heartbeat = 0;        // as it was at the last look
   int silent_looks = 0;               // looks in a row that found no other
   std::optional<Error> killed_for{};  // why we killed it
+  std::int64_t generation = 0;        // that it has served as
 };
 
 /// The workers of a device, by their numbers. All of it is touched on the context's turns only.
@@ -43,7 +44,9 @@ struct Crew {
   bool start_is_delayed = false;
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
-  TimePoint noticed{};           // when
+  /// Of serving workers, in the restart window, that no op is known to have caused: generation and time.
+  std::map<std::int64_t, TimePoint> unexplained;
+  TimePoint noticed{};  // when
   SealQueue seals;
   bool given_up = false;  // no worker can be started
   bool closing = false;
@@ -140,6 +143,8 @@ class DeviceContext {
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
+  /// More workers were lost than may be, and not by an op's doing.
+  bool has_lost_too_many();
   Error was_given_up() const noexcept;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   static Blame blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why);

@@ -23,7 +23,7 @@ enum class Isolation : std::uint8_t {
   thread,   // in a thread of this process: for debuggers and profilers. After a fatal error the device is lost
 };
 
-/// Whether a second worker is kept ready to take over.
+/// Whether other workers are kept ready to take over.
 enum class Standby : std::uint8_t { none, warm };
 
 /// How ops are spread over lanes, the in-order queues inside a worker.
@@ -50,13 +50,29 @@ struct Lanes {
 
 /// The room for ops in a device's ring, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint64_t kDefaultRingUnits = 4096;
+/// The most standbys that a device can have.
+inline constexpr int kMaxStandbys = 8;
 /// How many ops wait in the app before a submission waits for room, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxWaiting = 65536;
+
+/// How many workers one caller may cost, or ops that do the same, before they are refused; see `Device::as`.
+struct CrashBudget {
+  /// Per window. 0: half of `DeviceOptions::max_restarts`.
+  int deaths = 0;
+  Duration window = std::chrono::minutes(1);
+  /// For how long they are refused first; twice as long each time that it happens again.
+  Duration first_refusal = std::chrono::seconds(1);
+  Duration longest_refusal = std::chrono::minutes(10);
+};
 
 /// What a device can be told when it is opened.
 struct DeviceOptions {
   Isolation isolation = Isolation::process;
   Standby standby = Standby::warm;
+  /// How many standbys are kept ready. With two, what was under way when a worker died is tried at once, while the
+  /// other one serves. Unset: two on a GPU, where a new one takes half a second and its context half a gigabyte; one on
+  /// the CPU.
+  std::optional<int> standbys = {};
   Lanes lanes = {};
   CompletionPolicy completion = CompletionPolicy::timeline;
   /// Bytes of device memory, and of memory shared with the app (`HostArray`); 0 is an `invalid_argument`. Unset: half
@@ -70,9 +86,12 @@ struct DeviceOptions {
   /// Ops that wait in the app, for room in the ring or for a worker. One more submission waits for room, see
   /// `Call::submit`; ops that somebody waits for are let in above it.
   std::uint32_t max_waiting = kDefaultMaxWaiting;
-  /// How many workers may be lost per window; one more, and the device is lost.
+  /// How many workers may be lost per window that no op has cost (killed from outside, say); one more, and the device
+  /// is lost.
   int max_restarts = 60;
   Duration restart_window = std::chrono::minutes(1);
+  /// Of each caller, for those that its ops have cost.
+  CrashBudget crash_budget = {};
   Backoff backoff = {};
   /// How long a worker's process may give no sign of life before it is replaced: a stopped one (SIGSTOP, a frozen
   /// cgroup, a debugger) runs no op. 0: for ever.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 #include "troupe/actor/spawn.hpp"
@@ -72,6 +73,17 @@ Result<void> check(const DeviceOptions& options) {
     return refuse("max_restarts is " + std::to_string(options.max_restarts) + "; it must not be negative");
   if (options.restart_window.count() <= 0)
     return refuse("restart_window is " + to_string(options.restart_window) + "; it must be positive");
+  if (options.standbys && (*options.standbys < 1 || *options.standbys > kMaxStandbys))
+    return refuse("standbys is " + std::to_string(*options.standbys) + "; it must be 1 to " +
+                  std::to_string(kMaxStandbys) + " (Standby::none is without)");
+  if (options.crash_budget.deaths < 0)
+    return refuse("crash_budget.deaths is " + std::to_string(options.crash_budget.deaths) +
+                  "; it must not be negative");
+  for (const auto& [limit, name] : {std::pair(options.crash_budget.window, "window"),
+                                    std::pair(options.crash_budget.first_refusal, "first_refusal"),
+                                    std::pair(options.crash_budget.longest_refusal, "longest_refusal")})
+    if (limit.count() <= 0)
+      return refuse("crash_budget." + std::string(name) + " is " + to_string(limit) + "; it must be positive");
   if (options.silence_limit.count() < 0)
     return refuse("silence_limit is " + to_string(options.silence_limit) + "; it must not be negative");
   if (options.start_timeout.count() <= 0)
@@ -115,7 +127,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
                .can_try = !info_.is_exclusive,
                .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
                .lingers = info_.backend != "host",
-               .patience = info_.backend == "host" ? Duration(0) : kGpuPatience},
+               .patience = info_.backend == "host" ? Duration(0) : kGpuPatience,
+               .crash_budget = options.crash_budget},
               {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, false); },
                .distrust = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, true); },
                .attend = [this] { nudge(); },
@@ -177,11 +190,13 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   TROUPE_TRY(check(wanted));
   TROUPE_TRY(system.check_not_forked());
   DeviceOptions options = wanted;
+  if (options.crash_budget.deaths == 0) options.crash_budget.deaths = std::max(options.max_restarts / 2, 1);
   WorkerSetup setup;
   TROUPE_TRY(set_sandbox(setup, options, info));
   const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
   if (const std::string missing = wire::sandbox_support().missing_for(setup.sandbox); !missing.empty())
     say("the sandbox of the workers is incomplete: this machine has no " + missing + "; see docs/security.md");
+  if (!options.standbys) options.standbys = info.backend == "host" ? 1 : 2;
   if (info.is_exclusive && options.standby != Standby::none) {
     options.standby = Standby::none;
     say("only one process at a time may use this device: there is no standby, and what a worker was doing when it died "
@@ -237,8 +252,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   const std::string name = "device-" + std::to_string(system.extension<Devices>().opened.fetch_add(1));
   const SpawnOptions spawn{.name = name,
                            .supervision = {.directive = is_thread ? Directive::stop : Directive::restart,
-                                           .max_restarts = options.max_restarts,
-                                           .window = options.restart_window,
+                                           .max_restarts = std::numeric_limits<int>::max(),  // it counts itself
                                            .backoff = options.backoff},
                            .dispatcher = loop};
   TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));

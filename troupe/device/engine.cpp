@@ -53,7 +53,7 @@ void rest_while_idle() noexcept {
 }  // namespace
 
 Engine::Engine(Options options, Hooks hooks, wire::Bell& bell)
-    : options_(options), hooks_(std::move(hooks)), bell_(bell) {}
+    : options_(options), hooks_(std::move(hooks)), bell_(bell), ledger_(options.crash_budget) {}
 
 Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shut before it is destroyed"); }
 
@@ -65,7 +65,9 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   // has.
   op.stands_alone =
       options_.ops_per_flag == 1 || op.deadline_after.value_or(kLongDeadline) < kLongDeadline || !op.can_be_rerun();
-  if (!enter_fast(op) && !submit_slowly(op, max_waiting)) {
+  if (op.account == 0) op.account = CrashLedger::account_of_caller();
+  if (ledger_.may_know(op) && !is_admitted(op)) return true;
+  if ((op.runs_alone || !enter_fast(op)) && !submit_slowly(op, max_waiting)) {
     op.release();
     return false;
   }
@@ -74,6 +76,17 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   if (deadline != TimePoint::max() && lower_expiry(deadline) &&
       deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst))
     bell_.ring();
+  return true;
+}
+
+bool Engine::is_admitted(detail::OpCall& call) noexcept {
+  const Result<bool> alone = ledger_.must_run_alone(call, std::chrono::steady_clock::now());
+  if (!alone) {
+    call.nobody_waits = false;  // whoever submits it is told now
+    end(call, fail(about(alone.error(), call)));
+    return false;
+  }
+  call.runs_alone = *alone && options_.can_try;
   return true;
 }
 
@@ -110,12 +123,15 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
     return true;
   }
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
-  const bool goes_at_once = waiting_ == not_ready_ && !is_blocked(call) && room_for(call);
+  const bool goes_at_once = call.runs_alone || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
   const bool is_refused = !goes_at_once && (call.refuse_when_full || waiting_ >= max_waiting);
   if (!is_refused) {
-    call.stage = OpStage::ready;
+    call.stage = call.runs_alone ? OpStage::suspect : OpStage::ready;
     append(call);
-    release_ready();
+    if (call.runs_alone)
+      hooks_.attend();
+    else
+      release_ready();
     return true;
   }
   if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
@@ -210,6 +226,7 @@ bool Engine::poll() noexcept {
   if (any && any_waiting_.load(std::memory_order_seq_cst)) {
     const std::lock_guard lock(mutex_);
     release_ready();
+    if (std::exchange(suspect_waits_for_ring_, false)) hooks_.attend();
   }
   return any;
 }
@@ -226,6 +243,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
     }
     Result<void> result = settle(*call);
     session.leave(*call);
+    if (call->runs_alone) ledger_.acquit(*call);
     end(*call, std::move(result));
   }
   if (const Error* why = session.contradiction_to_tell())

@@ -20,6 +20,7 @@
 
 #include "troupe/core/clock.hpp"
 #include "troupe/core/park.hpp"
+#include "troupe/device/crash_ledger.hpp"
 #include "troupe/device/op_call.hpp"
 #include "troupe/device/session.hpp"
 #include "troupe/wire/channel.hpp"
@@ -68,6 +69,7 @@ class Engine {
     bool lingers = false;
     /// How long a thread that waits for its op goes on looking, with pauses, before it leaves that to the poller.
     Duration patience = Duration(0);
+    CrashBudget crash_budget = {};
   };
   /// What the engine cannot do itself. Called from any thread, under its locks: post, do not do.
   struct Hooks {
@@ -103,6 +105,7 @@ class Engine {
   /// The same for a thread that waits for the op's end: it looks for itself, for a short while.
   void submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept;
   EngineStats stats();
+  CrashLedger& ledger() noexcept { return ledger_; }
 
   // ---- the poller's thread ----
 
@@ -122,8 +125,11 @@ class Engine {
   /// The active worker is no good any more: its unfinished ops become ghosts until `reaped`.
   void retire_active();
   /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
-  void reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
+  /// True when an op of its is known to have done it; perhaps it becomes known in a trial.
+  bool reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
 
+  /// What the active worker may have begun, for people: "jit.launch saxpy", or "3 ops, the first blas.gemm".
+  std::string under_way();
   /// Whether an op still runs there past its deadline.
   bool runs_overdue(std::uint32_t worker);
   /// That worker was killed for it: whoever waits for such an op is answered now. The op itself, and its memory, stay
@@ -134,8 +140,9 @@ class Engine {
   bool try_suspect(std::uint32_t worker);
   /// Which standby has an op on trial. When the op ends, so does the trial, and `Hooks::attend` is called.
   std::optional<std::uint32_t> trial();
-  /// The worker of the trial is dead. `by_op`: of what the op did, and not of something from outside.
-  void trial_failed(const Error& why, bool by_op);
+  /// The worker of the trial is dead. `by_op`: of what the op did, and not of something from outside. Gives the
+  /// generation whose death is explained by that.
+  std::optional<std::int64_t> trial_failed(const Error& why, bool by_op);
 
   /// Everything under way and to come ends in `why`.
   void shut(const Error& why);
@@ -161,6 +168,8 @@ class Engine {
   template <class Done>
   void look_with_pauses(const Done& done) noexcept;
   static constexpr std::size_t kNoLimit = ~std::size_t{0};
+  /// False when it is refused, because of what it or its caller has cost; then it has ended.
+  bool is_admitted(detail::OpCall& call) noexcept;
   /// Takes the caller's share, too.
   bool take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept;
   bool enter_fast(detail::OpCall& call) noexcept;
@@ -201,12 +210,17 @@ class Engine {
   void remove(detail::OpCall& call) noexcept;
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
+  /// Whether something in the active worker's ring has to end before it. Needs `watch_`, too.
+  bool waits_for_the_ring(const detail::OpCall& call) noexcept;
   /// One that was in the way of an op past its deadline gets a deadline for its trial.
   void limit_trial(detail::OpCall& call, TimePoint now) noexcept;
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
-  void sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
+  /// True when it is known that this op cost the worker.
+  bool sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
+  /// It has cost a worker, and is charged for it.
+  void convict(detail::OpCall& call, const Error& why) noexcept;
   /// How the op ended, by the worker's proven word, and what that means for its blocks.
   Result<void> settle(detail::OpCall& call) noexcept;
 
@@ -218,6 +232,7 @@ class Engine {
   const Options options_;
   const Hooks hooks_;
   wire::Bell& bell_;
+  CrashLedger ledger_;
 
   // What every submission writes is not beside what the poller reads all the time.
   alignas(128) std::atomic<std::uint64_t> gate_{kSlow};
@@ -235,6 +250,7 @@ class Engine {
   std::size_t waiting_ = 0;
   std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
+  bool suspect_waits_for_ring_ = false;
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};

@@ -100,7 +100,7 @@ void Engine::retire_active() {
   }
 }
 
-void Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
+bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
@@ -119,36 +119,71 @@ void Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   };
   if (session.contradiction() || stood_still || (blame == Blame::the_only_op && under_way() != 1))
     blame = Blame::some_op;
-  for (std::size_t i = 0; i < ghosts.size(); ++i) sort_out(*ghosts[i], had_begun[i], why, blame);
+  bool is_explained = false;
+  for (std::size_t i = 0; i < ghosts.size(); ++i)
+    is_explained = sort_out(*ghosts[i], had_begun[i], why, blame) || is_explained;
   session.close();
   release_ready();
   ring_for_the_dead(bell_);
+  return is_explained;
 }
 
-void Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame) {
+bool Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame) {
   if (call.is_done) {
     remove(call);
-    return end(call, settle(call));
+    end(call, settle(call));
+    return false;
   }
   if (!had_begun) {
     const bool is_tried = ++call.times_resent > kMaxTimesResent && options_.can_try;
-    if (!call.given_up && !call.deadline_passed) return set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
+    if (!call.given_up && !call.deadline_passed) {
+      set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
+      return false;
+    }
     remove(call);
-    return end(call,
-               fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
+    end(call, fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
+    return false;
   }
   ++call.runs_cut_off;
+  call.cut_off_in = call.session->generation();
   const Error end_in = cut_off_by(call, why);
   if (!call.is_culprit && call.can_be_rerun() && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
     call.evidence = end_in;
     if (std::exchange(call.deadline_passed, false)) answer_with_evidence(call);
     const bool is_innocent = blame == Blame::nobody_here && call.runs_cut_off <= kMaxInnocentRuns;
-    return set_stage(call, is_innocent && !call.is_in_the_way ? OpStage::ready : OpStage::suspect);
+    set_stage(call, is_innocent && !call.is_in_the_way ? OpStage::ready : OpStage::suspect);
+    return false;
   }
-  if (call.is_culprit || blame == Blame::the_only_op) ++culprits_;
+  const bool is_convicted = call.is_culprit || blame == Blame::the_only_op;
+  if (is_convicted)
+    convict(call, end_in);
+  else if (blame == Blame::some_op)
+    ledger_.suspect(call, std::chrono::steady_clock::now());
   remove(call);
   end_cut_off(call, end_in);
+  return is_convicted || blame == Blame::some_op;
+}
+
+void Engine::convict(detail::OpCall& call, const Error& why) noexcept {
+  ++culprits_;
+  using Charged = CrashLedger::Charged;
+  ledger_.charge(call, call.is_culprit ? Charged::account : Charged::account_and_content, why,
+                 std::chrono::steady_clock::now());
+}
+
+std::string Engine::under_way() {
+  const auto watch = take_watch();
+  if (!active_) return {};
+  const detail::OpCall* first = nullptr;
+  int count = 0;
+  active_->for_each([&](const detail::OpCall& call) {
+    if (!active_->may_have_begun(call) || active_->waits_for_another(call)) return;
+    ++count;
+    if (!first || call.position < first->position) first = &call;
+  });
+  if (count < 2) return first ? first->name() : std::string();
+  return std::to_string(count) + " ops, the first " + first->name();
 }
 
 bool Engine::runs_overdue(std::uint32_t worker) {
@@ -197,7 +232,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
   WorkerSession& session = sessions_[worker];
   for (detail::OpCall* call = first_waiting_; call && !trial_;) {
     detail::OpCall* const next = call->next;
-    if (call->stage != OpStage::suspect || is_blocked(*call)) {
+    if (call->stage != OpStage::suspect || is_blocked(*call) || waits_for_the_ring(*call)) {
       // its turn comes
     } else if (reads_what_stays_unknown(*call)) {
       remove(*call);
@@ -215,6 +250,16 @@ bool Engine::try_suspect(std::uint32_t worker) {
   return trial_ != nullptr;
 }
 
+bool Engine::waits_for_the_ring(const detail::OpCall& call) noexcept {
+  if (!active_) return false;
+  // The gate is shut while anybody waits: nobody enters but by `release_ready`.
+  while (!active_->scan_to(position_of(gate_.load(std::memory_order_acquire)))) sched_yield();
+  bool any = false;
+  active_->for_each([&](const detail::OpCall& other) { any = any || call.conflicts_with(other); });
+  suspect_waits_for_ring_ = suspect_waits_for_ring_ || any;
+  return any;
+}
+
 void Engine::limit_trial(detail::OpCall& call, TimePoint now) noexcept {
   if (call.deadline != TimePoint::max()) return;
   call.has_trial_limit = true;
@@ -227,10 +272,11 @@ void Engine::lift_trial_limit(detail::OpCall& call) noexcept {
   call.deadline = TimePoint::max();
 }
 
-void Engine::trial_failed(const Error& why, bool by_op) {
+std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
-  if (!trial_) return;
+  std::optional<std::int64_t> explained;
+  if (!trial_) return explained;
   WorkerSession& session = *trial_;
   trial_ = nullptr;
   const std::vector<detail::OpCall*> rest = session.retire();
@@ -248,12 +294,15 @@ void Engine::trial_failed(const Error& why, bool by_op) {
       set_stage(*call, OpStage::suspect);
       continue;
     }
-    ++culprits_;
+    const Error end_in = cut_off_by(*call, why);
+    convict(*call, end_in);
+    explained = call->cut_off_in;
     remove(*call);
-    end_cut_off(*call, cut_off_by(*call, why));
+    end_cut_off(*call, end_in);
   }
   session.forget_ops();
   release_ready();
+  return explained;
 }
 
 void Engine::shut(const Error& why) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "troupe/op/table.hpp"
+#include "troupe/op/fields.hpp"
 
 namespace troupe::inline v0 {
 
@@ -37,7 +37,15 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
   return false;
 }
 
-std::string OpCall::name() const { return op::name_of(kind); }
+std::string OpCall::name() const {
+  std::string text = op::name_of(kind);
+  op::AnyOp op;
+  if (!op.decode(bytes.bytes())) return text;
+  for (const op::Field& field : op::fields_of(op))
+    if (field.name == "kernel" || field.name == "function")
+      if (const std::string* const name = std::get_if<std::string>(&field.value)) text += " " + *name;
+  return text;
+}
 
 }  // namespace detail
 

@@ -105,6 +105,7 @@ class OpCall final : public Outcome<void> {
   // ---- written before submission, by the caller ----
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
+  bool runs_alone = false;    // it, or another like it, was under way when a worker died
   Sealing sealing = Sealing::none;
   bool goes_again = false;  // through the ring, when it has ended
   op::Kind kind = 0;
@@ -114,10 +115,12 @@ class OpCall final : public Outcome<void> {
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
   Verdict verdict;
+  std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
 
   // ---- the engine's, of those that are in trouble ----
   WorkerSession* session = nullptr;  // whose ring it is in
   std::int64_t generation = -1;      // of the worker it was first given to
+  std::int64_t cut_off_in = -1;      // the generation whose death cut it off
   OpCall* next = nullptr;            // in the waiting list
   OpCall* previous = nullptr;
   int runs_cut_off = 0;                  // how often a worker died while it ran
@@ -149,6 +152,7 @@ class OpCall final : public Outcome<void> {
   bool comes_after(const OpCall& other) const noexcept {
     return other.lane != lane && other.position < position && conflicts_with(other);
   }
+  /// "blas.gemm", or with the name of the user's own kernel or function: "jit.launch saxpy".
   std::string name() const;
 };
 

@@ -45,7 +45,7 @@ TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
         EXPECT_NE(bad_end.error().message().find(fault.says), std::string_view::npos) << bad_end.error().to_string();
       }
       const ErrorOrigin& origin = bad_end.error().origin();
-      EXPECT_EQ(origin.op, fault.kills ? "plugin.call" : "plugin.call " + std::string(fault.function));
+      EXPECT_EQ(origin.op, "plugin.call " + std::string(fault.function));
       if (!fault.kills) {
         EXPECT_EQ(origin.library, "bad_plugin") << "as the worker said it";
       }
@@ -219,7 +219,7 @@ TEST_F(Recovery, works_without_a_standby) {
   const Device device = open({.standby = Standby::none, .max_restarts = 1000});
   const Array<float> kept = filled(device, {16}, 5.0f);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(kind_of(bad(device, "null").get()), ErrorKind::worker_crashed);
+    ASSERT_EQ(kind_of(bad(device.as("caller " + std::to_string(i)), "null").get()), ErrorKind::worker_crashed);
     EXPECT_TRUE(all_equal(device, kept, 5.0f));
   }
   EXPECT_EQ(device.generation(), 4);
@@ -234,6 +234,36 @@ TEST_F(Recovery, gives_the_device_up_at_the_restart_limit) {
   eventually([&] { return kind_of(end = device.fill(array, 1.0f).get()) == ErrorKind::device_lost; });
   EXPECT_NE(end.error().message().find("SIGKILL"), std::string_view::npos) << end.error().message();
   EXPECT_EQ(kind_of(device.array<float>({1})), ErrorKind::device_lost);
+}
+
+TEST_F(Recovery, the_first_evidence_stands_when_a_trial_runs_into_the_deadline) {
+  const Device device = open();
+  const Array<float> array = filled(device, {16}, 5.0f);
+  const std::int32_t ms = 300;
+  const Result<void> end = bad(device, "abort_after_ms", {writes(array)}, std::as_bytes(std::span(&ms, 1)))
+                               .deadline(std::chrono::milliseconds(450))
+                               .get();
+  EXPECT_EQ(kind_of(end), ErrorKind::worker_crashed) << end.error().to_string();
+  EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted) << "when the trial has ended";
+  EXPECT_EQ(device.stats().culprits, 1U);
+}
+
+TEST_F(Recovery, of_two_past_their_deadlines_the_first_is_blamed_and_the_other_run_again) {
+  const Device device = open({.lanes = Lanes::pool(2), .max_restarts = 1000});
+  const Array<float> hung = filled(device, {16}, 5.0f), array = filled(device, {16}, 5.0f);
+  struct {
+    std::int32_t ms;
+    float value;
+  } const parameters{.ms = 300, .value = 7.0f};
+  ASSERT_TRUE(bad(device, "loop", {writes(hung)}).deadline(std::chrono::milliseconds(200)).submit());
+  const Result<void> late = bad(device, "spin_ms", {writes(array)}, std::as_bytes(std::span(&parameters, 1)))
+                                .deadline(std::chrono::milliseconds(200))
+                                .get();
+  EXPECT_EQ(kind_of(late), ErrorKind::deadline_exceeded) << late.error().to_string();
+  EXPECT_TRUE(all_equal(device, array, 7.0f)) << "too late for its caller, and whole";
+  EXPECT_EQ(kind_of(device.read(hung).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(device.stats().culprits, 1U);
+  eventually([&] { return log.has("plugin.call loop ran past its deadline"); });
 }
 
 struct GenerationKeeper {

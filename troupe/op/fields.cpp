@@ -277,6 +277,18 @@ std::vector<Field> fields_of(const AnyOp& op) {
   return fields;
 }
 
+std::uint64_t digest(const AnyOp& op) {
+  std::string text(op.info().name);
+  for (Field& field : fields_of(op)) {
+    if (field.name.ends_with("address")) continue;
+    if (View* const view = std::get_if<View>(&field.value)) view->address = 0;
+    if (auto* const arguments = std::get_if<std::vector<Argument>>(&field.value))
+      for (Argument& argument : *arguments) argument.view.address = 0;
+    text += " " + text_of(field.value);
+  }
+  return std::hash<std::string>()(text);
+}
+
 std::string describe(const AnyOp& op) {
   std::string text(op.info().name);
   const char* separator = "(";

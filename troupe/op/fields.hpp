@@ -144,6 +144,8 @@ class FieldAssigner : public FieldNames {
 
 /// In the order in which the op describes them.
 std::vector<Field> fields_of(const AnyOp& op);
+/// A number for what the op does, wherever its arrays are: the same for ops that differ in addresses only.
+std::uint64_t digest(const AnyOp& op);
 /// The op on one line.
 std::string describe(const AnyOp& op);
 /// "beta: 1 against 0; c: ...", or "memory.fill against memory.copy"; empty when they are the same.
