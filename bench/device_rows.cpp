@@ -23,7 +23,7 @@ constexpr double kGemmOps = 2.0 * kGemmSize * kGemmSize * kGemmSize;
 constexpr int kGemms = 20;
 constexpr std::size_t kTransferBytes = std::size_t{256} << 20;
 constexpr int kTransfers = 5;
-constexpr int kCrashes = 7;
+constexpr int kCrashes = 9;
 constexpr double kIdleSeconds = 2;
 
 Measurement scaled(double factor, Measurement measure) {
@@ -189,7 +189,7 @@ Row idle_row(const Options& options) {
 
 /// Every round is one crash of a new device's worker.
 std::vector<Row> crash_rows(const Options& options) {
-  std::vector<Row> rows = fault_wait_rows(options, "host", {.gemm_after_kill = Limit::below(5)});
+  std::vector<Row> rows = fault_wait_rows(options, "host", kCrashes, {.gemm_after_kill = Limit::below(5)});
   rows.push_back({.name = "hung op: deadline to its caller's error",
                   .unit = "ms",
                   .ours = [] { return ours::awaited_hang_ms("host"); },

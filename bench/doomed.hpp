@@ -62,7 +62,7 @@ struct Doomed {
   System system;
   Device device;
   std::optional<Program> program;  // of a GPU
-  Array<float> untouched;          // is read, and written by nobody
+  Array<float> untouched;          // by the ops of that lane
   Array<float> copied;
   Array<float> lost;              // for faults
   Array<std::int32_t> never_set;  // which a hung op waits for

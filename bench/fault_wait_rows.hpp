@@ -10,7 +10,7 @@
 
 namespace troupe::bench {
 
-/// Where one of the two has a limit: of the median, in milliseconds.
+/// Of the medians, in milliseconds, where there are any.
 struct FaultWaitLimits {
   Limit gemm_after_kill = Limit::printed();
   Limit chain_gap = Limit::printed();
@@ -18,7 +18,8 @@ struct FaultWaitLimits {
   Limit queued_behind_fault = Limit::printed();
 };
 
-/// Of the device "host" or "cuda".
-std::vector<Row> fault_wait_rows(const Options& options, const std::string& device, const FaultWaitLimits& limits);
+/// Of the device "host" or "cuda", with so many faults for each row.
+std::vector<Row> fault_wait_rows(const Options& options, const std::string& device, int faults,
+                                 const FaultWaitLimits& limits);
 
 }  // namespace troupe::bench

@@ -406,7 +406,7 @@ std::vector<Row> hang_rows(const SharedGpu& gpu, const Options& options) {
 }
 
 std::vector<Row> wait_rows(const SharedGpu& gpu, const Options& options) {
-  std::vector<Row> rows = fault_wait_rows(options, "cuda",
+  std::vector<Row> rows = fault_wait_rows(options, "cuda", kCrashes,
                                           {.gemm_after_kill = Limit::at_most(5),
                                            .chain_gap = Limit::at_most(150),
                                            .awaited_fault = Limit::at_most(250),
