@@ -97,7 +97,8 @@ Figure figure_of(std::vector<double> values, Pick pick, Better better) {
   const double worst = better == Better::lower ? values.back() : values.front();
   return {.value = pick == Pick::worst ? worst : quantile(values, 0.5),
           .low = quantile(values, 0.25),
-          .high = quantile(values, 0.75)};
+          .high = quantile(values, 0.75),
+          .worst = worst};
 }
 
 namespace {

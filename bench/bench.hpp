@@ -85,13 +85,16 @@ struct Row {
   Limit limit;
   int rounds = 7;
   Pick pick = Pick::median;
+  /// The table has the worst of the rounds in a line of its own, too.
+  bool shows_worst = false;
 };
 
-/// Of all rounds: the picked value, and the quartiles around it. NaN when not measured.
+/// Of all rounds: the picked value, the quartiles around it, and the worst one. NaN when not measured.
 struct Figure {
   double value = kNotMeasured;
   double low = kNotMeasured;
   double high = kNotMeasured;
+  double worst = kNotMeasured;
 
   bool measured() const { return value == value; }
 };
@@ -128,7 +131,7 @@ struct Outcome {
 /// limit: a benchmark that does not run proves nothing.
 Outcome measure(const Row& row);
 
-/// The picked value and the quartiles of what the rounds gave; not measured when one of them is NaN.
+/// The picked value, the quartiles and the worst of what the rounds gave; not measured when one of them is NaN.
 Figure figure_of(std::vector<double> values, Pick pick, Better better);
 
 }  // namespace troupe::bench

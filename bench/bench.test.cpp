@@ -86,6 +86,8 @@ TEST(Bench, takes_the_median_unless_told_to_take_the_worst) {
   EXPECT_DOUBLE_EQ(figure_of({4, 1, 3, 2}, Pick::median, Better::lower).value, 2.5);
   EXPECT_DOUBLE_EQ(figure_of({0, 1, 0}, Pick::worst, Better::lower).value, 1);
   EXPECT_DOUBLE_EQ(figure_of({0, 1, 0}, Pick::worst, Better::higher).value, 0);
+  EXPECT_DOUBLE_EQ(figure_of({5, 1, 3}, Pick::median, Better::lower).worst, 5);
+  EXPECT_DOUBLE_EQ(figure_of({5, 1, 3}, Pick::median, Better::higher).worst, 1);
   EXPECT_FALSE(figure_of({1, kNotMeasured, 1}, Pick::median, Better::lower).measured());
 }
 
@@ -171,6 +173,18 @@ TEST(Bench, misses_the_limit_when_a_measurement_throws) {
   const Outcome outcome = measure(row);
   EXPECT_EQ(outcome.status, Status::missed);
   EXPECT_EQ(outcome.why, "no such actor");
+}
+
+TEST(Bench, shows_the_worst_of_the_rounds_where_it_is_told_to) {
+  int round = 0;
+  Row row = row_with(0, {}, Limit::printed());
+  row.ours = [&] { return 10.0 * ++round; };
+  row.rounds = 3;
+  row.shows_worst = true;
+  std::ostringstream table;
+  print_outcome(table, measure(row));
+  EXPECT_NE(table.str().find("    the worst of 3 rounds"), std::string::npos) << table.str();
+  EXPECT_NE(table.str().find("30 ns"), std::string::npos) << table.str();
 }
 
 TEST(Bench, writes_what_was_not_measured_as_null) {

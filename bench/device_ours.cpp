@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/batches.hpp"
+#include "bench/deadline_cost.hpp"
 #include "bench/system_calls.hpp"
 #include "bench/worker_processes.hpp"
 #include "troupe/troupe.hpp"
@@ -83,6 +84,14 @@ double nops_per_s(int count) {
   return per_second(static_cast<std::size_t>(count - count % kUnderWay), stopwatch.ns());
 }
 
+Pair::Figures deadline_cost_ns(int count) {
+  const Opened opened;
+  const Array<float> array = value(opened.device.array<float>({1}));
+  wait_until_workers_rest(1);
+  settle(opened.device);
+  return bench::deadline_cost_ns(count, [&] { return opened.device.fill(array, 1.0F); });
+}
+
 double allocate_and_free_ns(int count) {
   const Opened opened;
   constexpr int kPerBatch = 100;
@@ -130,10 +139,10 @@ double idle_percent(double seconds) {
   return cpu_percent_with_workers(std::chrono::duration<double>(seconds));
 }
 
-double crash_to_next_op_ms(bool with_standby) {
-  const Opened opened(with_standby ? Standby::warm : Standby::none);
+double crash_to_next_op_ms() {
+  const Opened opened;
   const Square small(opened.device, 4, 1);
-  wait_until_workers_rest(with_standby ? 2 : 1);
+  wait_until_workers_rest(1);
   const Stopwatch stopwatch;
   opened.device.kill_worker();
   while (opened.device.generation() == 1) (void)value(opened.device.read(small.array).get());

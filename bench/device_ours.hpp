@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "bench/pair.hpp"
+
 namespace troupe::bench::ours {
 
 /// Nanoseconds for a no-op to the worker and back, one at a time, waited for by a plain thread.
@@ -11,6 +13,9 @@ double nop_ns(int count);
 
 /// No-ops per second when many are under way and each is answered to a coroutine.
 double nops_per_s(int count);
+
+/// Nanoseconds for each of so many fills of one element, submitted without waiting: with a deadline each, and without.
+Pair::Figures deadline_cost_ns(int count);
 
 /// Nanoseconds to allocate an array of 64 bytes and free it.
 double allocate_and_free_ns(int count);
@@ -29,7 +34,7 @@ double read_bytes_per_s(std::size_t size_bytes, int count);
 /// What a device with its worker and a standby use when nothing is asked of them, in percent of one core.
 double idle_percent(double seconds);
 
-/// Milliseconds from killing the worker until the next worker has read an array.
-double crash_to_next_op_ms(bool with_standby);
+/// Milliseconds from killing the worker until the next worker, which had to be started, has read an array.
+double crash_to_next_op_ms();
 
 }  // namespace troupe::bench::ours

@@ -1,9 +1,13 @@
 #include "bench/device_rows.hpp"
 
+#include <memory>
+
 #include "bench/device_ours.hpp"
 #include "bench/direct_linear.hpp"
 #include "bench/direct_reference.hpp"
 #include "bench/eigen_reference.hpp"
+#include "bench/fault_wait_rows.hpp"
+#include "bench/fault_waits.hpp"
 #include "bench/linear_ours.hpp"
 #include "bench/process_reference.hpp"
 
@@ -12,13 +16,14 @@ namespace {
 
 constexpr int kRoundTrips = 50'000;
 constexpr int kPipelined = 1'000'000;
+constexpr int kSubmitted = 20'000;
 constexpr int kAllocations = 200'000;
 constexpr int kGemmSize = 1024;
 constexpr double kGemmOps = 2.0 * kGemmSize * kGemmSize * kGemmSize;
 constexpr int kGemms = 20;
 constexpr std::size_t kTransferBytes = std::size_t{256} << 20;
 constexpr int kTransfers = 5;
-constexpr int kCrashes = 30;
+constexpr int kCrashes = 9;
 constexpr double kIdleSeconds = 2;
 
 Measurement scaled(double factor, Measurement measure) {
@@ -46,6 +51,18 @@ std::vector<Row> hop_rows(const Options& options) {
        .limit = Limit::at_least_times(0.1),
        .rounds = options.rounds()},
   };
+}
+
+Row deadline_row(const Options& options) {
+  const int count = options.count(kSubmitted);
+  const auto cost = std::make_shared<Pair>([=] { return ours::deadline_cost_ns(count); });  // by both sides
+  return {
+      .name = "fills submitted, a deadline for each",
+      .unit = "ns",
+      .ours = [=] { return cost->first(); },
+      .references = {.all = {{"the same without", [=] { return cost->second(); }, /*is_ours=*/true}}, .why_none = {}},
+      .limit = Limit::at_most_times(1.02),
+      .rounds = options.rounds(9)};
 }
 
 std::vector<Row> memory_rows(const Options& options) {
@@ -172,24 +189,27 @@ Row idle_row(const Options& options) {
 
 /// Every round is one crash of a new device's worker.
 std::vector<Row> crash_rows(const Options& options) {
-  return {
-      {.name = "worker crash to next op done, with a standby",
-       .unit = "ms",
-       .ours = [] { return ours::crash_to_next_op_ms(true); },
-       .limit = Limit::below(5),
-       .rounds = options.rounds(kCrashes)},
-      {.name = "worker crash to next op done, without",
-       .unit = "ms",
-       .ours = [] { return ours::crash_to_next_op_ms(false); },
-       .limit = Limit::below(150),
-       .rounds = options.rounds(kCrashes)},
-  };
+  std::vector<Row> rows = fault_wait_rows(options, "host", kCrashes, {.gemm_after_kill = Limit::below(5)});
+  rows.push_back({.name = "hung op: deadline to its caller's error",
+                  .unit = "ms",
+                  .ours = [] { return ours::awaited_hang_ms("host"); },
+                  .limit = Limit::printed(),
+                  .rounds = options.rounds(kCrashes),
+                  .shows_worst = true});
+  rows.push_back({.name = "worker crash to next op, without a standby",
+                  .unit = "ms",
+                  .ours = [] { return ours::crash_to_next_op_ms(); },
+                  .limit = Limit::below(150),
+                  .rounds = options.rounds(kCrashes),
+                  .shows_worst = true});
+  return rows;
 }
 
 }  // namespace
 
 std::vector<Row> device_rows(const Options& options) {
   std::vector<Row> rows = hop_rows(options);
+  rows.push_back(deadline_row(options));
   for (Row& row : memory_rows(options)) rows.push_back(std::move(row));
   rows.push_back(gemm_row(options));
   for (Row& row : linear_rows(options)) rows.push_back(std::move(row));

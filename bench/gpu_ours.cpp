@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/deadline_cost.hpp"
 #include "bench/numbers.hpp"
 
 namespace troupe::bench {
@@ -83,6 +84,10 @@ double GpuOurs::empty_pipelined_ns(int count, int actors) {
   const Stopwatch stopwatch;
   run(each);
   return stopwatch.ns_per(each * coroutines * actors);
+}
+
+Pair::Figures GpuOurs::deadline_cost_ns(int count) {
+  return bench::deadline_cost_ns(count, [this] { return device_.jit().launch(program_, "empty", {}); });
 }
 
 const GpuOurs::Matrices& GpuOurs::matrices_of(int n) {

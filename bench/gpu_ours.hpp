@@ -6,6 +6,7 @@
 #include <map>
 
 #include "bench/copy_way.hpp"
+#include "bench/pair.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::bench {
@@ -25,6 +26,8 @@ class GpuOurs {
   /// Nanoseconds per such kernel when many are under way and each is answered to a coroutine, in so many actors at
   /// once.
   double empty_pipelined_ns(int count, int actors);
+  /// Nanoseconds for each of so many such kernels, submitted without waiting: with a deadline each, and without.
+  Pair::Figures deadline_cost_ns(int count);
 
   /// Nanoseconds for `blas().gemm` on square matrices of float, one at a time and pipelined.
   double gemm_ns(int n, int count);

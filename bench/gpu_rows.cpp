@@ -13,12 +13,13 @@ Result<void> check_gpu() {
 
 #else
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "bench/fault_wait_rows.hpp"
 #include "bench/gpu_crashes.hpp"
+#include "bench/pair.hpp"
 #include "bench/raw_fault.hpp"
 #include "bench/shared_gpu.hpp"
 #include "bench/worker_processes.hpp"
@@ -29,6 +30,7 @@ namespace {
 
 constexpr int kRoundTrips = 10'000;
 constexpr int kPipelined = 20'480;
+constexpr int kSubmitted = 20'000;
 constexpr int kSmallGemms = 5'000;
 constexpr int kPipelinedGemms = 2'048;
 constexpr int kLargeGemms = 8;
@@ -53,34 +55,6 @@ References with_torch(References references, std::string name, Measurement measu
   references.all.push_back({std::move(name), std::move(measure)});
   return references;
 }
-
-/// Two figures of one event. Whoever asks first, one side of a row or one of two rows, makes it happen, and the other
-/// gets the rest of it.
-class Pair {
- public:
-  struct Figures {
-    double first;
-    double second;
-  };
-  explicit Pair(std::function<Figures()> measure) : measure_(std::move(measure)) {}
-  double first() { return take(first_); }
-  double second() { return take(second_); }
-
- private:
-  double take(std::deque<double>& figures) {
-    if (figures.empty()) {
-      const auto [first, second] = measure_();
-      first_.push_back(first);
-      second_.push_back(second);
-    }
-    const double oldest = figures.front();
-    figures.pop_front();
-    return oldest;
-  }
-  std::function<Figures()> measure_;
-  std::deque<double> first_;
-  std::deque<double> second_;
-};
 
 // ---- the hop ----
 
@@ -121,6 +95,18 @@ std::vector<Row> launch_rows(const SharedGpu& gpu, const Options& options) {
        .limit = Limit::at_most_times(1.05),  // no slower; the rest is for what rounds differ by
        .rounds = options.rounds(9)},
   };
+}
+
+Row deadline_row(const SharedGpu& gpu, const Options& options) {
+  const int count = options.count(kSubmitted);
+  const auto cost = std::make_shared<Pair>([=] { return gpu->ours().deadline_cost_ns(count); });  // by both sides
+  return {.name = "empty kernels submitted, a deadline for each",
+          .unit = "us",
+          .ours = [=] { return kUs * cost->first(); },
+          .references = {.all = {{"the same without", [=] { return kUs * cost->second(); }, /*is_ours=*/true}},
+                         .why_none = {}},
+          .limit = Limit::at_most_times(1.02),
+          .rounds = options.rounds(9)};
 }
 
 /// Completion by a host function, to compare with: no limit.
@@ -408,13 +394,25 @@ std::vector<Row> hang_rows(const SharedGpu& gpu, const Options& options) {
        .unit = "ms",
        .ours = alone(gpu, [=] { return hang->first(); }),
        .limit = Limit::at_most(10),
-       .rounds = options.rounds(kCrashes)},
+       .rounds = options.rounds(kCrashes),
+       .shows_worst = true},
       {.name = "hung kernel: deadline to its caller's error",
        .unit = "ms",
        .ours = alone(gpu, [=] { return hang->second(); }),
        .limit = Limit::at_most(120),
-       .rounds = options.rounds(kCrashes)},
+       .rounds = options.rounds(kCrashes),
+       .shows_worst = true},
   };
+}
+
+std::vector<Row> wait_rows(const SharedGpu& gpu, const Options& options) {
+  std::vector<Row> rows = fault_wait_rows(options, "cuda", kCrashes,
+                                          {.gemm_after_kill = Limit::at_most(5),
+                                           .chain_gap = Limit::at_most(150),
+                                           .awaited_fault = Limit::at_most(250),
+                                           .queued_behind_fault = Limit::at_most(350)});
+  for (Row& row : rows) row.ours = alone(gpu, std::move(row.ours));
+  return rows;
 }
 
 Row idle_row(const SharedGpu& gpu, const Options& options) {
@@ -458,6 +456,7 @@ Result<void> check_gpu() {
 std::vector<Row> gpu_rows(const Options& options) {
   const auto gpu = std::make_shared<Gpu>();
   std::vector<Row> rows = launch_rows(gpu, options);
+  rows.push_back(deadline_row(gpu, options));
   rows.push_back(host_function_row(gpu, options));
   for (Row& row : gemm_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : product_rows(gpu, options)) rows.push_back(std::move(row));
@@ -467,6 +466,7 @@ std::vector<Row> gpu_rows(const Options& options) {
   for (Row& row : rows) share_cores(row);
   rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way
   for (Row& row : fault_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : wait_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : hang_rows(gpu, options)) rows.push_back(std::move(row));
   return rows;
 }

@@ -64,7 +64,7 @@ std::string number(double value) {
 
 std::string json_of(const Figure& figure) {
   return "{\"value\": " + number(figure.value) + ", \"low\": " + number(figure.low) +
-         ", \"high\": " + number(figure.high) + "}";
+         ", \"high\": " + number(figure.high) + ", \"worst\": " + number(figure.worst) + "}";
 }
 
 std::string json_of_references(const Outcome& outcome) {
@@ -157,6 +157,9 @@ void print_outcome(std::ostream& out, const Outcome& outcome) {
   print_line(out, row.name, to_text(outcome.ours, row), best < 0 ? "-" : to_text(outcome.references[best], row),
              to_string_compared(outcome, best), row.limit.to_string(row.unit),
              to_string(outcome.status) + (outcome.is_second && outcome.status == Status::ok ? ", 2nd" : ""));
+  if (row.shows_worst && outcome.ours.measured())
+    print_line(out, "    the worst of " + std::to_string(row.rounds) + " rounds",
+               to_string_rounded(outcome.ours.worst) + " " + row.unit, "", "", "", "");
   for (std::size_t i = 0; i < outcome.references.size(); ++i) {
     print_line(out, "    " + row.references.all[i].name, "", to_text(outcome.references[i], row),
                to_string_compared(outcome, static_cast<int>(i)), "", "");

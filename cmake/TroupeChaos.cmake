@@ -1,13 +1,9 @@
-# tests/chaos: the program behind `./dev chaos`. It finds the worker and the plugin beside itself.
-file(GLOB chaos_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/chaos/*.cpp")
-add_executable(troupe_chaos ${chaos_sources})
-target_link_libraries(troupe_chaos PRIVATE troupe_library)
-troupe_own_target(troupe_chaos)
-add_dependencies(troupe_chaos troupe_worker plugin_bad_plugin)
-
-# tests/adversary: the program behind `./dev adversary`, likewise.
-file(GLOB adversary_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/adversary/*.cpp")
-add_executable(troupe_adversary ${adversary_sources})
-target_link_libraries(troupe_adversary PRIVATE troupe_library)
-troupe_own_target(troupe_adversary)
-add_dependencies(troupe_adversary troupe_worker plugin_bad_plugin)
+# tests/chaos, tests/adversary, tests/killer: the programs behind `./dev chaos`, `./dev adversary` and `./dev killer`.
+# They find the worker and the plugin beside themselves.
+foreach(name chaos adversary killer)
+  file(GLOB ${name}_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp")
+  add_executable(troupe_${name} ${${name}_sources})
+  target_link_libraries(troupe_${name} PRIVATE troupe_library)
+  troupe_own_target(troupe_${name})
+  add_dependencies(troupe_${name} troupe_worker plugin_bad_plugin)
+endforeach()
