@@ -70,7 +70,10 @@ Call<void> Doomed::copy() const {
   return device.call_plugin(bad_plugin(), "copy", {reads(untouched), writes(copied)});
 }
 
-void Doomed::wait_until_all_rest() const { wait_until_workers_rest(standby == Standby::warm ? 2 : 1); }
+void Doomed::wait_until_all_rest() const {
+  const int standbys = program ? 2 : 1;  // as the device has them unless it is told otherwise
+  wait_until_workers_rest(standby == Standby::warm ? 1 + standbys : 1);
+}
 
 void Doomed::wait_until_next_serves() const {
   spin_for("the next worker serves", [this] { return device.generation() > 1; });

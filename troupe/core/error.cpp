@@ -31,7 +31,7 @@ constexpr std::array<KindText, kErrorKinds> kTexts{{
     {"restarted", "the actor was restarted while it worked on this"},
     {"internal", "something is wrong inside"},
     {"numerical_error", "the numbers do not allow it"},
-    {"refused", "it has cost too many workers"},
+    {"over_budget", "it has cost too many workers"},
 }};
 
 const KindText& text(ErrorKind kind) noexcept { return kTexts[static_cast<std::size_t>(kind)]; }

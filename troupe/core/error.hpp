@@ -32,7 +32,7 @@ enum class ErrorKind : std::uint8_t {
   restarted,          // the actor was restarted while it worked on this message
   internal,           // a handler threw, or Troupe itself is wrong
   numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
-  refused,            // its caller, or this very op, has cost too many workers; the message says for how long
+  over_budget,        // its caller, or this very op, has cost too many workers; the message says for how long
 };
 
 /// How many kinds of errors there are.

@@ -73,7 +73,7 @@ Result<bool> CrashLedger::must_run_alone(const detail::OpCall& call, TimePoint n
 
 Result<void> CrashLedger::refuse(const Tally& tally, TimePoint now) {
   if (tally.refused_until <= now) return {};
-  return fail(ErrorKind::refused, tally.reason + "; try again in " + to_string(tally.refused_until - now));
+  return fail(ErrorKind::over_budget, tally.reason + "; try again in " + to_string(tally.refused_until - now));
 }
 
 void CrashLedger::suspect(const detail::OpCall& call, TimePoint now) noexcept {

@@ -29,7 +29,7 @@ class Ledger : public ::testing::Test {
   }
   bool is_refused(const detail::IntrusivePtr<detail::OpCall>& call) {
     const Result<bool> found = ledger.must_run_alone(*call, now);
-    return !found && found.error().kind() == ErrorKind::refused;
+    return !found && found.error().kind() == ErrorKind::over_budget;
   }
   bool runs_alone(const detail::IntrusivePtr<detail::OpCall>& call) {
     return ledger.must_run_alone(*call, now).value_or(false);

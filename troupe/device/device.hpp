@@ -71,8 +71,8 @@ class Device {
   }
   DeviceStats stats() const;
   /// The same device, for a caller of that name: what its ops cost is charged to it and to nobody else. Past its budget
-  /// (`DeviceOptions::crash_budget`) its ops are `refused`. Without a name, each actor and each thread that submits is
-  /// a caller of its own.
+  /// (`DeviceOptions::crash_budget`) its ops end in `over_budget`. Without a name, each actor and each thread that
+  /// submits is a caller of its own.
   Device as(std::string_view account) const;
   /// The id of the serving worker's process; 0 when there is none, and for `Isolation::thread`.
   int worker_pid() const noexcept;

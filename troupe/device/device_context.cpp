@@ -300,6 +300,7 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
   crew_->active.reset();
   device_->set_worker_pid(0);
   const std::string under_way = device_->engine().under_way();
+  if (why.kind() == ErrorKind::context_poisoned) device_->engine().answer_plain_culprit(why);
   device_->engine().retire_active();
   crew_->failed_starts = 0;
   crew_->failure = why;

@@ -44,7 +44,8 @@ inline constexpr int kMaxInnocentRuns = 2;
 enum class Blame : std::uint8_t {
   nobody_here,  // it was killed from outside, or for another op's sake
   some_op,      // one of those that it had begun; which one shows when they are tried alone
-  the_only_op,  // the same, and the report leaves no doubt if only one was under way
+  the_only_op,  // the same, by the accelerator's own report, which leaves no doubt if only one was under way, or only
+                // one of the user's own code
 };
 
 struct EngineStats {
@@ -124,6 +125,9 @@ class Engine {
   void take_over(std::uint32_t worker, std::int64_t generation);
   /// The active worker is no good any more: its unfinished ops become ghosts until `reaped`.
   void retire_active();
+  /// Before that: the accelerator has reported that a kernel failed. If it is plain which op that was, its caller is
+  /// told now; the op itself, and its memory, stay until the reap.
+  void answer_plain_culprit(const Error& why);
   /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
   /// True when an op of its is known to have done it; perhaps it becomes known in a trial.
   bool reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
@@ -221,6 +225,9 @@ class Engine {
   bool sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
   /// It has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
+  /// Calls `f(call)` for every op that the worker may have begun and not ended, as far as is known.
+  template <class F>
+  static void for_each_under_way(const WorkerSession& session, const F& f);
   /// How the op ended, by the worker's proven word, and what that means for its blocks.
   Result<void> settle(detail::OpCall& call) noexcept;
 

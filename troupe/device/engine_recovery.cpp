@@ -55,6 +55,28 @@ std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, cons
   return had_begun;
 }
 
+/// Of all ops under way when an accelerator reported that a kernel failed: the one that did it, if that is plain. Ops
+/// of our own are checked before they run; code of the user's is not.
+class PlainCulprit {
+ public:
+  void consider(detail::OpCall& call) noexcept {
+    Candidates& its = call.is_users_code() ? users_ : ours_;
+    ++its.count;
+    its.last = &call;
+  }
+  detail::OpCall* found() const noexcept {
+    const Candidates& likely = users_.count > 0 ? users_ : ours_;
+    return likely.count == 1 ? likely.last : nullptr;
+  }
+
+ private:
+  struct Candidates {
+    int count = 0;
+    detail::OpCall* last = nullptr;
+  };
+  Candidates users_, ours_;
+};
+
 }  // namespace
 
 // ---- workers come and go ----
@@ -112,16 +134,16 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   const std::vector<bool> had_begun = who_had_begun(ghosts, session);
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
-  const auto under_way = [&] {
-    std::ptrdiff_t count = 0;
-    for (std::size_t i = 0; i < ghosts.size(); ++i) count += had_begun[i] && !ghosts[i]->is_done;
-    return count;
-  };
-  if (session.contradiction() || stood_still || (blame == Blame::the_only_op && under_way() != 1))
-    blame = Blame::some_op;
-  bool is_explained = false;
+  PlainCulprit culprit;
   for (std::size_t i = 0; i < ghosts.size(); ++i)
-    is_explained = sort_out(*ghosts[i], had_begun[i], why, blame) || is_explained;
+    if (had_begun[i] && !ghosts[i]->is_done) culprit.consider(*ghosts[i]);
+  const bool is_plain = blame == Blame::the_only_op && !session.contradiction() && culprit.found();
+  if (!is_plain && (blame == Blame::the_only_op || session.contradiction() || stood_still)) blame = Blame::some_op;
+  bool is_explained = false;
+  for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    const Blame its = is_plain && culprit.found() != ghosts[i] ? Blame::nobody_here : blame;
+    is_explained = sort_out(*ghosts[i], had_begun[i], why, its) || is_explained;
+  }
   session.close();
   release_ready();
   ring_for_the_dead(bell_);
@@ -172,13 +194,29 @@ void Engine::convict(detail::OpCall& call, const Error& why) noexcept {
                  std::chrono::steady_clock::now());
 }
 
+template <class F>
+void Engine::for_each_under_way(const WorkerSession& session, const F& f) {
+  session.for_each([&](detail::OpCall& call) {
+    if (session.may_have_begun(call) && !session.waits_for_another(call)) f(call);
+  });
+}
+
+void Engine::answer_plain_culprit(const Error& why) {
+  const auto watch = take_watch();
+  if (!active_) return;
+  poll_session(*active_);
+  if (active_->contradiction()) return;
+  PlainCulprit culprit;
+  for_each_under_way(*active_, [&](detail::OpCall& call) { culprit.consider(call); });
+  if (detail::OpCall* const call = culprit.found(); call && !call->settled()) call->fail_with(about(why, *call));
+}
+
 std::string Engine::under_way() {
   const auto watch = take_watch();
   if (!active_) return {};
   const detail::OpCall* first = nullptr;
   int count = 0;
-  active_->for_each([&](const detail::OpCall& call) {
-    if (!active_->may_have_begun(call) || active_->waits_for_another(call)) return;
+  for_each_under_way(*active_, [&](const detail::OpCall& call) {
     ++count;
     if (!first || call.position < first->position) first = &call;
   });

@@ -46,7 +46,7 @@ TEST_P(EveryGpuFault, costs_its_own_caller_and_nobody_else) {
     std::printf("%s: its caller knows after %.1f ms\n", fault.kernel, ms_since(began));
     ASSERT_EQ(kind_of(end), ErrorKind::context_poisoned) << (end ? "it succeeded" : end.error().to_string());
     EXPECT_EQ(end.error().origin().native_code, fault.code) << end.error().to_string();
-    EXPECT_EQ(end.error().origin().op, "jit.launch");
+    EXPECT_EQ(end.error().origin().op, "jit.launch " + std::string(fault.kernel));
   }
   for (const Array<float>& other : others) EXPECT_TRUE(all_equal(*gpu, other, 4.0f));
   EXPECT_TRUE(all_equal(*gpu, kept, 4.0f));

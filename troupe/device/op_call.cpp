@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "troupe/op/fields.hpp"
+#include "troupe/op/jit.hpp"
+#include "troupe/op/plugin.hpp"
 
 namespace troupe::inline v0 {
 
@@ -35,6 +37,11 @@ bool OpCall::conflicts_with(const OpCall& other) const noexcept {
     for (const BlockUse& theirs : other.uses.all())
       if ((mine.touch.writes || theirs.touch.writes) && mine.touch.range.overlaps(theirs.touch.range)) return true;
   return false;
+}
+
+bool OpCall::is_users_code() const noexcept {
+  const op::Family family{op::family_number(kind)};
+  return family == op::kJitFamily || family == op::kPluginFamily;
 }
 
 std::string OpCall::name() const {

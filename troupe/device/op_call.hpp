@@ -147,6 +147,8 @@ class OpCall final : public Outcome<void> {
   /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
+  /// It runs code of the user's own, a kernel or a plugin.
+  bool is_users_code() const noexcept;
   /// In the ring of the same worker, in which `other` is not done: then this one has certainly not begun. Inside one
   /// lane, the timeline says as much.
   bool comes_after(const OpCall& other) const noexcept {
