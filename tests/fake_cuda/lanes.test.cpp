@@ -49,7 +49,9 @@ TEST_P(FakeLanes, keep_their_order_when_the_tickets_in_their_words_wrap) {
   for (int i = 1; i <= 3000; ++i) {
     ASSERT_TRUE(gpu.fill(a, static_cast<float>(i)).submit());
     ASSERT_TRUE(gpu.blas().axpy(1.0, a, b).submit());  // another lane
-    if (i % 500 == 0) ASSERT_TRUE(all_equal(gpu, b, static_cast<float>(i * (i + 1) / 2)));
+    if (i % 500 == 0) {
+      ASSERT_TRUE(all_equal(gpu, b, static_cast<float>(i * (i + 1) / 2)));
+    }
   }
 }
 
