@@ -48,9 +48,10 @@ TEST_P(FakeLanes, keep_their_order_when_the_tickets_in_their_words_wrap) {
   const Array<float> b = filled(gpu, {16}, 0.0f);
   for (int i = 1; i <= 3000; ++i) {
     ASSERT_TRUE(gpu.fill(a, static_cast<float>(i)).submit());
-    ASSERT_TRUE(gpu.blas().axpy(1.0, a, b).submit());  // another lane
-    if (i % 500 == 0) {
-      ASSERT_TRUE(all_equal(gpu, b, static_cast<float>(i * (i + 1) / 2)));
+    ASSERT_TRUE(gpu.blas().scal(1.0, a).submit());  // another lane
+    ASSERT_TRUE(gpu.copy(a, b).submit());
+    if (i % 300 == 0) {
+      ASSERT_TRUE(all_equal(gpu, b, static_cast<float>(i)));
     }
   }
 }
