@@ -43,9 +43,13 @@ CudaLane::~CudaLane() { (void)TROUPE_CUDA(context_.driver(), cuStreamDestroy, st
 Result<void> CudaLane::wait_for(CudaLane& other, wire::Ticket ticket) {
   if (other.completed({ticket})) return {};
   TROUPE_TRY(other.flush());
-  // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that tickets may wrap.
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_,
-                     other.timeline_on_gpu_ + wire::Timeline::kTicketOffset, ticket, CU_STREAM_WAIT_VALUE_GEQ);
+  return other.wait_in(stream_, ticket);
+}
+
+Result<void> CudaLane::wait_in(CUstream stream, wire::Ticket ticket) const {
+  // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that words may wrap.
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream, timeline_on_gpu_, timeline_.words().least(ticket),
+                     CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 Result<void> CudaLane::added(const backend::Work& work, bool raise_now) {
@@ -64,8 +68,7 @@ Result<void> CudaLane::flush() {
 Result<void> CudaLane::flush_before_next() {
   TROUPE_TRY(flush());
   if (!completion_->lags() || completed({raised_})) return {};
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, timeline_on_gpu_ + wire::Timeline::kTicketOffset,
-                     raised_, CU_STREAM_WAIT_VALUE_GEQ);
+  return wait_in(stream_, raised_);
 }
 
 Result<void> CudaLane::query() const {

@@ -27,6 +27,7 @@ struct CudaEvent {
 /// Ops that are on a lane and not done. The driver's own queues have 1024 places, and an op may take several; who runs
 /// into that waits inside the driver, where nobody else gets in.
 inline constexpr wire::Ticket kMaxOpsOnLane = 128;
+static_assert(kMaxOpsOnLane <= wire::Timeline::kMaxAhead);
 
 /// A stream, and the word that is raised for it.
 class CudaLane {
@@ -68,6 +69,9 @@ class CudaLane {
   Result<void> query() const;
 
  private:
+  /// What is put on the stream from now on comes after that ticket of this lane.
+  Result<void> wait_in(CUstream stream, wire::Ticket ticket) const;
+
   const CudaContext& context_;
   wire::Timeline& timeline_;
   const CUdeviceptr timeline_on_gpu_;
@@ -75,7 +79,7 @@ class CudaLane {
   const std::unique_ptr<LaneCompletion> completion_;
   std::atomic<wire::Ticket> added_{0};
   wire::Ticket raised_ = 0;
-  std::uint64_t word_ = 0;  // what the timeline is to become for the last one
+  std::uint32_t word_ = 0;  // what the timeline is to become for the last one
 };
 
 class CudaBackend {
