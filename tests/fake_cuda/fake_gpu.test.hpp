@@ -124,6 +124,7 @@ class FakeGpu : public DeviceTest {
   static DeviceOptions in_process(Standby standby = Standby::none) {
     DeviceOptions options = patient();
     options.standby = standby;
+    options.standbys = 1;  // so that a test knows how many there are
     return options;
   }
   Result<Device> try_open(const DeviceOptions& options) { return Device::open(system, gpu_info(), options); }

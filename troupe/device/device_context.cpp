@@ -324,14 +324,22 @@ void DeviceContext::ended(Ended message) {
     device_->loop().listen_again(found->second.link->end_descriptor());
 }
 
+Error DeviceContext::report_of(ErrorKind kind, std::string_view message, std::int64_t native_code) const noexcept {
+  try {
+    return Error(kind, std::string(message),
+                 ErrorOrigin{.library = device_->info().backend,
+                             .native_code = native_code,
+                             .device = device_->info().index,
+                             .generation = device_->generation()});
+  } catch (const std::bad_alloc&) {
+    return Error(kind);
+  }
+}
+
 Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) const {
   if (member.killed_for) return *member.killed_for;
   if (const std::optional<Error> own = member.link->last_error())
-    return Error(own->kind(), std::string(own->message()),
-                 ErrorOrigin{.library = device_->info().backend,
-                             .native_code = own->origin().native_code,
-                             .device = device_->info().index,
-                             .generation = device_->generation()});
+    return report_of(own->kind(), own->message(), own->origin().native_code);
   std::string message = member.link->pid() == 0
                             ? "the worker thread ended"
                             : "worker " + std::to_string(member.link->pid()) + " " + end.to_string();

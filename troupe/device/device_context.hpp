@@ -146,6 +146,8 @@ class DeviceContext {
   /// More workers were lost than may be, and not by an op's doing.
   bool has_lost_too_many();
   Error was_given_up() const noexcept;
+  /// What an accelerator reported, by its worker's word.
+  Error report_of(ErrorKind kind, std::string_view message, std::int64_t native_code) const noexcept;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   static Blame blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why);
   void forget(std::uint32_t worker);

@@ -72,7 +72,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
     return detail::describe(refused->kind, [&] { return refused->message; });
   } else if (const auto* poisoned = std::get_if<wire::Poisoned>(&*decoded)) {
     (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is made to
-    serving_worker_dies(member, detail::describe(poisoned->kind, [&] { return poisoned->message; }),
+    serving_worker_dies(member, report_of(poisoned->kind, poisoned->message, poisoned->native_code),
                         TimePoint(TimePoint::duration(poisoned->noticed)));
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
     device_->chunks().made(member.link->socket(), fail(detail::describe(none->kind, [&] { return none->message; })));

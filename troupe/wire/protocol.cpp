@@ -67,6 +67,7 @@ struct Encode {
     out.put(Tag::poisoned);
     out.put(m.kind);
     out.put_text(m.message);
+    out.put(m.native_code);
     out.put(m.noticed);
   }
   void operator()(const DropChunk& m) const {
@@ -194,6 +195,7 @@ Result<ToApp> decode_to_app(std::span<const std::byte> bytes) {
     case Tag::no_memory: message = TROUPE_TRY(error(std::type_identity<NoMemory>{})); break;
     case Tag::poisoned: {
       Poisoned poisoned = TROUPE_TRY(error(std::type_identity<Poisoned>{}));
+      poisoned.native_code = in.get<std::int64_t>();
       poisoned.noticed = in.get<TimePoint::rep>();
       message = std::move(poisoned);
       break;

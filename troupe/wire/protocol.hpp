@@ -68,6 +68,7 @@ struct Refused {
 struct Poisoned {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
+  std::int64_t native_code = 0;
   TimePoint::rep noticed = 0;  // when, by the clock that all processes share
 };
 /// Worker to app: the memory is made. Its descriptor comes with it, if it has one.

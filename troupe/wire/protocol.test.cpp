@@ -49,7 +49,8 @@ const ToApp kMemoryMade = MemoryMade{};
 const ToApp kChunkProtected = ChunkProtected{.id = 9, .read_only = true};
 const ToApp kNoMemory = NoMemory{.kind = ErrorKind::out_of_memory, .message = "3 MiB are free"};
 
-const ToApp kPoisoned = Poisoned{.kind = ErrorKind::context_poisoned, .message = "illegal", .noticed = -5};
+const ToApp kPoisoned =
+    Poisoned{.kind = ErrorKind::context_poisoned, .message = "illegal", .native_code = 700, .noticed = -5};
 
 TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   const ToWorker message = value(decode_to_worker(sent(kHello).bytes));

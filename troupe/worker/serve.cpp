@@ -130,8 +130,10 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
       // The app need not wait until the driver has taken this process apart; and that holds up the whole GPU, so the
       // one that takes over is let go first.
       const TimePoint now = std::chrono::steady_clock::now();
-      (void)send(socket,
-                 wire::ToApp(wire::Poisoned{why.kind(), std::string(why.message()), now.time_since_epoch().count()}));
+      (void)send(socket, wire::ToApp(wire::Poisoned{.kind = why.kind(),
+                                                    .message = std::string(why.message()),
+                                                    .native_code = why.origin().native_code,
+                                                    .noticed = now.time_since_epoch().count()}));
       std::this_thread::sleep_for(kHeadStart);
       die_with_words(why);
     };

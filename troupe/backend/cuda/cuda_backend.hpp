@@ -67,6 +67,9 @@ class CudaLane {
   Result<void> poll() { return completion_->poll(); }
   /// The error of something that was put on it, if the driver knows of one.
   Result<void> query() const;
+  /// After an error, when nothing runs any more: the last op that may have begun. Those behind the first flag that was
+  /// not raised have not. None when flags are raised late.
+  std::optional<wire::Ticket> last_begun() const noexcept;
 
  private:
   /// What is put on the stream from now on comes after that ticket of this lane.
@@ -79,6 +82,8 @@ class CudaLane {
   const std::unique_ptr<LaneCompletion> completion_;
   std::atomic<wire::Ticket> added_{0};
   wire::Ticket raised_ = 0;
+  /// By the ticket, which ops have a flag right behind them.
+  std::array<std::atomic<wire::Ticket>, wire::Timeline::kMaxAhead> flagged_{};
   std::uint32_t word_ = 0;  // what the timeline is to become for the last one
 };
 
