@@ -111,7 +111,7 @@ class Flag {
 
   /// The GPU writes a new value when it comes to this point of the stream.
   void raise_in(CUstream stream) {
-    TROUPE_RAW(driver_, cuStreamWriteValue32, stream, page_.device(), ++raised_, CU_STREAM_WRITE_VALUE_DEFAULT);
+    TROUPE_RAW(driver_, cuStreamWriteValue64, stream, page_.device(), ++raised_, CU_STREAM_WRITE_VALUE_DEFAULT);
   }
   /// A host function does, which costs what CUDA takes to call one.
   void raise_by_host_function_in(CUstream stream) {

@@ -10,16 +10,12 @@
 #include <filesystem>
 #include <string>
 
-#include "troupe/device/device_options.hpp"
 #include "troupe/wire/channel.hpp"
 
 namespace troupe::adversary {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What a timeline's word grows by with one op.
-constexpr std::uint64_t kOneMore = std::uint64_t{1} << wire::TimelineWords::mark_bits(kDefaultRingUnits);
 
 /// Memory that app and worker share, mapped once more.
 class Mapping {
@@ -92,16 +88,14 @@ void Scribbler::change(std::span<std::byte> memory, std::size_t at) {
   std::uint64_t word = 0;
   const std::size_t size = std::min(sizeof word, memory.size() - at);
   std::memcpy(&word, memory.data() + at, size);
-  switch (below(10)) {
+  switch (below(8)) {
     case 0: word = random_(); break;
     case 1: word = 0; break;
     case 2: word = ~std::uint64_t{0}; break;
-    case 3: word += kOneMore; break;  // by a timeline
-    case 4: word -= kOneMore; break;
-    case 5: word += std::uint64_t{1} << 32; break;  // one more has begun
-    case 6: word -= std::uint64_t{1} << 32; break;
-    case 7: word ^= std::uint64_t{1} << below(64); break;
-    case 8:  // what stands somewhere else
+    case 3: word += std::uint64_t{1} << 32; break;  // one op more
+    case 4: word -= std::uint64_t{1} << 32; break;
+    case 5: word ^= std::uint64_t{1} << below(64); break;
+    case 6:  // what stands somewhere else
       std::memcpy(&word, memory.data() + below(memory.size() / sizeof word) * sizeof word, sizeof word);
       break;
     default: {  // a whole stretch of it

@@ -201,10 +201,10 @@ CUresult cuStreamQuery(CUstream stream) {
   return stream_of(stream).is_idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned) {
-  FAKE_BEGIN_IN_CONTEXT("cuStreamWriteValue32")
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned) {
+  FAKE_BEGIN_IN_CONTEXT("cuStreamWriteValue64")
   stream_of(stream).add(
-      [word = at<std::uint32_t>(address), value] { __atomic_store_n(word, value, __ATOMIC_RELEASE); });
+      [word = at<std::uint64_t>(address), value] { __atomic_store_n(word, value, __ATOMIC_RELEASE); });
   return CUDA_SUCCESS;
 }
 

@@ -86,7 +86,7 @@ TEST_P(FakeLibraryErrors, cost_one_op_and_the_next_one_goes_well) {
 
 class FakeStickyErrors : public FakeErrors, public ::testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Fake, FakeStickyErrors,
-                         ::testing::Values("cuMemcpyAsync", "cuStreamWriteValue32", "cublasSgemm_v2_64",
+                         ::testing::Values("cuMemcpyAsync", "cuStreamWriteValue64", "cublasSgemm_v2_64",
                                            "cuLaunchKernel"),
                          [](const auto& function) { return std::string(function.param); });
 
@@ -119,7 +119,7 @@ TEST_F(FakeErrors, a_device_in_a_thread_is_lost_when_its_stream_cannot_say_that_
   {
     const Device gpu = open_gpu();
     const Array<float> a = filled(gpu, {8}, 1.0f);
-    fail_call(1, 999, "cuStreamWriteValue32");
+    fail_call(1, 999, "cuStreamWriteValue64");
     EXPECT_EQ(kind_of(gpu.fill(a, 2.0f).get()), ErrorKind::device_lost);
   }
   expect_all_gone();

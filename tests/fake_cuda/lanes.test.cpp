@@ -40,22 +40,6 @@ TEST_P(FakeLanes, answer_each_of_many_ops_and_keep_their_order) {
   expect_all_gone();
 }
 
-TEST_P(FakeLanes, keep_their_order_when_the_tickets_in_their_words_wrap) {
-  DeviceOptions options = with_policy(in_thread());
-  options.ring_units = 256;  // a word has tickets modulo 1024
-  const Device gpu = open_gpu(std::move(options));
-  const Array<float> a = filled(gpu, {16}, 0.0f);
-  const Array<float> b = filled(gpu, {16}, 0.0f);
-  for (int i = 1; i <= 3000; ++i) {
-    ASSERT_TRUE(gpu.fill(a, static_cast<float>(i)).submit());
-    ASSERT_TRUE(gpu.blas().scal(1.0, a).submit());  // another lane
-    ASSERT_TRUE(gpu.copy(a, b).submit());
-    if (i % 300 == 0) {
-      ASSERT_TRUE(all_equal(gpu, b, static_cast<float>(i)));
-    }
-  }
-}
-
 TEST_P(FakeLanes, wait_for_what_they_read) {
   const Device gpu = open_gpu(with_policy(in_thread()));
   const Array<float> a = filled(gpu, {64}, 1.0f);

@@ -107,9 +107,6 @@ class Adversary : public DeviceTest {
 
 // ---- words in shared memory ----
 
-/// What a timeline's word grows by with one op.
-constexpr std::uint32_t kOneMore = std::uint32_t{1} << wire::TimelineWords::mark_bits(kDefaultRingUnits);
-
 TEST_F(Adversary, a_timeline_that_is_ahead_gives_no_value_for_an_op_that_did_not_run) {
   const Device device = open();
   const Array<float> array = filled(device, {100}, 1.0f);
@@ -119,8 +116,8 @@ TEST_F(Adversary, a_timeline_that_is_ahead_gives_no_value_for_an_op_that_did_not
   std::jthread liar([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       with_lanes([&](wire::LaneStatus& lane) {
-        const std::uint32_t word = lane.timeline.load();
-        if (word != 0 && device.worker_pid() == pid) lane.timeline.store(word + kOneMore);
+        const std::uint64_t word = lane.timeline.load();
+        if (word != 0 && device.worker_pid() == pid) lane.timeline.store(word + (std::uint64_t{1} << 32));
       });
       std::this_thread::yield();
     }

@@ -152,7 +152,7 @@ TEST_F(EngineTest, suspects_everything_in_a_worker_whose_words_cannot_be_true) {
   for (int i = 0; i < 5; ++i) calls.push_back(submit(0, nullptr, block()));
   const detail::IntrusivePtr<detail::VaultBlock> in_place = block();
   const auto updates = submit(1, in_place, in_place);
-  channels[0].status().lanes[0].timeline.store(~std::uint32_t{0});
+  channels[0].status().lanes[0].timeline.store(~std::uint64_t{0});
   std::thread poller([&] { engine.poll_until_stopped(); });
   while (lies.load() == 0) std::this_thread::yield();
   engine.stop_polling();

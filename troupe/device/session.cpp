@@ -78,19 +78,19 @@ bool WorkerSession::take_covered() noexcept {
   const std::size_t before = done_.size();
   for (std::uint32_t left = occupied_; left != 0 && !contradiction_; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
-    const std::uint32_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
+    const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
     if (word != lanes_[number].word) take_covered(number, word);
   }
   return done_.size() > before;
 }
 
-void WorkerSession::take_covered(std::uint32_t number, std::uint32_t word) noexcept {
+void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexcept {
+  const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
-  const wire::Ticket now = channel_->timeline_words(number).ticket(word, lane.done);
   if (!wire::reached(lane.issued, now)) scan();  // perhaps an op has come meanwhile, and is done already
   if ((changed_ & (1U << number)) == 0) lanes_before_[number] = lane;
   changed_ |= 1U << number;
-  if (!is_proven(number, now, word)) return distrust(number);
+  if (!is_proven(number, word)) return distrust(number, word);
   channel_->status().lanes[number].seen.store(now, std::memory_order_relaxed);
   while (lane.first && wire::reached(now, lane.first->ticket)) {
     lane.first->is_done = true;
@@ -102,25 +102,28 @@ void WorkerSession::take_covered(std::uint32_t number, std::uint32_t word) noexc
   if (!lane.first) occupied_ &= ~(1U << number);
 }
 
-/// Whether the worker itself has written that word of a lane, for `now`, and the replies of the ops that it covers.
-/// Those are taken.
-bool WorkerSession::is_proven(std::uint32_t number, wire::Ticket now, std::uint32_t word) noexcept {
+/// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Those are
+/// taken.
+bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) noexcept {
+  const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
-  if (!wire::reached(lane.issued, now)) return false;  // or before what was done: that looks far ahead
+  if (!wire::reached(lane.issued, now) || !wire::reached(now, lane.done) ||
+      !wire::TimelineWord::is_marked(channel_->key(), number, word))
+    return false;
   std::uint16_t failures = lane.failures;
   for (detail::OpCall* call = lane.first; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
     detail::await_memory([&] { call->failure = channel_->take_failure(call->position, call->units); });
     if (call->failure) [[unlikely]]
       failures = static_cast<std::uint16_t>(failures + call->failure->proof);
   }
-  if (word != channel_->timeline_words(number).make(now, failures)) return false;
+  if (failures != wire::TimelineWord::failures(word)) return false;
   lane.failures = failures;
   return true;
 }
 
 /// What it said of the other lanes in this look is not believed either: an op that is done there may have waited for
 /// one that is not.
-void WorkerSession::distrust(std::uint32_t lane) noexcept {
+void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
   for (detail::OpCall* call : done_) call->is_done = false;
   done_.clear();
   for (std::uint32_t left = changed_; left != 0; left &= left - 1) {
@@ -133,8 +136,8 @@ void WorkerSession::distrust(std::uint32_t lane) noexcept {
   const LaneOps& ops = lanes_[lane];
   contradiction_ = detail::describe(ErrorKind::worker_crashed, [&] {
     return "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
-           std::to_string(ops.done) + " of " + std::to_string(ops.issued) +
-           " ops, and what it says now, or a reply to them, is not what the worker wrote";
+           std::to_string(ops.done) + " of " + std::to_string(ops.issued) + " ops, and then said " +
+           std::to_string(wire::TimelineWord::ticket(word)) + ", without its mark or with other replies";
   });
 }
 

@@ -100,13 +100,13 @@ class WorkerSession {
     wire::Ticket issued = 0;
     wire::Ticket done = 0;       // proven
     std::uint16_t failures = 0;  // the sum of their proofs, up to there
-    std::uint32_t word = 0;      // the timeline as it was then
+    std::uint64_t word = 0;      // the timeline as it was then
   };
 
   bool take_covered() noexcept;
-  void take_covered(std::uint32_t number, std::uint32_t word) noexcept;
-  bool is_proven(std::uint32_t number, wire::Ticket now, std::uint32_t word) noexcept;
-  void distrust(std::uint32_t lane) noexcept;
+  void take_covered(std::uint32_t number, std::uint64_t word) noexcept;
+  bool is_proven(std::uint32_t number, std::uint64_t word) noexcept;
+  void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
   // What submitting threads read lies apart from what is written with every op that ends.

@@ -25,17 +25,17 @@ using namespace std::chrono_literals;
 /// One side's place to sleep, and what the other side publishes to it.
 struct Side {
   alignas(128) Bell bell;
-  alignas(128) std::atomic<Ticket> published{0};
+  alignas(128) std::atomic<std::uint64_t> word{0};
 
   void publish(Ticket ticket) noexcept {
-    published.store(ticket, std::memory_order_seq_cst);
+    Timeline(word, MarkKey(7), 0).raise_to(ticket);
     bell.ring();
   }
   void wait_for(Ticket ticket) noexcept {
-    const auto done = [&] { return reached(published.load(std::memory_order_seq_cst), ticket); };
-    while (!done()) {
+    const Timeline published(word, MarkKey(7), 0);
+    while (!published.done(ticket)) {
       bell.listen();
-      if (done()) break;
+      if (published.done(ticket)) break;
       bell.sleep(TimePoint::max());
     }
     bell.ignore();
@@ -140,7 +140,7 @@ TEST(Bell, loses_no_wake_up_between_threads) {
   std::thread other([&] { play(table.right, table.left, kRounds, false); });
   play(table.left, table.right, kRounds, true);
   other.join();
-  EXPECT_EQ(table.left.published.load(), kRounds);
+  EXPECT_EQ(table.left.word.load() >> 32, kRounds);
 }
 
 TEST(Bell, loses_no_wake_up_between_processes) {
@@ -166,8 +166,8 @@ TEST(Bell, loses_no_wake_up_when_several_ring) {
   constexpr std::size_t kRingers = 3;
   Bell bell;
   struct alignas(128) Slot {
-    std::atomic<std::uint32_t> word{0};
-    Timeline timeline{word, TimelineWords(MarkKey(7), 0, 64)};
+    std::atomic<std::uint64_t> word{0};
+    Timeline timeline{word, MarkKey(7), 0};
   };
   std::array<Slot, kRingers> slots;
   std::vector<std::thread> ringers;

@@ -33,9 +33,9 @@ Result<void> check_units(std::uint64_t ring_units) {
 }
 
 template <std::size_t... kLane>
-auto make_timelines(Channel& channel, std::index_sequence<kLane...>) {
-  return std::unique_ptr<std::array<Timeline, kMaxLanes>>(new std::array<Timeline, kMaxLanes>{
-      Timeline(channel.status().lanes[kLane].timeline, channel.timeline_words(kLane))...});
+auto make_timelines(Status& status, const MarkKey& key, std::index_sequence<kLane...>) {
+  return std::unique_ptr<std::array<Timeline, kMaxLanes>>(
+      new std::array<Timeline, kMaxLanes>{Timeline(status.lanes[kLane].timeline, key, kLane)...});
 }
 
 Result<MarkKey> make_key() {
@@ -72,12 +72,11 @@ Channel::Channel(SharedMemory ring, SharedMemory status, std::uint64_t ring_unit
       status_memory_(std::move(status)),
       ring_(ring_memory_.data(), ring_units),
       key_(key),
-      timelines_(make_timelines(*this, std::make_index_sequence<kMaxLanes>())) {}
+      timelines_(make_timelines(this->status(), key_, std::make_index_sequence<kMaxLanes>())) {}
 
-Result<Channel> Channel::create(std::uint64_t ring_units) { return create(ring_units, TROUPE_TRY(make_key())); }
-
-Result<Channel> Channel::create(std::uint64_t ring_units, const MarkKey& key) {
+Result<Channel> Channel::create(std::uint64_t ring_units) {
   TROUPE_TRY(check_units(ring_units));
+  const MarkKey key = TROUPE_TRY(make_key());
   SharedMemory ring = TROUPE_TRY(SharedMemory::create("troupe-ring", ring_units * kUnitBytes));
   TROUPE_TRY(ring.commit(0, ring.size_bytes()));
   TROUPE_TRY(ring.seal_writing_elsewhere());

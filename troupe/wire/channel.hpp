@@ -26,12 +26,12 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
 /// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
 /// whoever spins on one of them holds up nobody else.
 struct alignas(128) LaneStatus {
-  std::atomic<std::uint32_t> timeline{0};  // one of its `TimelineWords`
+  std::atomic<std::uint64_t> timeline{0};  // a `TimelineWord`
   /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another. The ticket in
   /// the high half, a mark in the low one.
   alignas(128) std::atomic<std::uint64_t> begun{0};
@@ -64,8 +64,6 @@ class Channel {
   /// The app's side. `invalid_argument` unless `ring_units` is a power of two and at most `kMaxRingUnits`,
   /// `out_of_memory` when the machine has no memory or descriptors left.
   static Result<Channel> create(std::uint64_t ring_units);
-  /// The same with a key that somebody knows: for tests that are to repeat.
-  static Result<Channel> create(std::uint64_t ring_units, const MarkKey& key);
   /// The worker's side, from the descriptors and the key it was sent. `invalid_argument` for such a size, and for
   /// memory that is smaller than that.
   static Result<Channel> open(Descriptor ring, Descriptor status, std::uint64_t ring_units, const MarkKey& key);
@@ -76,8 +74,6 @@ class Channel {
   const Status& status() const noexcept { return *reinterpret_cast<const Status*>(status_memory_.data()); }
 
   const MarkKey& key() const noexcept { return key_; }
-  /// How a lane's timeline is read, for the app.
-  TimelineWords timeline_words(std::uint32_t lane) const noexcept { return {key_, lane, ring_.capacity_units()}; }
   /// The worker's own view of a lane's timeline.
   Timeline& timeline(std::uint32_t lane) noexcept { return (*timelines_)[lane]; }
   const Timeline& timeline(std::uint32_t lane) const noexcept { return (*timelines_)[lane]; }

@@ -47,8 +47,8 @@ TEST(Channel, carries_records_one_way_and_timelines_the_other) {
   ends.worker.begin(2, 1);
   ends.worker.timeline(2).raise_to(1);
   EXPECT_EQ(ends.app.begun(2), 1U);
-  EXPECT_EQ(ends.app.status().lanes[2].timeline.load(), ends.app.timeline_words(2).make(1, 0));
-  EXPECT_EQ(ends.app.status().lanes[1].timeline.load(), 0U);
+  EXPECT_TRUE(ends.app.timeline(2).done(1));
+  EXPECT_EQ(ends.app.timeline(1).now(), 0U);
   EXPECT_EQ(ends.app.begun(1), 0U);
 }
 

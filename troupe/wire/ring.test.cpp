@@ -427,9 +427,10 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
   constexpr std::uint64_t kUnits = 64;
   constexpr std::uint32_t kRecords = 20'000;
   SharedMemory memory = value(SharedMemory::create("ring", kUnits * kUnitBytes));
-  SharedMemory progress = value(SharedMemory::create("progress", sizeof(Ticket)));
+  SharedMemory progress = value(SharedMemory::create("progress", sizeof(std::uint64_t)));
   value(memory.seal_writing_elsewhere());
-  auto& done = *std::construct_at(reinterpret_cast<std::atomic<Ticket>*>(progress.data()));
+  auto& word = *std::construct_at(reinterpret_cast<std::atomic<std::uint64_t>*>(progress.data()));
+  Timeline timeline(word, MarkKey(7), 0);
   const pid_t reader = fork();
   if (reader == 0) {
     auto mapped = SharedMemory::map(value(memory.descriptor().duplicate()), kUnits * kUnitBytes, false);
@@ -445,7 +446,7 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
       if (record->skip) continue;
       const Numbered read = read_numbered(record->bytes);
       if (!read.whole || read.number != number || record->lane != number % 16) _exit(1);
-      done.store(++number);
+      timeline.raise_to(++number);
     }
     _exit(0);
   }
@@ -462,7 +463,7 @@ TEST(Ring, reaches_another_process_that_can_only_read) {
     std::optional<RingSlot> slot;
     while (!(slot = tail.reserve(ring, bytes.size(), head))) {
       ASSERT_EQ(waitpid(reader, &status, WNOHANG), 0) << "the reader has ended: " << status;
-      for (; freed < number && reached(done.load(), freed + 1); ++freed) {
+      for (; freed < number && timeline.done(freed + 1); ++freed) {
         ring.free(slots.front().begin, slots.front().end() - slots.front().begin);
         head = slots.front().end();
         slots.pop_front();

@@ -83,8 +83,7 @@ struct App {
   }
   /// The answer to what was submitted last.
   Result<void> end_of(const wire::RingSlot& slot) {
-    wait_until(
-        [&] { return channel.timeline_words(0).ticket(channel.status().lanes[0].timeline.load(), 0) == issued; });
+    wait_until([&] { return channel.timeline(0).done(issued); });
     const std::unique_ptr<wire::Channel::Failure> failure = channel.take_failure(slot.record(), slot.units);
     return failure ? fail(failure->error) : Result<void>();
   }

@@ -43,13 +43,9 @@ CudaLane::~CudaLane() { (void)TROUPE_CUDA(context_.driver(), cuStreamDestroy, st
 Result<void> CudaLane::wait_for(CudaLane& other, wire::Ticket ticket) {
   if (other.completed({ticket})) return {};
   TROUPE_TRY(other.flush());
-  return other.wait_in(stream_, ticket);
-}
-
-Result<void> CudaLane::wait_in(CUstream stream, wire::Ticket ticket) const {
-  // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that words may wrap.
-  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream, timeline_on_gpu_, timeline_.words().least(ticket),
-                     CU_STREAM_WAIT_VALUE_GEQ);
+  // "Greater or equal" is meant as `wire::reached` means it: by the difference, so that tickets may wrap.
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_,
+                     other.timeline_on_gpu_ + wire::Timeline::kTicketOffset, ticket, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 Result<void> CudaLane::added(const backend::Work& work, bool raise_now) {
@@ -62,22 +58,14 @@ Result<void> CudaLane::flush() {
   const wire::Ticket last = added_.load(std::memory_order_relaxed);
   if (last == raised_) return {};
   raised_ = last;
-  flagged_[last % flagged_.size()].store(last, std::memory_order_release);
   return completion_->raise_to(word_);
-}
-
-std::optional<wire::Ticket> CudaLane::last_begun() const noexcept {
-  if (completion_->lags()) return std::nullopt;
-  const wire::Ticket added = added_.load(std::memory_order_seq_cst);
-  for (wire::Ticket ticket = now() + 1; !wire::reached(ticket, added); ++ticket)
-    if (flagged_[ticket % flagged_.size()].load(std::memory_order_acquire) == ticket) return ticket;
-  return std::nullopt;
 }
 
 Result<void> CudaLane::flush_before_next() {
   TROUPE_TRY(flush());
   if (!completion_->lags() || completed({raised_})) return {};
-  return wait_in(stream_, raised_);
+  return TROUPE_CUDA(context_.driver(), cuStreamWaitValue32, stream_, timeline_on_gpu_ + wire::Timeline::kTicketOffset,
+                     raised_, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 Result<void> CudaLane::query() const {
@@ -182,8 +170,9 @@ void CudaBackend::warm() noexcept {
   const Result<void> warmed = blas_lane ? ops_.warm(number, (*blas_lane)->stream()) : fail(blas_lane.error());
   if (warmed) return;
   if (warmed.error().kind() == ErrorKind::context_poisoned) return poisoned(warmed.error());
-  look_for_errors();  // a standby that takes over must not find out then
-  if (setup_.log && !is_poisoned_.load(std::memory_order_acquire))
+  if (const Result<void> well = blas_lane ? (*blas_lane)->query() : Result<void>(); !well)
+    return poisoned(well.error());  // a standby that takes over must not find out then
+  if (setup_.log)
     setup_.log({.level = LogLevel::warning,
                 .time = Clock::now(),
                 .source = "cuda",
@@ -255,18 +244,13 @@ void CudaBackend::watch() noexcept {
 void CudaBackend::look_for_errors() noexcept {
   for (const auto& lane : lanes_) {
     const CudaLane* const made = lane.load(std::memory_order_acquire);
-    if (!made) continue;
+    if (!made || made->idle()) continue;
     if (const Result<void> well = made->query(); !well) return poisoned(well.error());
   }
 }
 
 void CudaBackend::poisoned(const Error& why) noexcept {
-  if (is_poisoned_.exchange(true)) return;
-  for (std::uint32_t i = 0; i < wire::kMaxLanes; ++i) {
-    const CudaLane* const made = lanes_[i].load(std::memory_order_acquire);
-    if (const auto last = made ? made->last_begun() : std::nullopt) setup_.channel.begin(i, *last);
-  }
-  setup_.poisoned(why);
+  if (!is_poisoned_.exchange(true)) setup_.poisoned(why);
 }
 
 }  // namespace troupe::cuda

@@ -27,7 +27,6 @@ struct CudaEvent {
 /// Ops that are on a lane and not done. The driver's own queues have 1024 places, and an op may take several; who runs
 /// into that waits inside the driver, where nobody else gets in.
 inline constexpr wire::Ticket kMaxOpsOnLane = 128;
-static_assert(kMaxOpsOnLane <= wire::Timeline::kMaxAhead);
 
 /// A stream, and the word that is raised for it.
 class CudaLane {
@@ -67,14 +66,8 @@ class CudaLane {
   Result<void> poll() { return completion_->poll(); }
   /// The error of something that was put on it, if the driver knows of one.
   Result<void> query() const;
-  /// After an error, when nothing runs any more: the last op that may have begun. Those behind the first flag that was
-  /// not raised have not. None when flags are raised late.
-  std::optional<wire::Ticket> last_begun() const noexcept;
 
  private:
-  /// What is put on the stream from now on comes after that ticket of this lane.
-  Result<void> wait_in(CUstream stream, wire::Ticket ticket) const;
-
   const CudaContext& context_;
   wire::Timeline& timeline_;
   const CUdeviceptr timeline_on_gpu_;
@@ -82,9 +75,7 @@ class CudaLane {
   const std::unique_ptr<LaneCompletion> completion_;
   std::atomic<wire::Ticket> added_{0};
   wire::Ticket raised_ = 0;
-  /// By the ticket, which ops have a flag right behind them.
-  std::array<std::atomic<wire::Ticket>, wire::Timeline::kMaxAhead> flagged_{};
-  std::uint32_t word_ = 0;  // what the timeline is to become for the last one
+  std::uint64_t word_ = 0;  // what the timeline is to become for the last one
 };
 
 class CudaBackend {

@@ -24,7 +24,7 @@ namespace troupe::cuda {
                       each(cuMemHostUnregister) each(cuMemHostGetDevicePointer) each(cuMemcpyAsync)                    \
                           each(cuMemcpy2DAsync) each(cuMemsetD8Async) each(cuMemsetD16Async) each(cuMemsetD32Async)    \
                               each(cuStreamCreateWithPriority) each(cuStreamDestroy) each(cuStreamQuery)               \
-                                  each(cuStreamWriteValue32) each(cuStreamWaitValue32) each(cuModuleLoadData)          \
+                                  each(cuStreamWriteValue64) each(cuStreamWaitValue32) each(cuModuleLoadData)          \
                                       each(cuModuleUnload) each(cuModuleGetFunction) each(cuLaunchKernel)              \
                                           each(cuCtxSynchronize) each(cuCtxGetStreamPriorityRange)                     \
                                               each(cuFuncGetParamInfo) each(cuFuncSetAttribute) each(cuEventCreate)    \

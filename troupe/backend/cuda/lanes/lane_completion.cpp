@@ -16,8 +16,8 @@ namespace {
 class WrittenByGpu final : public LaneCompletion {
  public:
   explicit WrittenByGpu(const Parts& parts) : parts_(parts) {}
-  Result<void> raise_to(std::uint32_t word) override {
-    return TROUPE_CUDA(parts_.context.driver(), cuStreamWriteValue32, parts_.stream, parts_.timeline_on_gpu, word,
+  Result<void> raise_to(std::uint64_t word) override {
+    return TROUPE_CUDA(parts_.context.driver(), cuStreamWriteValue64, parts_.stream, parts_.timeline_on_gpu, word,
                        CU_STREAM_WRITE_VALUE_DEFAULT);
   }
 
@@ -28,7 +28,7 @@ class WrittenByGpu final : public LaneCompletion {
 class CalledByDriver final : public LaneCompletion {
  public:
   explicit CalledByDriver(const Parts& parts) : parts_(parts) {}
-  Result<void> raise_to(std::uint32_t word) override {
+  Result<void> raise_to(std::uint64_t word) override {
     auto call = std::make_unique<Call>(Call{this, word});
     TROUPE_TRY(TROUPE_CUDA(parts_.context.driver(), cuLaunchHostFunc, parts_.stream, &called, call.get()));
     call.release();  // the driver has it: it comes back in the call, or is lost with this process
@@ -38,7 +38,7 @@ class CalledByDriver final : public LaneCompletion {
  private:
   struct Call {
     CalledByDriver* lane;
-    std::uint32_t word;
+    std::uint64_t word;
   };
   static void called(void* data) {
     const std::unique_ptr<Call> call(static_cast<Call*>(data));
@@ -53,7 +53,7 @@ class Events {
  public:
   struct Recorded {
     CUevent event = nullptr;
-    std::uint32_t word = 0;
+    std::uint64_t word = 0;
   };
   Events(const CudaContext& context, unsigned flags) noexcept : context_(context), flags_(flags) {}
   ~Events() {
@@ -64,7 +64,7 @@ class Events {
   Events& operator=(const Events&) = delete;
 
   /// From one thread. Not under the lock: the driver may make it wait, for those who need the lock.
-  Result<void> record(CUstream stream, std::uint32_t word) {
+  Result<void> record(CUstream stream, std::uint64_t word) {
     CUevent event = take_free();
     if (!event) TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuEventCreate, &event, flags_ | CU_EVENT_DISABLE_TIMING));
     const Result<void> recorded = TROUPE_CUDA(context_.driver(), cuEventRecord, event, stream);
@@ -120,7 +120,7 @@ class Events {
 class PolledEvents final : public LaneCompletion {
  public:
   explicit PolledEvents(const Parts& parts) : parts_(parts), events_(parts.context, CU_EVENT_DEFAULT) {}
-  Result<void> raise_to(std::uint32_t word) override { return events_.record(parts_.stream, word); }
+  Result<void> raise_to(std::uint64_t word) override { return events_.record(parts_.stream, word); }
   bool lags() const noexcept override { return true; }
   Result<void> poll() override {
     while (const std::optional<Events::Recorded> oldest = events_.oldest()) {
@@ -146,7 +146,7 @@ class BlockingEvents final : public LaneCompletion {
     events_.stop();
     waiter_.join();
   }
-  Result<void> raise_to(std::uint32_t word) override { return events_.record(parts_.stream, word); }
+  Result<void> raise_to(std::uint64_t word) override { return events_.record(parts_.stream, word); }
   bool lags() const noexcept override { return true; }
 
  private:

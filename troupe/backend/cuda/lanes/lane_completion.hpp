@@ -27,7 +27,7 @@ class LaneCompletion {
 
   virtual ~LaneCompletion() = default;
   /// When all that was put on the stream is done, its timeline becomes that word. From the thread that submits.
-  virtual Result<void> raise_to(std::uint32_t word) = 0;
+  virtual Result<void> raise_to(std::uint64_t word) = 0;
   /// Whether the timeline may lag behind what the stream has done. Then what must not begin before the timeline says
   /// so has to wait for it.
   virtual bool lags() const noexcept { return false; }

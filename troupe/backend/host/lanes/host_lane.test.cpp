@@ -26,8 +26,8 @@ void wait_until(const Done& done) {
 
 /// One lane whose work does nothing but say that it was run.
 struct TestLane {
-  std::atomic<std::uint32_t> word{0};
-  wire::Timeline timeline{word, wire::TimelineWords(wire::MarkKey(7), 4, 4096)};
+  std::atomic<std::uint64_t> word{0};
+  wire::Timeline timeline{word, wire::MarkKey(7), 4};
   Progress progress;
   std::atomic<bool> open{true};
   std::atomic<int> threads{0};
