@@ -10,8 +10,8 @@ namespace {
 constexpr int kMaxPrinted = 40;
 
 constexpr std::array<std::string_view, kComplaints> kNames = {
-    "replies lost",       "replies doubled",    "wrong results", "arrays lost",   "culprits blamed wrongly",
-    "errors unexplained", "descriptors leaked", "bytes leaked",  "processes left"};
+    "replies lost",       "replies doubled",    "wrong results", "arrays lost",    "culprits blamed wrongly",
+    "errors unexplained", "descriptors leaked", "bytes leaked",  "processes left", "sealed arrays changed"};
 
 void print_count(std::string_view name, std::uint64_t count) {
   std::printf("%-28.*s %10" PRIu64 "\n", static_cast<int>(name.size()), name.data(), count);

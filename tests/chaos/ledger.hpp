@@ -24,8 +24,9 @@ enum class Complaint : std::uint8_t {
   descriptor_leaked,
   byte_leaked,
   process_left,
+  sealed_changed,  // an array that nobody can write
 };
-inline constexpr int kComplaints = 9;
+inline constexpr int kComplaints = 10;
 std::string_view name(Complaint complaint) noexcept;
 
 class Ledger {
@@ -38,9 +39,18 @@ class Ledger {
   std::uint64_t injected_of(FaultKind kind) const noexcept { return faults_[static_cast<std::size_t>(kind)].load(); }
   std::uint64_t injected_in_all() const noexcept;
 
-  /// An op that takes all memory of its worker is under way, or was until just now.
-  bool memory_is_scarce() const noexcept { return hungry.load() != 0; }
-  std::atomic<int> hungry{0};
+  // While there is a shortage, of memory in a worker or of descriptors in the app, an op may end in `out_of_memory`.
+
+  void shortage_begins() noexcept { ++shortages_; }
+  void shortage_ends() noexcept {
+    ++past_shortages_;  // first, so that no look finds neither
+    --shortages_;
+  }
+  std::uint64_t past_shortages() const noexcept { return past_shortages_.load(); }
+  /// Whether there is one, or was one since that number of them was over.
+  bool was_short_since(std::uint64_t past_shortages) const noexcept {
+    return shortages_.load() != 0 || past_shortages_.load() != past_shortages;
+  }
 
   // What is allowed, and shown.
   std::atomic<std::uint64_t> steps{0};
@@ -49,13 +59,15 @@ class Ledger {
   std::atomic<std::uint64_t> arrays_checked{0};
   std::atomic<std::uint64_t> cut_off_in_place{0};
   std::atomic<std::uint64_t> read_what_was_cut_off{0};
-  std::atomic<std::uint64_t> starved{0};  // ran out of memory beside an op that took it all
+  std::atomic<std::uint64_t> starved{0};  // ended in `out_of_memory` during a shortage
 
  private:
   static constexpr std::size_t index(Complaint complaint) noexcept { return static_cast<std::size_t>(complaint); }
 
   std::array<std::atomic<std::uint64_t>, kComplaints> complaints_{};
   std::array<std::atomic<std::uint64_t>, kFaultKinds> faults_{};
+  std::atomic<int> shortages_{0};
+  std::atomic<std::uint64_t> past_shortages_{0};
   std::mutex mutex_;
   int printed_ = 0;
 };
