@@ -161,13 +161,15 @@ void Caller::explain(const Job& job, const Error& error) {
     ++scene_.ledger.cut_off_in_place;
   } else if (kind == ErrorKind::buffer_tainted && !job.reads_good) {
     ++scene_.ledger.read_what_was_cut_off;
+  } else if (is_starved(error)) {
+    ++scene_.ledger.starved;
+  } else if (scene_.ledger.excuses_by_scribble(error)) {
+    if (does.reads_from && job.step.from < kFirstShared) own(job.step.from).state = State::broken;
   } else if (kind == ErrorKind::worker_crashed || kind == ErrorKind::context_poisoned ||
              kind == ErrorKind::deadline_exceeded) {
     complain_of(Complaint::blamed_wrongly);
   } else if (kind == ErrorKind::buffer_tainted) {
     complain_of(Complaint::array_lost);
-  } else if (is_starved(error)) {
-    ++scene_.ledger.starved;
   } else {
     complain_of(Complaint::unexplained_error);
   }

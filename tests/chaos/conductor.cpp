@@ -116,6 +116,7 @@ bool Conductor::scribble(const Fault& fault) {
   const int pid = on_spare ? find_spare(fault.pick) : scene_.device.worker_pid();
   if (pid <= 0) return false;
   // An op that is tried alone would be to blame: nobody can know that it was somebody else.
+  scene_.ledger.will_scribble();
   const auto nobody_is_tried = [&] { return !on_spare || scene_.device.stats().waiting == 0; };
   return scribbling::Scribbler(fault.pick).scribble_on(pid, nobody_is_tried);
 }

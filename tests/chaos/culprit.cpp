@@ -148,7 +148,7 @@ bool Culprit::committed(Crime& crime, const Result<void>& result) {
     if (!ends_well(crime.fault.kind)) complain(Complaint::blamed_wrongly, crime.fault, "it succeeded");
   } else if (result.error().kind() == ErrorKind::timeout) {
     complain(Complaint::reply_lost, crime.fault, result.error().to_string());
-  } else if (!is_deserved(crime.fault, result.error())) {
+  } else if (!is_deserved(crime.fault, result.error()) && !scene_.ledger.excuses_by_scribble(result.error())) {
     complain(Complaint::blamed_wrongly, crime.fault, result.error().to_string());
   } else if (has_deadline(crime.fault.kind)) {
     const Ran ran = ran_by(result.error());
@@ -242,6 +242,7 @@ void Culprit::explain(const Crime& crime, const char* what, const Error& error) 
     ++scene_.ledger.starved;
     return;
   }
+  if (scene_.ledger.excuses_by_scribble(error)) return;
   const Fault& fault = crime.fault;
   const std::string details = std::string(what) + ": " + error.to_string();
   switch (error.kind()) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tests/chaos/plan.hpp"
+#include "troupe/core/error.hpp"
 
 namespace troupe::chaos {
 
@@ -52,6 +53,12 @@ class Ledger {
     return shortages_.load() != 0 || past_shortages_.load() != past_shortages;
   }
 
+  /// Before a worker's memory is scribbled on.
+  void will_scribble() noexcept { ++scribbles_; }
+  /// Whether a scribble may have cost an op that ends so. Where nobody knows whether an op was done, it may be lost,
+  /// in place or not; and if nobody waits for it, that shows in its array. It is rare: each scribble excuses one.
+  bool excuses_by_scribble(const Error& error) noexcept;
+
   // What is allowed, and shown.
   std::atomic<std::uint64_t> steps{0};
   std::atomic<std::uint64_t> asked{0};     // ops that somebody waited for
@@ -59,7 +66,8 @@ class Ledger {
   std::atomic<std::uint64_t> arrays_checked{0};
   std::atomic<std::uint64_t> cut_off_in_place{0};
   std::atomic<std::uint64_t> read_what_was_cut_off{0};
-  std::atomic<std::uint64_t> starved{0};  // ended in `out_of_memory` during a shortage
+  std::atomic<std::uint64_t> starved{0};           // ended in `out_of_memory` during a shortage
+  std::atomic<std::uint64_t> lost_to_scribble{0};  // nobody knew whether it was done
 
  private:
   static constexpr std::size_t index(Complaint complaint) noexcept { return static_cast<std::size_t>(complaint); }
@@ -68,6 +76,7 @@ class Ledger {
   std::array<std::atomic<std::uint64_t>, kFaultKinds> faults_{};
   std::atomic<int> shortages_{0};
   std::atomic<std::uint64_t> past_shortages_{0};
+  std::atomic<std::uint64_t> scribbles_{0};
   std::mutex mutex_;
   int printed_ = 0;
 };
