@@ -196,7 +196,9 @@ class Engine {
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
-  void sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
+  /// Of an op that was cut off; `and_is_lost`: it cannot be run again.
+  enum class HadBegun : std::uint8_t { no, yes, and_is_lost };
+  void sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame);
   /// How the op ended, by the worker's proven word, and what that means for its blocks.
   Result<void> settle(detail::OpCall& call) noexcept;
 
