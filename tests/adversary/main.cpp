@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "tests/adversary/caller.hpp"
-#include "tests/adversary/scribbler.hpp"
+#include "tests/scribbler/scribbler.hpp"
 
 namespace troupe::adversary {
 namespace {
@@ -144,7 +144,7 @@ class Run {
   const std::string plugin_;
   System system_;
   Device device_;
-  Scribbler scribbler_;
+  scribbling::Scribbler scribbler_;
   Findings findings_;
   std::atomic<bool> stopping_{false}, is_quiet_{false};
   const Clock::time_point began_ = Clock::now();

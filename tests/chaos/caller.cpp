@@ -43,6 +43,7 @@ Caller::Caller(Scene& scene, std::uint32_t number)
 const Slot& Caller::slot(int index) const { return slots_[static_cast<std::size_t>(index)]; }
 
 std::optional<Job> Caller::next() {
+  past_shortages_ = scene_.ledger.past_shortages();
   if (!pending_ && scene_.progress.stopping()) return next_check();
   throwaway_ = {};
   if (!pending_) {
@@ -101,12 +102,19 @@ Job Caller::as_job(Step step) {
   return prepared(job);
 }
 
-void Caller::renew(Slot& renewed) {
+bool Caller::renew(Slot& renewed) {
   Result<Array<float>> fresh = scene_.device.array<float>({edge_, edge_});
-  if (!fresh) return scene_.ledger.complain(Complaint::unexplained_error, "allocating: " + fresh.error().to_string());
+  if (!fresh) {
+    if (is_starved(fresh.error()))
+      ++scene_.ledger.starved;
+    else
+      scene_.ledger.complain(Complaint::unexplained_error, "allocating: " + fresh.error().to_string());
+    return false;
+  }
   renewed.array = std::move(*fresh);
   renewed.state = Slot::State::broken;
   renewed.reads_as_tainted = false;
+  return true;
 }
 
 void Caller::submit(const Job& job) {

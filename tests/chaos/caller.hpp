@@ -66,7 +66,8 @@ class Caller {
   Job repair(int index);
   Job as_job(Step step);
   Job prepared(Job job);
-  void renew(Slot& renewed);
+  /// False when there is no memory, and the array is the one that it was.
+  bool renew(Slot& renewed);
 
   // What an op does to what must be in the arrays.
   void foresee(const Step& step);
@@ -75,6 +76,7 @@ class Caller {
 
   void answered(const Job& job);
   void explain(const Job& job, const Error& error);
+  bool is_starved(const Error& error) const noexcept;
   void check_host_arrays(const Job& job);
   void complain(Complaint complaint, const Job& job, const std::string& details);
 
@@ -92,6 +94,7 @@ class Caller {
   std::uint64_t step_ = 0;
   std::optional<Step> pending_;  // waits for a repair
   std::optional<int> final_check_;
+  std::uint64_t past_shortages_ = 0;  // when the op under way began
   std::atomic<int> waits_{0};
   std::atomic<Deed> doing_{Deed::nop};
 };

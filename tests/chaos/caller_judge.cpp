@@ -136,13 +136,17 @@ void Caller::ended(const Job& job, const Result<HostArray<float>>& result) {
   else if (job.step.deed == Deed::keep) {
     Slot aside = read;
     aside.state = State::good;
+    if (!renew(own(job.step.from))) return;
     if (kept_.size() < kMaxKept)
       kept_.push_back(std::move(aside));
     else
       kept_[next_kept_++ % kMaxKept] = std::move(aside);
-    renew(own(job.step.from));
   }
   if (job.kept && final_check_) kept_.pop_back();
+}
+
+bool Caller::is_starved(const Error& error) const noexcept {
+  return error.kind() == ErrorKind::out_of_memory && scene_.ledger.was_short_since(past_shortages_);
 }
 
 void Caller::explain(const Job& job, const Error& error) {
@@ -157,13 +161,15 @@ void Caller::explain(const Job& job, const Error& error) {
     ++scene_.ledger.cut_off_in_place;
   } else if (kind == ErrorKind::buffer_tainted && !job.reads_good) {
     ++scene_.ledger.read_what_was_cut_off;
+  } else if (is_starved(error)) {
+    ++scene_.ledger.starved;
+  } else if (scene_.ledger.excuses_by_scribble(error)) {
+    if (does.reads_from && job.step.from < kFirstShared) own(job.step.from).state = State::broken;
   } else if (kind == ErrorKind::worker_crashed || kind == ErrorKind::context_poisoned ||
              kind == ErrorKind::deadline_exceeded) {
     complain_of(Complaint::blamed_wrongly);
   } else if (kind == ErrorKind::buffer_tainted) {
     complain_of(Complaint::array_lost);
-  } else if (kind == ErrorKind::out_of_memory && scene_.ledger.memory_is_scarce()) {
-    ++scene_.ledger.starved;
   } else {
     complain_of(Complaint::unexplained_error);
   }

@@ -1,5 +1,5 @@
-// Carries out the faults of the plan, each at its moment: hands the bad ops to the culprits, and kills workers itself,
-// because no op can do that from the outside.
+// Carries out the faults of the plan, each at its moment: hands the bad ops to the culprits, and does itself what no op
+// can do: kills and stops workers, scribbles on their memory, takes all descriptors.
 #pragma once
 
 #include <chrono>
@@ -25,9 +25,13 @@ class Conductor {
   /// Until no bad op is under way and there is a worker to spare, but not for longer than until then.
   bool wait_for_calm(std::chrono::steady_clock::time_point until);
   bool carry_out(const Fault& fault);
+  /// A fault from outside. False when there was nobody to do it to.
+  bool strike(const Fault& fault);
   bool kill(const Fault& fault);
   bool stop(const Fault& fault);
   bool kill_one_that_starts(const Fault& fault);
+  bool scribble(const Fault& fault);
+  void take_descriptors(const Fault& fault);
   /// A live worker that does not serve; 0 when there is none.
   int find_spare(std::uint32_t pick) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/chaos/processes.hpp"
+
 namespace troupe::chaos {
 namespace {
 
@@ -11,43 +13,64 @@ constexpr std::size_t kMaxKept = 8;
 constexpr int kMaxTries = 100;
 constexpr std::int64_t kMemoryBytes = std::int64_t{32} << 20;
 constexpr std::int32_t kSpinMs = 20'000;
+/// Far more than a pipe holds, or the log's queue.
+constexpr std::int64_t kLines = 100'000;
 
 std::string function_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::throws: return "throw";
     case FaultKind::spin: return "spin_ms";
+    case FaultKind::write_sealed: return "scribble";
     default: return std::string(name(kind));
   }
 }
 
+template <class T>
+void append(std::vector<std::byte>& bytes, const T& number) {
+  const auto its_bytes = std::as_bytes(std::span(&number, 1));
+  bytes.insert(bytes.end(), its_bytes.begin(), its_bytes.end());
+}
+
 std::vector<std::byte> parameters_of(const Fault& fault, int value) {
-  std::vector<std::byte> bytes(8);
-  if (fault.kind == FaultKind::memory || fault.kind == FaultKind::memory_null) {
-    std::memcpy(bytes.data(), &kMemoryBytes, 8);
-  } else if (fault.kind == FaultKind::spin) {
-    const auto number = static_cast<float>(value);
-    std::memcpy(bytes.data(), &kSpinMs, 4);
-    std::memcpy(bytes.data() + 4, &number, 4);
-  } else {
-    bytes.clear();
+  std::vector<std::byte> bytes;
+  switch (fault.kind) {
+    case FaultKind::memory:
+    case FaultKind::memory_null: append(bytes, kMemoryBytes); break;
+    case FaultKind::spin:
+      append(bytes, kSpinMs);
+      append(bytes, static_cast<float>(value));
+      break;
+    case FaultKind::leave_process:
+      for (const char letter : name_for_left()) append(bytes, letter);
+      break;
+    case FaultKind::print: append(bytes, kLines); break;
+    case FaultKind::write_sealed:  // which of the arrays, see `uses_of`
+      append(bytes, std::int32_t{fault.touches == Touches::nothing ? 0 : 1});
+      break;
+    default: break;
   }
   return bytes;
 }
 
-/// A good op that says it only reads must not write.
+/// A good op that says it only reads must not write; others have no business with an array.
 Touches touches_of(const Fault& fault) {
+  if (ends_well(fault.kind)) return Touches::nothing;
   return fault.kind == FaultKind::spin && fault.touches == Touches::reads ? Touches::nothing : fault.touches;
 }
 
-std::vector<ArrayUse> uses_of(const Crime& crime) {
+std::vector<ArrayUse> uses_of(const Crime& crime, const Array<float>& sealed) {
+  std::vector<ArrayUse> uses;
   switch (crime.fault.touches) {
     case Touches::nothing: break;
-    case Touches::reads: return {reads(crime.array)};
-    case Touches::writes: return {writes(crime.array)};
-    case Touches::updates: return {updates(crime.array)};
+    case Touches::reads: uses.push_back(reads(crime.array)); break;
+    case Touches::writes: uses.push_back(writes(crime.array)); break;
+    case Touches::updates: uses.push_back(updates(crime.array)); break;
   }
-  return {};
+  if (crime.fault.kind == FaultKind::write_sealed) uses.push_back(reads(sealed));
+  return uses;
 }
+
+bool takes_all_memory(FaultKind kind) { return kind == FaultKind::memory || kind == FaultKind::memory_null; }
 
 /// By how it ended. A deadline that passes ends an op that was begun with what became of its worker; one that was not
 /// begun with a sentence that says so; and one that waits, with no sentence of its own: it may wait because it was cut
@@ -62,8 +85,9 @@ Ran ran_by(const Error& error) {
 }  // namespace
 
 Crime Culprit::begin(const Fault& fault) {
-  if (fault.kind == FaultKind::memory || fault.kind == FaultKind::memory_null) ++scene_.ledger.hungry;
-  Crime crime{.fault = fault, .array = {}, .value = ++last_value_ % 1000};
+  if (takes_all_memory(fault.kind)) scene_.ledger.shortage_begins();
+  Crime crime{
+      .fault = fault, .array = {}, .value = ++last_value_ % 1000, .past_shortages = scene_.ledger.past_shortages()};
   crime.fault.touches = touches_of(fault);
   if (crime.fault.touches == Touches::nothing) return crime;
   Result<Array<float>> array = scene_.device.array<float>({fault.edge, fault.edge});
@@ -71,7 +95,7 @@ Crime Culprit::begin(const Fault& fault) {
     crime.array = std::move(*array);
     (void)scene_.device.fill(crime.array, static_cast<float>(crime.value)).submit();
   } else {
-    complain(Complaint::unexplained_error, fault, array.error().to_string());
+    explain(crime, "allocating", array.error());
     crime.fault.touches = Touches::nothing;
   }
   return crime;
@@ -81,10 +105,10 @@ Call<void> Culprit::call(Crime& crime) {
   ++crime.tries;
   ++scene_.ledger.asked;
   const std::vector<std::byte> parameters = parameters_of(crime.fault, crime.value + 1);
-  Call<void> call =
-      is_in_kernel(crime.fault.kind)
-          ? scene_.kernels->commit(crime.fault, crime.array)
-          : scene_.device.call_plugin(scene_.plugin, function_of(crime.fault.kind), uses_of(crime), parameters);
+  Call<void> call = scene_.is_done_by_kernel(crime.fault.kind)
+                        ? scene_.kernels->commit(crime.fault, crime.array, scene_.sealed)
+                        : scene_.device.call_plugin(scene_.plugin, function_of(crime.fault.kind),
+                                                    uses_of(crime, scene_.sealed), parameters);
   if (!has_deadline(crime.fault.kind)) return std::move(call).within(kPatience);
   // Every try has more time, in case the machine is slow.
   const Duration deadline =
@@ -105,10 +129,15 @@ bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept
     case FaultKind::misaligned:
     case FaultKind::trap:
     case FaultKind::device_assert:
+    case FaultKind::write_sealed:
+      if (!scene_.is_done_by_kernel(fault.kind)) return kind == ErrorKind::worker_crashed;
       return kind == ErrorKind::context_poisoned && error.origin().native_code == code_of(fault.kind);
     case FaultKind::loop:
     case FaultKind::spin:
+    case FaultKind::print_for_ever:
     case FaultKind::hang: return kind == ErrorKind::deadline_exceeded;
+    case FaultKind::leave_process:
+    case FaultKind::print: return false;
     default: return kind == ErrorKind::worker_crashed;
   }
 }
@@ -116,10 +145,10 @@ bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept
 bool Culprit::committed(Crime& crime, const Result<void>& result) {
   ++scene_.ledger.answered;
   if (result) {
-    complain(Complaint::blamed_wrongly, crime.fault, "it succeeded");
+    if (!ends_well(crime.fault.kind)) complain(Complaint::blamed_wrongly, crime.fault, "it succeeded");
   } else if (result.error().kind() == ErrorKind::timeout) {
     complain(Complaint::reply_lost, crime.fault, result.error().to_string());
-  } else if (!is_deserved(crime.fault, result.error())) {
+  } else if (!is_deserved(crime.fault, result.error()) && !scene_.ledger.excuses_by_scribble(result.error())) {
     complain(Complaint::blamed_wrongly, crime.fault, result.error().to_string());
   } else if (has_deadline(crime.fault.kind)) {
     const Ran ran = ran_by(result.error());
@@ -140,9 +169,9 @@ void Culprit::read_after(const Crime& crime, const Result<HostArray<float>>& res
     if (result)
       complain(Complaint::wrong_result, crime.fault, "the array that it wrote could be read");
     else
-      explain(crime.fault, "reading what it wrote", result.error());
+      explain(crime, "reading what it wrote", result.error());
   } else if (!result) {
-    explain(crime.fault, "reading what it did not write", result.error());
+    explain(crime, "reading what it did not write", result.error());
   } else {
     compare(crime.fault, *result, static_cast<float>(crime.value));
   }
@@ -156,19 +185,21 @@ Call<void> Culprit::rewrite(Crime& crime) {
 
 void Culprit::rewritten(const Crime& crime, const Result<void>& result) {
   ++scene_.ledger.answered;
-  if (!result) explain(crime.fault, "writing the array anew", result.error());
+  if (!result) explain(crime, "writing the array anew", result.error());
 }
 
 void Culprit::read_again(const Crime& crime, const Result<HostArray<float>>& result) {
   ++scene_.ledger.answered;
-  if (!result) return explain(crime.fault, "reading what was written anew", result.error());
+  if (!result) return explain(crime, "reading what was written anew", result.error());
   compare(crime.fault, *result, static_cast<float>(crime.value));
   const std::lock_guard lock(mutex_);
-  kept_.push_back({crime.array, static_cast<float>(crime.value)});
+  kept_.push_back({.array = crime.array, .value = static_cast<float>(crime.value)});
   if (kept_.size() > kMaxKept) kept_.pop_front();
 }
 
-std::optional<Kept> Culprit::next_kept() {
+std::optional<Kept> Culprit::next_kept(const Crime& crime) {
+  if (crime.fault.kind == FaultKind::write_sealed)
+    return Kept{.array = scene_.sealed, .value = kSealedNumber, .if_changed = Complaint::sealed_changed};
   const std::lock_guard lock(mutex_);
   if (kept_.empty()) return std::nullopt;
   return kept_.front();
@@ -179,30 +210,40 @@ Call<HostArray<float>> Culprit::read(const Array<float>& array) {
   return scene_.device.read(array).within(kPatience);
 }
 
-void Culprit::check(const Kept& kept, const Result<HostArray<float>>& result) {
+void Culprit::check(const Crime& crime, const Kept& kept, const Result<HostArray<float>>& result) {
   ++scene_.ledger.answered;
-  if (!result) return explain({}, "reading an array put aside", result.error());
-  compare({}, *result, kept.value);
+  if (!result) return explain(crime, "afterwards, reading an array put aside", result.error());
+  compare(crime.fault, *result, kept.value, kept.if_changed);
 }
 
 void Culprit::over(const Crime& crime) {
-  if (crime.fault.kind == FaultKind::memory || crime.fault.kind == FaultKind::memory_null) --scene_.ledger.hungry;
+  if (takes_all_memory(crime.fault.kind)) scene_.ledger.shortage_ends();
   --under_way_;
 }
 
 void Culprit::check_all_kept() {
-  for (const Kept& kept : kept_) check(kept, read(kept).get());
+  const Crime none{.past_shortages = scene_.ledger.past_shortages()};
+  for (const Kept& kept : kept_) check(none, kept, read(kept).get());
   kept_.clear();
 }
 
-void Culprit::compare(const Fault& fault, const HostArray<float>& found, float expected) {
+void Culprit::compare(const Fault& fault, const HostArray<float>& found, float expected, Complaint if_wrong) {
   ++scene_.ledger.arrays_checked;
   const std::vector<float> all(static_cast<std::size_t>(found.size()), expected);
-  if (const std::string wrong = difference(found.span(), all); !wrong.empty())
-    complain(Complaint::wrong_result, fault, wrong);
+  if (const std::string wrong = difference(found.span(), all); !wrong.empty()) complain(if_wrong, fault, wrong);
 }
 
-void Culprit::explain(const Fault& fault, const char* what, const Error& error) {
+bool Culprit::is_starved(const Crime& crime, const Error& error) const noexcept {
+  return error.kind() == ErrorKind::out_of_memory && scene_.ledger.was_short_since(crime.past_shortages);
+}
+
+void Culprit::explain(const Crime& crime, const char* what, const Error& error) {
+  if (is_starved(crime, error)) {
+    ++scene_.ledger.starved;
+    return;
+  }
+  if (scene_.ledger.excuses_by_scribble(error)) return;
+  const Fault& fault = crime.fault;
   const std::string details = std::string(what) + ": " + error.to_string();
   switch (error.kind()) {
     case ErrorKind::timeout: return complain(Complaint::reply_lost, fault, details);

@@ -16,17 +16,19 @@ enum class Ran : std::uint8_t { no, maybe, yes };
 
 /// One bad op and its array.
 struct Crime {
-  Fault fault;
-  Array<float> array;  // empty when it touches nothing
-  int value = 0;       // what the array is filled with
+  Fault fault = {};
+  Array<float> array = {};  // empty when it touches nothing
+  int value = 0;            // what the array is filled with
   int tries = 0;
-  Ran ran = Ran::no;  // as far as is known of all its tries
+  Ran ran = Ran::no;                 // as far as is known of all its tries
+  std::uint64_t past_shortages = 0;  // when it began
 };
 
 /// An array that nobody touches any more.
 struct Kept {
   Array<float> array;
   float value = 0;
+  Complaint if_changed = Complaint::wrong_result;
 };
 
 /// Any number of crimes at a time, from any thread.
@@ -49,10 +51,10 @@ class Culprit {
   void rewritten(const Crime& crime, const Result<void>& result);
   void read_again(const Crime& crime, const Result<HostArray<float>>& result);
   Call<HostArray<float>> read(const Crime& crime) { return read(crime.array); }
-  /// One of the arrays that were put aside.
-  std::optional<Kept> next_kept();
+  /// One of the arrays that were put aside; the sealed one after a crime against it.
+  std::optional<Kept> next_kept(const Crime& crime);
   Call<HostArray<float>> read(const Kept& kept) { return read(kept.array); }
-  void check(const Kept& kept, const Result<HostArray<float>>& result);
+  void check(const Crime& crime, const Kept& kept, const Result<HostArray<float>>& result);
   void over(const Crime& crime);
 
   /// How many crimes were ordered and are not over.
@@ -63,9 +65,11 @@ class Culprit {
  private:
   Call<HostArray<float>> read(const Array<float>& array);
   bool is_deserved(const Fault& fault, const Error& error) const noexcept;
+  bool is_starved(const Crime& crime, const Error& error) const noexcept;
   void complain(Complaint complaint, const Fault& fault, const std::string& details);
-  void explain(const Fault& fault, const char* what, const Error& error);
-  void compare(const Fault& fault, const HostArray<float>& found, float expected);
+  void explain(const Crime& crime, const char* what, const Error& error);
+  void compare(const Fault& fault, const HostArray<float>& found, float expected,
+               Complaint if_wrong = Complaint::wrong_result);
 
   Scene& scene_;
   const std::uint32_t number_;

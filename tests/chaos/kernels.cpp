@@ -60,6 +60,11 @@ constexpr const char* kSource = R"(
   extern "C" __global__ void hang(long long count, int writes, float* data) {
     while (released == 0) spoil(count, writes, data);
   }
+
+  extern "C" __global__ void write_sealed(long long count, int writes, float* data, float* sealed) {
+    spoil(count, writes, data);
+    store((unsigned long long)sealed);
+  }
 )";
 
 constexpr Grid kGrid{.blocks = 64, .threads = 256};
@@ -84,8 +89,10 @@ Call<void> Kernels::sum(const AnyArray& from, const AnyArray& total) const {
   return device_.jit().launch(program_, "sum", kOneBlock, from.element_count(), reads(from), writes(total));
 }
 
-Call<void> Kernels::commit(const Fault& fault, const AnyArray& array) const {
+Call<void> Kernels::commit(const Fault& fault, const AnyArray& array, const AnyArray& sealed) const {
   const auto launch = [&](std::int64_t count, std::int32_t writes_it, const auto& data) {
+    if (fault.kind == FaultKind::write_sealed)
+      return device_.jit().launch(program_, name(fault.kind), kFaultGrid, count, writes_it, data, reads(sealed));
     return device_.jit().launch(program_, name(fault.kind), kFaultGrid, count, writes_it, data);
   };
   switch (fault.touches) {
@@ -99,7 +106,8 @@ Call<void> Kernels::commit(const Fault& fault, const AnyArray& array) const {
 
 std::int64_t code_of(FaultKind kind) noexcept {
   switch (kind) {
-    case FaultKind::illegal_address: return 700;
+    case FaultKind::illegal_address:
+    case FaultKind::write_sealed: return 700;
     case FaultKind::misaligned: return 716;
     case FaultKind::trap: return 719;
     case FaultKind::device_assert: return 710;

@@ -17,8 +17,8 @@ class Kernels {
   Call<void> scale(const AnyArray& array, float factor) const;
   Call<void> copy(const AnyArray& from, const AnyArray& to) const;
   Call<void> sum(const AnyArray& from, const AnyArray& total) const;
-  /// A fault that is in a kernel; `array` is used unless the fault touches nothing.
-  Call<void> commit(const Fault& fault, const AnyArray& array) const;
+  /// A fault that is in a kernel; `array` is used unless the fault touches nothing, `sealed` if it writes there.
+  Call<void> commit(const Fault& fault, const AnyArray& array, const AnyArray& sealed) const;
 
  private:
   Device device_;

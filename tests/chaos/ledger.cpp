@@ -10,8 +10,8 @@ namespace {
 constexpr int kMaxPrinted = 40;
 
 constexpr std::array<std::string_view, kComplaints> kNames = {
-    "replies lost",       "replies doubled",    "wrong results", "arrays lost",   "culprits blamed wrongly",
-    "errors unexplained", "descriptors leaked", "bytes leaked",  "processes left"};
+    "replies lost",       "replies doubled",    "wrong results", "arrays lost",    "culprits blamed wrongly",
+    "errors unexplained", "descriptors leaked", "bytes leaked",  "processes left", "sealed arrays changed"};
 
 void print_count(std::string_view name, std::uint64_t count) {
   std::printf("%-28.*s %10" PRIu64 "\n", static_cast<int>(name.size()), name.data(), count);
@@ -27,6 +27,15 @@ void Ledger::complain(Complaint complaint, const std::string& details, std::uint
   if (printed_++ >= kMaxPrinted) return;
   const std::string_view what = name(complaint);
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(what.size()), what.data(), details.c_str());
+}
+
+bool Ledger::excuses_by_scribble(const Error& error) noexcept {
+  const bool is_possible =
+      error.kind() == ErrorKind::buffer_tainted ||
+      (error.kind() == ErrorKind::worker_crashed && error.message().contains("memory was overwritten"));
+  if (!is_possible || scribbles_.load() == lost_to_scribble.load()) return false;
+  ++lost_to_scribble;
+  return true;
 }
 
 bool Ledger::is_clean() const noexcept {
@@ -52,6 +61,7 @@ void print(const Ledger& ledger, std::uint64_t faults_planned, Target target) {
   print_count("cut off in place (allowed)", ledger.cut_off_in_place);
   print_count("  ops that read those", ledger.read_what_was_cut_off);
   print_count("starved (allowed)", ledger.starved);
+  print_count("lost to scribbles (allowed)", ledger.lost_to_scribble);
   for (int i = 0; i < kComplaints; ++i) {
     const auto complaint = static_cast<Complaint>(i);
     print_count(name(complaint), ledger.count(complaint));

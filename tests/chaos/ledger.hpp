@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tests/chaos/plan.hpp"
+#include "troupe/core/error.hpp"
 
 namespace troupe::chaos {
 
@@ -24,8 +25,9 @@ enum class Complaint : std::uint8_t {
   descriptor_leaked,
   byte_leaked,
   process_left,
+  sealed_changed,  // an array that nobody can write
 };
-inline constexpr int kComplaints = 9;
+inline constexpr int kComplaints = 10;
 std::string_view name(Complaint complaint) noexcept;
 
 class Ledger {
@@ -38,9 +40,24 @@ class Ledger {
   std::uint64_t injected_of(FaultKind kind) const noexcept { return faults_[static_cast<std::size_t>(kind)].load(); }
   std::uint64_t injected_in_all() const noexcept;
 
-  /// An op that takes all memory of its worker is under way, or was until just now.
-  bool memory_is_scarce() const noexcept { return hungry.load() != 0; }
-  std::atomic<int> hungry{0};
+  // While there is a shortage, of memory in a worker or of descriptors in the app, an op may end in `out_of_memory`.
+
+  void shortage_begins() noexcept { ++shortages_; }
+  void shortage_ends() noexcept {
+    ++past_shortages_;  // first, so that no look finds neither
+    --shortages_;
+  }
+  std::uint64_t past_shortages() const noexcept { return past_shortages_.load(); }
+  /// Whether there is one, or was one since that number of them was over.
+  bool was_short_since(std::uint64_t past_shortages) const noexcept {
+    return shortages_.load() != 0 || past_shortages_.load() != past_shortages;
+  }
+
+  /// Before a worker's memory is scribbled on.
+  void will_scribble() noexcept { ++scribbles_; }
+  /// Whether a scribble may have cost an op that ends so. Where nobody knows whether an op was done, it may be lost,
+  /// in place or not; and if nobody waits for it, that shows in its array. It is rare: each scribble excuses one.
+  bool excuses_by_scribble(const Error& error) noexcept;
 
   // What is allowed, and shown.
   std::atomic<std::uint64_t> steps{0};
@@ -49,13 +66,17 @@ class Ledger {
   std::atomic<std::uint64_t> arrays_checked{0};
   std::atomic<std::uint64_t> cut_off_in_place{0};
   std::atomic<std::uint64_t> read_what_was_cut_off{0};
-  std::atomic<std::uint64_t> starved{0};  // ran out of memory beside an op that took it all
+  std::atomic<std::uint64_t> starved{0};           // ended in `out_of_memory` during a shortage
+  std::atomic<std::uint64_t> lost_to_scribble{0};  // nobody knew whether it was done
 
  private:
   static constexpr std::size_t index(Complaint complaint) noexcept { return static_cast<std::size_t>(complaint); }
 
   std::array<std::atomic<std::uint64_t>, kComplaints> complaints_{};
   std::array<std::atomic<std::uint64_t>, kFaultKinds> faults_{};
+  std::atomic<int> shortages_{0};
+  std::atomic<std::uint64_t> past_shortages_{0};
+  std::atomic<std::uint64_t> scribbles_{0};
   std::mutex mutex_;
   int printed_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,8 @@ constexpr auto kStalled = 90s;
 /// How long ops that nobody waits for may take to let go of their memory.
 constexpr auto kSettled = 10s;
 constexpr auto kLook = 10ms;
+/// More than a run needs, and so few that all of them are soon taken.
+constexpr rlim_t kMaxDescriptors = 512;
 
 SteadyTime now() { return std::chrono::steady_clock::now(); }
 
@@ -100,7 +103,7 @@ void check_memory(const Device& device, Ledger& ledger) {
 }
 
 void check_processes(Ledger& ledger) {
-  for (const Process& process : descendants())
+  for (const Process& process : processes_of_run())
     ledger.complain(Complaint::process_left, process.name + ", " + std::to_string(process.pid));
 }
 
@@ -151,6 +154,10 @@ Performance perform(System& system, const Plan& plan, const Options& options, Le
 int run(const Options& options) {
   const rlimit no_core_files{.rlim_cur = 0, .rlim_max = 0};  // thousands of them would be written
   setrlimit(RLIMIT_CORE, &no_core_files);
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = std::min(descriptors.rlim_cur, kMaxDescriptors);
+  setrlimit(RLIMIT_NOFILE, &descriptors);
   const Plan plan(options.seed, options.faults, options.callers, target_of(options));
   std::printf("plan %016" PRIx64 ": %s\n", plan.fingerprint(), command_line(options).c_str());
   std::fflush(stdout);

@@ -88,8 +88,16 @@ enum class FaultKind : std::uint8_t {
   stop_active,  // for good
   stop_spare,
   pause_active,  // and goes on after a moment
+  // What a worker can write, and the app looks at, is overwritten.
+  scribble_active,
+  scribble_spare,
+  leave_process,   // a good op, but for the process that it leaves behind
+  print,           // very much; a good op, too
+  print_for_ever,  // with a deadline
+  no_descriptors,  // for a moment the app can open nothing
+  write_sealed,    // a plugin or a kernel writes where it may only read
 };
-inline constexpr int kFaultKinds = 23;
+inline constexpr int kFaultKinds = 30;
 std::string_view name(FaultKind kind) noexcept;
 constexpr bool is_kill(FaultKind kind) noexcept {
   return FaultKind::kill_active <= kind && kind <= FaultKind::kill_starting;
@@ -97,9 +105,23 @@ constexpr bool is_kill(FaultKind kind) noexcept {
 constexpr bool is_in_kernel(FaultKind kind) noexcept {
   return FaultKind::illegal_address <= kind && kind <= FaultKind::hang;
 }
-constexpr bool is_stop(FaultKind kind) noexcept { return kind >= FaultKind::stop_active; }
+constexpr bool is_stop(FaultKind kind) noexcept {
+  return FaultKind::stop_active <= kind && kind <= FaultKind::pause_active;
+}
+constexpr bool is_scribble(FaultKind kind) noexcept {
+  return kind == FaultKind::scribble_active || kind == FaultKind::scribble_spare;
+}
+/// Those that no op could do.
+constexpr bool is_from_outside(FaultKind kind) noexcept {
+  return is_kill(kind) || is_stop(kind) || is_scribble(kind) || kind == FaultKind::no_descriptors;
+}
 constexpr bool has_deadline(FaultKind kind) noexcept {
-  return kind == FaultKind::loop || kind == FaultKind::spin || kind == FaultKind::hang;
+  return kind == FaultKind::loop || kind == FaultKind::spin || kind == FaultKind::hang ||
+         kind == FaultKind::print_for_ever;
+}
+/// An op that does harm and ends well all the same.
+constexpr bool ends_well(FaultKind kind) noexcept {
+  return kind == FaultKind::leave_process || kind == FaultKind::print;
 }
 /// Whether plans for that target have it.
 bool can_happen(FaultKind kind, Target target) noexcept;
@@ -117,7 +139,7 @@ struct Fault {
   Touches touches = Touches::nothing;
   std::uint32_t edge = 0;         // of its array
   std::uint32_t deadline_ms = 0;  // of those that have one
-  std::uint32_t pick = 0;         // which of several workers is killed
+  std::uint32_t pick = 0;         // which of several workers it hits, or how, or how long
 };
 
 inline constexpr std::uint32_t kCulprits = 4;

@@ -66,17 +66,20 @@ bool is_worker(const Process& process) { return process.is_alive() && process.na
 
 }  // namespace
 
-std::vector<Process> descendants() {
+std::string name_for_left() { return "left-" + std::to_string(getpid()); }
+
+std::vector<Process> processes_of_run() {
   const std::map<int, Process> all = all_processes();
+  const std::string left = name_for_left();
   std::vector<Process> ours;
   for (const auto& [pid, process] : all)
-    if (descends_from_us(process, all)) ours.push_back(process);
+    if (process.name == left || descends_from_us(process, all)) ours.push_back(process);
   return ours;
 }
 
 std::vector<int> live_workers() {
   std::vector<int> pids;
-  for (const Process& process : descendants())
+  for (const Process& process : processes_of_run())
     if (is_worker(process)) pids.push_back(process.pid);
   return pids;
 }

@@ -18,8 +18,10 @@ struct Process {
   bool is_alive() const noexcept { return state != 'Z' && state != 'X' && !is_exiting; }
 };
 
-/// The processes that descend from this one, a worker's keeper included.
-std::vector<Process> descendants();
+/// The name of processes that bad ops leave behind; no other run has them.
+std::string name_for_left();
+/// The processes that descend from this one, a worker's keeper included, and those of that name.
+std::vector<Process> processes_of_run();
 /// Those that are worker executables and have not ended, the youngest last.
 std::vector<int> live_workers();
 /// False when the process is no live worker of ours any more.

@@ -33,7 +33,8 @@ Task<void> CulpritActor::on(Fault fault) {
     culprit_->rewritten(crime, co_await culprit_->rewrite(crime));
     culprit_->read_again(crime, co_await culprit_->read(crime));
   }
-  if (std::optional<Kept> kept = culprit_->next_kept()) culprit_->check(*kept, co_await culprit_->read(*kept));
+  if (std::optional<Kept> kept = culprit_->next_kept(crime))
+    culprit_->check(crime, *kept, co_await culprit_->read(*kept));
   culprit_->over(crime);
 }
 
@@ -45,7 +46,7 @@ void run_in_thread(Culprit& culprit, const Fault& fault) {
     culprit.rewritten(crime, culprit.rewrite(crime).get());
     culprit.read_again(crime, culprit.read(crime).get());
   }
-  if (std::optional<Kept> kept = culprit.next_kept()) culprit.check(*kept, culprit.read(*kept).get());
+  if (std::optional<Kept> kept = culprit.next_kept(crime)) culprit.check(crime, *kept, culprit.read(*kept).get());
   culprit.over(crime);
 }
 

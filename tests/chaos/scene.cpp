@@ -47,6 +47,9 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     value(device.write(made.upside_down, reversal).get());
     made.sparse_upside_down = value(device.sparse().from_dense_now(made.upside_down));
   }
+  sealed = value(device.sealable_array<float>({kSealedElements}));
+  value(device.fill(sealed, kSealedNumber).get());
+  value(device.seal(sealed).get());
   const Matrices& smallest = matrices_.begin()->second;
   const Array<float> solution = value(device.array<float>(smallest.upside_down.shape()));
   can_solve = device.solver().solve(smallest.upside_down, smallest.arrays[0], solution).get().has_value();
@@ -54,22 +57,25 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
 
 void Scene::drop_all() noexcept {
   matrices_.clear();
+  sealed = {};
   kernels.reset();
 }
 
 void Scene::check_shared_arrays() {
-  for (const auto& [edge_length, made] : matrices_)
-    for (std::size_t i = 0; i < kShared; ++i) {
-      const auto complain = [&, edge = edge_length](Complaint complaint, const std::string& details) {
-        ledger.complain(complaint, "the shared arrays of edge " + std::to_string(edge) + ": " + details);
-      };
-      const Result<HostArray<float>> read = device.read(made.arrays[i]).within(kPatience).get();
-      if (!read)
-        complain(Complaint::array_lost, read.error().to_string());
-      else if (const std::string wrong = difference(read->span(), made.contents[i]); !wrong.empty())
-        complain(Complaint::wrong_result, wrong);
-      ++ledger.arrays_checked;
-    }
+  const auto check = [&](const Array<float>& array, std::span<const float> expected, Complaint if_wrong,
+                         const std::string& name) {
+    const Result<HostArray<float>> read = device.read(array).within(kPatience).get();
+    if (!read)
+      ledger.complain(Complaint::array_lost, name + ": " + read.error().to_string());
+    else if (const std::string wrong = difference(read->span(), expected); !wrong.empty())
+      ledger.complain(if_wrong, name + ": " + wrong);
+    ++ledger.arrays_checked;
+  };
+  for (const auto& [edge, made] : matrices_)
+    for (std::size_t i = 0; i < kShared; ++i)
+      check(made.arrays[i], made.contents[i], Complaint::wrong_result,
+            "the shared arrays of edge " + std::to_string(edge));
+  check(sealed, std::vector<float>(kSealedElements, kSealedNumber), Complaint::sealed_changed, "the sealed array");
 }
 
 float pattern(int value, std::size_t index) noexcept {

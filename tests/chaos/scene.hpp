@@ -22,6 +22,9 @@ inline constexpr Duration kPatience = std::chrono::seconds(60);
 inline constexpr std::int64_t kVaultBytes = std::int64_t{320} << 20;
 inline constexpr std::int64_t kBigBytes = std::int64_t{44} << 20;
 
+inline constexpr std::int64_t kSealedElements = 10'000;
+inline constexpr float kSealedNumber = 77;
+
 /// Two shared matrices of one size, and their products. All numbers are small integers, so every sum is exact.
 struct Matrices {
   std::array<Array<float>, kShared> arrays;
@@ -39,7 +42,7 @@ class Scene {
 
   /// Of that edge length.
   const Matrices& matrices(std::uint32_t edge) const { return matrices_.at(edge); }
-  /// Reads the shared arrays once more.
+  /// Reads the shared arrays once more, and the sealed one.
   void check_shared_arrays();
   /// Lets go of all that is in the device's memory.
   void drop_all() noexcept;
@@ -47,12 +50,17 @@ class Scene {
   bool is_end_of_worker(ErrorKind kind) const noexcept {
     return kind == ErrorKind::worker_crashed || (kernels && kind == ErrorKind::context_poisoned);
   }
+  /// Whether a kernel does it, and not a plugin.
+  bool is_done_by_kernel(FaultKind kind) const noexcept {
+    return is_in_kernel(kind) || (kernels && kind == FaultKind::write_sealed);
+  }
 
   Device device;
   const Plan& plan;
   const std::string plugin;        // its path
   bool can_solve = false;          // there is a library for it
   std::optional<Kernels> kernels;  // on a GPU, where a plugin cannot touch data
+  Array<float> sealed;             // full of `kSealedNumber`
   Ledger& ledger;
   Progress progress;
 

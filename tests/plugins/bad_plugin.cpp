@@ -2,6 +2,7 @@
 // see that everybody else's work goes on. Everything bad goes through volatile, so that no compiler sees it coming.
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -222,12 +223,16 @@ TroupeStatus error(const TroupeCall* call) {
 
 TroupeStatus throw_error(const TroupeCall*) { throw std::runtime_error("nobody catches this"); }
 
-/// Leaves a process behind that has a session of its own and all of the vault; array 0 (i32, write) gets its number.
+/// Leaves a process behind that has a session of its own and all of the vault. Array 0 (i32, write), if there is one,
+/// gets its number; it has the name that the parameters are, if there are any.
 TroupeStatus leave_process(const TroupeCall* call) {
-  if (!has(call, 0, TROUPE_I32)) return fail(call, "leave_process needs an i32");
-  auto* const number = static_cast<volatile std::int32_t*>(call->arrays[0].data);
+  volatile std::int32_t unused = 0;
+  auto* const number = has(call, 0, TROUPE_I32) ? static_cast<volatile std::int32_t*>(call->arrays[0].data) : &unused;
+  char name[16] = {};
+  std::memcpy(name, call->parameters, std::min<std::size_t>(call->parameter_bytes, sizeof(name) - 1));
   const pid_t parent = fork();
   if (parent == 0) {
+    if (name[0] != 0) prctl(PR_SET_NAME, name);
     setsid();
     const pid_t left = fork();
     if (left == 0)

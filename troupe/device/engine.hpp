@@ -221,8 +221,10 @@ class Engine {
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
+  /// Of an op that was cut off; `and_is_lost`: it cannot be run again.
+  enum class HadBegun : std::uint8_t { no, yes, and_is_lost };
   /// True when it is known that this op cost the worker.
-  bool sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame);
+  bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame);
   /// It has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
   /// Calls `f(call)` for every op that the worker may have begun and not ended, as far as is known.

@@ -44,6 +44,19 @@ class EngineTest : public ::testing::Test {
     engine.reaped(0, Error(ErrorKind::worker_crashed));
   }
 
+  /// Worker 0 has said more than it can have done.
+  void die_with_words_that_cannot_be_true() {
+    channels[0].status().lanes[0].timeline.store(~std::uint64_t{0});
+    std::thread poller([&] { engine.poll_until_stopped(); });
+    while (lies.load() == 0) std::this_thread::yield();
+    engine.stop_polling();
+    poller.join();
+    engine.retire_active();
+    engine.take_over(1, 2);
+    engine.reaped(0, Error(ErrorKind::worker_crashed));
+    EXPECT_EQ(lies.load(), 1);
+  }
+
   detail::IntrusivePtr<detail::Vault> vault =
       value(detail::Vault::create({.limit_bytes = std::uint64_t{64} << 20}, 0, std::make_shared<TestChunks>()));
   std::array<wire::Channel, 3> channels{value(wire::Channel::create(kUnits)), value(wire::Channel::create(kUnits)),
@@ -147,24 +160,56 @@ TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
   EXPECT_FALSE(engine.has_suspects());
 }
 
-TEST_F(EngineTest, suspects_everything_in_a_worker_whose_words_cannot_be_true) {
+TEST_F(EngineTest, suspects_all_that_has_begun_in_a_worker_whose_words_cannot_be_true) {
   std::vector<detail::IntrusivePtr<detail::OpCall>> calls;
   for (int i = 0; i < 5; ++i) calls.push_back(submit(0, nullptr, block()));
-  const detail::IntrusivePtr<detail::VaultBlock> in_place = block();
+  const detail::IntrusivePtr<detail::VaultBlock> in_place = block(), other_in_place = block();
   const auto updates = submit(1, in_place, in_place);
-  channels[0].status().lanes[0].timeline.store(~std::uint64_t{0});
-  std::thread poller([&] { engine.poll_until_stopped(); });
-  while (lies.load() == 0) std::this_thread::yield();
-  engine.stop_polling();
-  poller.join();
+  const auto waits = submit(1, other_in_place, other_in_place);
+  channels[0].begin(0, 4);
+  channels[0].begin(1, 1);
+  die_with_words_that_cannot_be_true();
   for (const auto& call : calls) EXPECT_FALSE(call->settled()) << "nothing is given for done";
-  engine.retire_active();
-  engine.take_over(1, 2);
-  engine.reaped(0, Error(ErrorKind::worker_crashed));
-  EXPECT_EQ(lies.load(), 1);
-  EXPECT_EQ(engine.stats().reruns, 5U) << "though no word says that they had begun";
+  EXPECT_EQ(engine.stats().reruns, 4U);
   EXPECT_EQ(updates->take().error().kind(), ErrorKind::worker_crashed) << "it may have begun, and cannot be run again";
   EXPECT_TRUE(in_place->is_tainted(in_place->range()));
+  EXPECT_FALSE(waits->settled()) << "it has not begun, by a word of its own";
+}
+
+TEST_F(EngineTest, suspects_everything_in_a_worker_whose_words_were_wiped_out) {
+  for (int i = 0; i < 5; ++i) submit(0, nullptr, block());
+  const detail::IntrusivePtr<detail::VaultBlock> in_place = block();
+  const auto updates = submit(1, in_place, in_place);
+  for (wire::LaneStatus& lane : channels[0].status().lanes) lane.begun.store(0);
+  die_with_words_that_cannot_be_true();
+  EXPECT_EQ(engine.stats().reruns, 5U);
+  EXPECT_EQ(updates->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_TRUE(in_place->is_tainted(in_place->range()));
+}
+
+// Nobody knows whether the first op was done, and so whether the second one has run.
+TEST_F(EngineTest, runs_no_op_again_whose_input_another_one_may_have_written_since) {
+  const detail::IntrusivePtr<detail::VaultBlock> a = block(), b = block();
+  const auto copies = submit(0, a, b);
+  const auto fills = submit(1, nullptr, a);
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  die_with_words_that_cannot_be_true();
+  EXPECT_EQ(copies->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_TRUE(b->is_tainted(b->range()));
+  EXPECT_FALSE(fills->settled());
+  EXPECT_EQ(engine.stats().reruns, 1U);
+}
+
+TEST_F(EngineTest, runs_no_op_again_that_would_hide_that_another_one_behind_it_was_cut_off) {
+  const detail::IntrusivePtr<detail::VaultBlock> a = block();
+  const auto fills = submit(0, nullptr, a);
+  const auto updates = submit(1, a, a);
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  die_with_words_that_cannot_be_true();
+  EXPECT_EQ(fills->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_EQ(updates->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_TRUE(a->is_tainted(a->range()));
+  EXPECT_FALSE(engine.has_suspects());
 }
 
 TEST_F(EngineTest, suspects_everything_when_a_worker_dies_and_its_words_of_what_had_begun_were_wiped_out) {

@@ -37,16 +37,17 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
 }
 
 /// Of a dead worker's ops, in ring order: which of them may have begun. Whatever had to wait for one that had not
-/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one. A
-/// worker whose words cannot be true may have begun anything.
+/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one. Where
+/// the last word of a lane cannot be true, whatever has begun there may be done.
 std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const WorkerSession& session) {
   std::vector<bool> had_begun(ghosts.size(), false);
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const detail::OpCall& call = *ghosts[i];
     bool maybe = session.may_have_begun(call);
-    for (std::size_t j = 0; j < i && maybe && !session.contradiction(); ++j) {
+    for (std::size_t j = 0; j < i && maybe; ++j) {
       const detail::OpCall& before = *ghosts[j];
-      if (before.is_done) continue;
+      const bool may_be_done = had_begun[j] && !session.knows_what_was_done(before.lane);
+      if (before.is_done || may_be_done) continue;
       const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
       maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
     }
@@ -76,6 +77,36 @@ class PlainCulprit {
   };
   Candidates users_, ours_;
 };
+
+/// Whether one op writes what the other one reads, or writes.
+bool overwrites(const detail::OpCall& writer, const detail::OpCall& other, bool op::Touch::* use_of_other) {
+  for (const BlockUse& mine : writer.uses.all())
+    for (const BlockUse& theirs : other.uses.all())
+      if (mine.touch.writes && theirs.touch.*use_of_other && mine.touch.range.overlaps(theirs.touch.range)) return true;
+  return false;
+}
+
+/// Of a dead worker's ops, in ring order: which of those that may have begun cannot be run again. Usually those that
+/// work in place. Where nobody knows whether an op was done, one behind it may have run, too. If that has written what
+/// this one would read once more, this one is lost; and so it is if it would write over what the other one has left,
+/// whether that is whole or unknown.
+std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& had_begun,
+                              const WorkerSession& session) {
+  std::vector<bool> is_lost(ghosts.size(), false);
+  for (std::size_t i = ghosts.size(); i-- > 0;) {
+    const detail::OpCall& call = *ghosts[i];
+    if (!had_begun[i] || call.is_done) continue;
+    is_lost[i] = call.is_culprit || !call.can_be_rerun();
+    if (session.knows_what_was_done(call.lane)) continue;
+    for (std::size_t j = i + 1; j < ghosts.size() && !is_lost[i]; ++j) {
+      const detail::OpCall& behind = *ghosts[j];
+      const bool stays = behind.is_done || is_lost[j];
+      is_lost[i] = (had_begun[j] || behind.is_done) && (overwrites(behind, call, &op::Touch::reads) ||
+                                                        (stays && overwrites(behind, call, &op::Touch::writes)));
+    }
+  }
+  return is_lost;
+}
 
 }  // namespace
 
@@ -130,7 +161,7 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   std::vector<detail::OpCall*> ghosts;
   for (detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
-  (void)session.take_done();
+  session.take_last_done();
   const std::vector<bool> had_begun = who_had_begun(ghosts, session);
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
@@ -139,10 +170,12 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
     if (had_begun[i] && !ghosts[i]->is_done) culprit.consider(*ghosts[i]);
   const bool is_plain = blame == Blame::the_only_op && !session.contradiction() && culprit.found();
   if (!is_plain && (blame == Blame::the_only_op || session.contradiction() || stood_still)) blame = Blame::some_op;
+  const std::vector<bool> is_lost = who_is_lost(ghosts, had_begun, session);
   bool is_explained = false;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    const HadBegun begun = !had_begun[i] ? HadBegun::no : is_lost[i] ? HadBegun::and_is_lost : HadBegun::yes;
     const Blame its = is_plain && culprit.found() != ghosts[i] ? Blame::nobody_here : blame;
-    is_explained = sort_out(*ghosts[i], had_begun[i], why, its) || is_explained;
+    is_explained = sort_out(*ghosts[i], begun, why, its) || is_explained;
   }
   session.close();
   release_ready();
@@ -150,13 +183,13 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   return is_explained;
 }
 
-bool Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Blame blame) {
+bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame) {
   if (call.is_done) {
     remove(call);
     end(call, settle(call));
     return false;
   }
-  if (!had_begun) {
+  if (had_begun == HadBegun::no) {
     const bool is_tried = ++call.times_resent > kMaxTimesResent && options_.can_try;
     if (!call.given_up && !call.deadline_passed) {
       set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
@@ -169,7 +202,7 @@ bool Engine::sort_out(detail::OpCall& call, bool had_begun, const Error& why, Bl
   ++call.runs_cut_off;
   call.cut_off_in = call.session->generation();
   const Error end_in = cut_off_by(call, why);
-  if (!call.is_culprit && call.can_be_rerun() && options_.can_try && blame != Blame::the_only_op) {
+  if (had_begun == HadBegun::yes && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
     call.evidence = end_in;
     if (std::exchange(call.deadline_passed, false)) answer_with_evidence(call);

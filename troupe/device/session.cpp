@@ -15,8 +15,10 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   generation_ = -1;
   scanned_ = 0;
   calls_.assign(channel.ring().capacity_units(), nullptr);
-  lanes_.fill({});
+  for (std::uint32_t lane = 0; lane < wire::kMaxLanes; ++lane)
+    lanes_[lane] = {.word = wire::TimelineWord::make(channel.key(), lane, 0, 0)};
   occupied_ = 0;
+  unknown_lanes_ = 0;
   done_.clear();
   contradiction_.reset();
   contradiction_is_told_ = false;
@@ -92,14 +94,18 @@ void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexc
   changed_ |= 1U << number;
   if (!is_proven(number, word)) return distrust(number, word);
   channel_->status().lanes[number].seen.store(now, std::memory_order_relaxed);
-  while (lane.first && wire::reached(now, lane.first->ticket)) {
+  mark_done(lane, word);
+  if (!lane.first) occupied_ &= ~(1U << number);
+}
+
+void WorkerSession::mark_done(LaneOps& lane, std::uint64_t word) noexcept {
+  lane.done = wire::TimelineWord::ticket(word);
+  lane.word = word;
+  while (lane.first && wire::reached(lane.done, lane.first->ticket)) {
     lane.first->is_done = true;
     done_.push_back(lane.first);
     lane.first = lane.first->next_in_lane;
   }
-  lane.done = now;
-  lane.word = word;
-  if (!lane.first) occupied_ &= ~(1U << number);
 }
 
 /// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Those are
@@ -133,6 +139,7 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
     lanes_[number] = lanes_before_[number];
     occupied_ |= 1U << number;
   }
+  unknown_lanes_ = ~0U;
   const LaneOps& ops = lanes_[lane];
   contradiction_ = detail::describe(ErrorKind::worker_crashed, [&] {
     return "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
@@ -153,6 +160,20 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   }
   std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
   return done_;
+}
+
+void WorkerSession::take_last_done() noexcept {
+  (void)take_done();
+  if (!contradiction_) return;
+  unknown_lanes_ = 0;
+  for (std::uint32_t number = 0; number < wire::kMaxLanes; ++number) {
+    const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
+    LaneOps& lane = lanes_[number];
+    if (word != lane.word && is_proven(number, word))
+      mark_done(lane, word);
+    else if (word != lane.word)
+      unknown_lanes_ |= 1U << number;
+  }
 }
 
 const std::vector<detail::OpCall*>& WorkerSession::retire() noexcept {
@@ -191,9 +212,9 @@ bool WorkerSession::cancel(const detail::OpCall& call) noexcept {
 }
 
 bool WorkerSession::may_have_begun(const detail::OpCall& call) const noexcept {
-  if (contradiction_) return true;
   const wire::Ticket done = lanes_[call.lane].done;
-  return was_handed_in(call) && wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket);
+  return was_handed_in(call) && (!knows_what_was_done(call.lane) ||
+                                 wire::reached(done + (call.stands_alone ? 1 : ops_per_flag_), call.ticket));
 }
 
 bool WorkerSession::waits_for_another(const detail::OpCall& call) const noexcept {

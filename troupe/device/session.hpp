@@ -43,13 +43,18 @@ class WorkerSession {
   /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
   /// out of the session then, but `leave` frees their slot. None any more when the worker's words cannot be true.
   const std::vector<detail::OpCall*>& take_done() noexcept;
-  /// What the worker says of its lanes cannot be true: why. From then on nothing that it says is believed, and whatever
-  /// it has not proven to be done may have begun.
+  /// What the worker says of its lanes cannot be true: why. From then on nothing that it says of what is done is
+  /// believed until the worker is dead. What has begun is known from words of their own.
   const std::optional<Error>& contradiction() const noexcept { return contradiction_; }
   /// The same, once.
   const Error* contradiction_to_tell() noexcept {
     return contradiction_ && !std::exchange(contradiction_is_told_, true) ? &*contradiction_ : nullptr;
   }
+  /// When the worker is dead, in the place of `take_done`: after a contradiction, too, each lane is believed that
+  /// proves what it says in the end.
+  void take_last_done() noexcept;
+  /// Whether it is known which ops of a lane were done.
+  bool knows_what_was_done(std::uint32_t lane) const noexcept { return (unknown_lanes_ & (1U << lane)) == 0; }
   /// The worker is no good any more: gives the ops that are left, in ring order. They are out of the ring; those that
   /// it still does are found by `take_done`. Good until the next call.
   const std::vector<detail::OpCall*>& retire() noexcept;
@@ -104,6 +109,7 @@ class WorkerSession {
   };
 
   bool take_covered() noexcept;
+  void mark_done(LaneOps& lane, std::uint64_t word) noexcept;
   void take_covered(std::uint32_t number, std::uint64_t word) noexcept;
   bool is_proven(std::uint32_t number, std::uint64_t word) noexcept;
   void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
@@ -125,6 +131,7 @@ class WorkerSession {
   std::uint32_t changed_ = 0;                          // a bit for each
   std::optional<Error> contradiction_;
   bool contradiction_is_told_ = false;
+  std::uint32_t unknown_lanes_ = 0;  // a bit for each
 };
 
 }  // namespace troupe::inline v0

@@ -45,6 +45,18 @@ TEST_F(Stragglers, end_with_a_worker_that_crashes) {
   eventually([&] { return has_ended(left); });
 }
 
+TEST_F(Stragglers, are_made_while_others_use_the_threads_of_a_library) {
+  const Device device = open();
+  const Array<float> ones = filled(device, {400, 400}, 1.0f);
+  const Array<float> product = value(device.array<float>({400, 400}));
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(device.blas().gemm(ones, ones, product).submit());
+    leave_one(device);
+    ASSERT_TRUE(device.ready(product).within(std::chrono::seconds(60)).get()) << "a fork has stopped those threads";
+  }
+  EXPECT_TRUE(all_equal(device, product, 400.0f));
+}
+
 TEST_F(Stragglers, are_gone_when_the_system_is) {
   std::optional<System> mine(std::in_place, system_options(log));
   const int left = leave_one(value(mine->device("host", patient())));

@@ -83,7 +83,12 @@ Result<Channel> Channel::create(std::uint64_t ring_units) {
   SharedMemory status = TROUPE_TRY(SharedMemory::create("troupe-status", status_bytes(ring_units)));
   TROUPE_TRY(status.commit(0, status.size_bytes()));
   std::construct_at(reinterpret_cast<Status*>(status.data()));
-  return Channel(std::move(ring), std::move(status), ring_units, key);
+  Channel channel(std::move(ring), std::move(status), ring_units, key);
+  for (std::uint32_t lane = 0; lane < kMaxLanes; ++lane) {
+    channel.status().lanes[lane].timeline.store(TimelineWord::make(key, lane, 0, 0));
+    channel.begin(lane, 0);
+  }
+  return channel;
 }
 
 Result<Channel> Channel::open(Descriptor ring, Descriptor status, std::uint64_t ring_units, const MarkKey& key) {

@@ -86,7 +86,7 @@ class Channel {
   std::optional<Ticket> begun(std::uint32_t lane) const noexcept {
     const std::uint64_t word = status().lanes[lane].begun.load(std::memory_order_seq_cst);
     const auto ticket = static_cast<Ticket>(word >> 32);
-    if (word != 0 && word != begun_word(lane, ticket)) return std::nullopt;
+    if (word != begun_word(lane, ticket)) return std::nullopt;
     return ticket;
   }
 

@@ -41,8 +41,8 @@ class MarkKey {
   std::uint64_t secret_ = 0;
 };
 
-/// What stands in a timeline: from its high to its low bits the ticket, half a mark, and the sum of failures. Zero, as
-/// the memory is at first, stands for ticket 0.
+/// What stands in a timeline: from its high to its low bits the ticket, half a mark, and the sum of failures. Ticket 0,
+/// from before the first op, has its mark, too: memory that was wiped out says nothing.
 struct TimelineWord {
   static constexpr std::uint64_t make(const MarkKey& key, std::uint32_t lane, Ticket ticket,
                                       std::uint16_t failures) noexcept {
@@ -51,7 +51,7 @@ struct TimelineWord {
   static constexpr Ticket ticket(std::uint64_t word) noexcept { return static_cast<Ticket>(word >> 32); }
   static constexpr std::uint16_t failures(std::uint64_t word) noexcept { return static_cast<std::uint16_t>(word); }
   static constexpr bool is_marked(const MarkKey& key, std::uint32_t lane, std::uint64_t word) noexcept {
-    return word == 0 || static_cast<std::uint16_t>(word >> 16) == half_mark(key, lane, ticket(word));
+    return static_cast<std::uint16_t>(word >> 16) == half_mark(key, lane, ticket(word));
   }
 
  private:

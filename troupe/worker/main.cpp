@@ -28,6 +28,11 @@ void log_to_app(const troupe::LogRecord& record) {
 
 }  // namespace
 
+/// OpenBLAS calls its own function of this name when it is loaded, which sees to it that a fork first stops its
+/// threads, under the lanes that are using them: a plugin that forks would leave others waiting for ever. With this one
+/// they stay.
+extern "C" [[gnu::visibility("default")]] void openblas_fork_handler() {}
+
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     std::puts(troupe::wire::protocol_version().c_str());

@@ -1,4 +1,4 @@
-#include "tests/adversary/scribbler.hpp"
+#include "tests/scribbler/scribbler.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <string>
 
 #include "troupe/wire/channel.hpp"
 
-namespace troupe::adversary {
+namespace troupe::scribbling {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,14 +43,14 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-/// Our own descriptors of what workers can write.
-std::vector<fs::path> shared_memory() {
+/// The descriptors of what workers can write, as a worker or the app has them open.
+std::vector<fs::path> shared_memory_of(const std::string& process) {
   std::vector<fs::path> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd", ignored)) {
-    const std::string name = fs::read_symlink(entry.path(), ignored).string();
+  std::error_code ignored;  // the process may end at any moment
+  for (fs::directory_iterator entry("/proc/" + process + "/fd", ignored), end; entry != end; entry.increment(ignored)) {
+    const std::string name = fs::read_symlink(entry->path(), ignored).string();
     if (name.starts_with("/memfd:troupe-status") || name.starts_with("/memfd:troupe-bells"))
-      found.push_back(entry.path());
+      found.push_back(entry->path());
   }
   std::ranges::sort(found);
   return found;
@@ -59,11 +58,11 @@ std::vector<fs::path> shared_memory() {
 
 }  // namespace
 
-bool Scribbler::scribble() {
-  const std::vector<fs::path> all = shared_memory();
+bool Scribbler::scribble_on_memory_of(const std::string& process, const std::function<bool()>& is_wanted) {
+  const std::vector<fs::path> all = shared_memory_of(process);
   if (all.empty()) return false;
   const Mapping mapping(all[below(all.size())]);
-  if (mapping.bytes().empty()) return false;
+  if (mapping.bytes().empty() || !is_wanted()) return false;
   const std::size_t changes = std::size_t{1} << below(6);
   for (std::size_t i = 0; i < changes; ++i) change(mapping.bytes(), place_in(mapping.bytes()));
   return true;
@@ -114,4 +113,4 @@ std::vector<std::byte> Scribbler::garbage() {
   return bytes;
 }
 
-}  // namespace troupe::adversary
+}  // namespace troupe::scribbling
