@@ -205,6 +205,17 @@ TEST_F(Adversary, a_worker_that_says_nonsense_or_hangs_up_is_replaced) {
   }
 }
 
+TEST_F(Adversary, a_worker_that_has_hung_up_is_not_waited_for) {
+  const Device device = open();
+  const Array<float> array = filled(device, {100}, 1.0f);
+  wait_for_standby();
+  const auto begin = std::chrono::steady_clock::now();
+  (void)bad(device, "say").get();
+  eventually([&] { return device.generation() > 1; });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 700ms) << "though its process lives on for a second";
+  EXPECT_TRUE(device.fill(array, 2.0f).get());
+}
+
 // ---- silence ----
 
 TEST_F(Adversary, a_stopped_worker_is_replaced_though_it_has_nothing_to_do) {

@@ -311,7 +311,8 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
 void DeviceContext::on(ReapIsLate) {
   crew_->reap_is_late = true;
   for (auto& [number, member] : crew_->members)
-    if (member.role == Role::dying) member.link->kill();  // it may have said so, and not ended
+    if (member.role == Role::dying && member.link->kill())  // it has hung up or said that it ends, and lives
+      member.broke_the_rules = member.broke_the_rules || member.has_hung_up;
   guarded([&] { attend(); });
 }
 
@@ -382,6 +383,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     if (const std::optional<std::int64_t> explained = engine.trial_failed(why, by_op))
       crew_->unexplained.erase(*explained);
   if (member.had_served) {
+    crew_->failure = why;
     crew_->unexplained.try_emplace(member.generation, std::chrono::steady_clock::now());
     if (engine.reaped(worker, why, blame_for(member, end, why))) crew_->unexplained.erase(member.generation);
   } else if (role != Role::starting) {

@@ -29,6 +29,7 @@ struct CrewMember {
   Role role = Role::starting;
   bool had_served = false;            // its ops are ghosts until the reap
   bool broke_the_rules = false;       // by what it wrote or said: code in it is wrong
+  bool has_hung_up = false;           // and was not reaped soon after
   std::uint32_t heartbeat = 0;        // as it was at the last look
   int silent_looks = 0;               // looks in a row that found no other
   std::optional<Error> killed_for{};  // why we killed it
@@ -86,6 +87,11 @@ class DeviceContext {
     std::uint32_t worker;
     int pid;
   };
+  /// The serving worker has hung up a moment ago.
+  struct Gone {
+    std::uint32_t worker;
+    int pid;
+  };
   /// Look for signs of life.
   struct Look {};
   struct SealIsLate {
@@ -103,6 +109,9 @@ class DeviceContext {
   }
   void on(HungUp message) {
     guarded([&] { hung_up(message); });
+  }
+  void on(Gone message) {
+    guarded([&] { gone(message); });
   }
   void on(Look) {
     guarded([&] { look(); });
@@ -125,6 +134,7 @@ class DeviceContext {
   void ended(Ended message);
   void nudged();
   void hung_up(HungUp message);
+  void gone(Gone message);
   void look();
   void seal_is_late(SealIsLate message);
   void kill(const detail::KillOrder& order);

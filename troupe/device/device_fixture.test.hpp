@@ -87,7 +87,7 @@ class DeviceTest : public ::testing::Test {
   }
   /// Waits until `done`, yielding; fails the test when it takes too long.
   template <class Done>
-  static void eventually(const Done& done) {
+  static void eventually(Done&& done) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!done()) {
       ASSERT_LT(std::chrono::steady_clock::now(), until) << "it did not happen within 30 s";

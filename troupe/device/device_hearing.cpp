@@ -9,6 +9,9 @@ namespace {
 
 /// How long a worker may take to end after it has said that it does, or has hung up.
 constexpr Duration kHangUpPatience = std::chrono::seconds(1);
+/// A process closes its socket first when it ends. If it is not reaped so soon after that, the driver of a GPU takes it
+/// apart, which can take a tenth of a second: the standby need not wait for that.
+constexpr Duration kReapGrace = std::chrono::milliseconds(2);
 /// How often workers are looked at for signs of life.
 constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
 
@@ -29,6 +32,7 @@ void DeviceContext::spoke(Spoke message) {
     // It has hung up. A process is about to be reaped, or is made to; a thread has ended with this.
     if (member.link->pid() == 0) return reaped(message.worker, {});
     (void)self_.after(kHangUpPatience, HungUp{message.worker, member.link->pid()});
+    if (member.role == Role::active) (void)self_.after(kReapGrace, Gone{message.worker, member.link->pid()});
     return;
   }
   listen_to(message.worker);
@@ -94,6 +98,16 @@ void DeviceContext::hung_up(HungUp message) {
   if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
   found->second.broke_the_rules = true;
   kill_member(found->second, detail::describe(ErrorKind::worker_crashed, [] { return "the worker hung up"; }));
+}
+
+void DeviceContext::gone(Gone message) {
+  const auto found = crew_->members.find(message.worker);
+  if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
+  found->second.has_hung_up = true;
+  serving_worker_dies(found->second,
+                      detail::describe(ErrorKind::worker_crashed,
+                                       [&] { return "worker " + std::to_string(message.pid) + " has hung up"; }),
+                      std::chrono::steady_clock::now());
 }
 
 // ---- silence ----

@@ -50,8 +50,6 @@ struct Lanes {
 
 /// The room for ops in a device's ring, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint64_t kDefaultRingUnits = 4096;
-/// The most standbys that a device can have.
-inline constexpr int kMaxStandbys = 8;
 /// How many ops wait in the app before a submission waits for room, unless `DeviceOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxWaiting = 65536;
 
@@ -69,9 +67,9 @@ struct CrashBudget {
 struct DeviceOptions {
   Isolation isolation = Isolation::process;
   Standby standby = Standby::warm;
-  /// How many standbys are kept ready. With two, what was under way when a worker died is tried at once, while the
-  /// other one serves. Unset: two on a GPU, where a new one takes half a second and its context half a gigabyte; one on
-  /// the CPU.
+  /// How many standbys are kept ready, 1 to 8. With two, what was under way when a worker died is tried at once, while
+  /// the other one serves. Unset: two on a GPU, where a new one takes half a second and its context half a gigabyte;
+  /// one on the CPU.
   std::optional<int> standbys = {};
   Lanes lanes = {};
   CompletionPolicy completion = CompletionPolicy::timeline;

@@ -24,6 +24,9 @@ constexpr Duration kGpuSpinTime = std::chrono::microseconds(100);
 /// Large copies and products take milliseconds, and waking two threads after one would cost a few hundredths of it.
 constexpr Duration kGpuPatience = std::chrono::milliseconds(50);
 
+/// Workers have numbers, and some may be dying while others start.
+constexpr int kMaxStandbys = 8;
+
 /// What a system keeps for its devices.
 struct Devices {
   std::mutex mutex;
