@@ -92,7 +92,8 @@ void DeviceContext::attend() {
   look_again();
   Engine& engine = device_->engine();
   for (const std::string& line : engine.ledger().take_news()) self_.log(LogLevel::warning, line);
-  if (has_lost_too_many()) {
+  const bool is_past_limit = is_past_its_limit();
+  if (is_past_limit && !find(Role::dying) && !engine.has_suspects() && !engine.trial()) {
     crew_->given_up = true;
     return self_.stop();
   }
@@ -102,7 +103,7 @@ void DeviceContext::attend() {
       if (member.role == Role::standby && number != on_trial) return number;
     return std::nullopt;
   };
-  if (!crew_->active)
+  if (!crew_->active && !(is_past_limit && find(Role::dying)))
     if (const auto standby = idle_standby()) take_over(*standby);
 
   const bool suspects_wait = engine.has_suspects() && !on_trial;
@@ -129,9 +130,7 @@ void DeviceContext::attend() {
     }
 }
 
-bool DeviceContext::has_lost_too_many() {
-  Engine& engine = device_->engine();
-  if (find(Role::dying) || engine.has_suspects() || engine.trial()) return false;  // who did it may become known yet
+bool DeviceContext::is_past_its_limit() {
   const TimePoint now = std::chrono::steady_clock::now();
   std::erase_if(crew_->unexplained,
                 [&](const auto& death) { return now - death.second > device_->options().restart_window; });
@@ -294,6 +293,7 @@ void DeviceContext::kill(const detail::KillOrder& message) {
 
 void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed) {
   if (member.role != Role::active) return;  // the reap will tell
+  crew_->unexplained.try_emplace(member.generation, noticed);
   crew_->noticed = noticed;
   member.role = Role::dying;
   member.had_served = true;

@@ -153,8 +153,8 @@ class DeviceContext {
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
-  /// More workers were lost than may be, and not by an op's doing.
-  bool has_lost_too_many();
+  /// More workers were lost than may be, unless it becomes known which op has cost them.
+  bool is_past_its_limit();
   Error was_given_up() const noexcept;
   /// What an accelerator reported, by its worker's word.
   Error report_of(ErrorKind kind, std::string_view message, std::int64_t native_code) const noexcept;

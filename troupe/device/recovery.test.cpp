@@ -239,9 +239,9 @@ TEST_F(Recovery, gives_the_device_up_at_the_restart_limit) {
 TEST_F(Recovery, the_first_evidence_stands_when_a_trial_runs_into_the_deadline) {
   const Device device = open();
   const Array<float> array = filled(device, {16}, 5.0f);
-  const std::int32_t ms = 300;
+  const std::int32_t ms = 1000;
   const Result<void> end = bad(device, "abort_after_ms", {writes(array)}, std::as_bytes(std::span(&ms, 1)))
-                               .deadline(std::chrono::milliseconds(450))
+                               .deadline(std::chrono::milliseconds(1800))
                                .get();
   EXPECT_EQ(kind_of(end), ErrorKind::worker_crashed) << end.error().to_string();
   EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted) << "when the trial has ended";
@@ -254,10 +254,10 @@ TEST_F(Recovery, of_two_past_their_deadlines_the_first_is_blamed_and_the_other_r
   struct {
     std::int32_t ms;
     float value;
-  } const parameters{.ms = 300, .value = 7.0f};
-  ASSERT_TRUE(bad(device, "loop", {writes(hung)}).deadline(std::chrono::milliseconds(200)).submit());
+  } const parameters{.ms = 900, .value = 7.0f};
+  ASSERT_TRUE(bad(device, "loop", {writes(hung)}).deadline(std::chrono::milliseconds(500)).submit());
   const Result<void> late = bad(device, "spin_ms", {writes(array)}, std::as_bytes(std::span(&parameters, 1)))
-                                .deadline(std::chrono::milliseconds(200))
+                                .deadline(std::chrono::milliseconds(500))
                                 .get();
   EXPECT_EQ(kind_of(late), ErrorKind::deadline_exceeded) << late.error().to_string();
   EXPECT_TRUE(all_equal(device, array, 7.0f)) << "too late for its caller, and whole";
