@@ -10,6 +10,9 @@
 
 namespace troupe::inline v0::detail {
 
+/// Until somebody may have given memory back.
+inline constexpr auto kMemoryPause = std::chrono::milliseconds(1);
+
 /// An error with the sentence that `words` gives; without memory for it, with the sentence of its kind.
 template <class Words>
 Error describe(ErrorKind kind, const Words& words) noexcept {
@@ -24,12 +27,11 @@ Error describe(ErrorKind kind, const Words& words) noexcept {
 /// none, until somebody has given some back. `step` must change nothing before it has its memory.
 template <class Step>
 void await_memory(const Step& step) noexcept {
-  constexpr auto kPause = std::chrono::milliseconds(1);
   for (;;) {
     try {
       return step();
     } catch (const std::bad_alloc&) {
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kMemoryPause);
     }
   }
 }

@@ -92,17 +92,29 @@ TEST_F(Accounts, an_innocent_that_ran_beside_it_runs_alone_once_and_in_order) {
   EXPECT_EQ(device.generation(), generation);
 }
 
+TEST_F(Accounts, one_that_would_run_alone_on_what_is_unknown_is_skipped) {
+  const Device device = open();
+  const Array<float> input = filled(device, {16}, 1.0f), array = filled(device, {16}, 5.0f);
+  const auto kill = [&] { return bad(device, "null", {reads(input), updates(array)}).get(); };
+  EXPECT_EQ(kind_of(kill()), ErrorKind::worker_crashed);
+  EXPECT_EQ(array.content(), Content::unknown);
+  ASSERT_TRUE(device.fill(array, 5.0f).get());
+  ASSERT_FALSE(bad(device, "error", {writes(input)}).get());
+  EXPECT_EQ(kind_of(kill()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(array.content(), Content::skipped);
+  EXPECT_TRUE(array.accept_skipped());
+  EXPECT_TRUE(all_equal(device, array, 5.0f));
+}
+
 TEST_F(Accounts, a_deadline_while_it_waits_to_run_alone_ends_it_and_taints_nothing) {
   const Device device = open();
   const Array<float> array = filled(device, {16}, 1.0f), other = filled(device, {16}, 5.0f);
   EXPECT_EQ(kind_of(kill_with(device, array).get()), ErrorKind::worker_crashed);
   ASSERT_TRUE(device.fill(array, 1.0f).get());
-  // A gate in front of it: it conflicts with an op that takes long.
-  HostArray<std::uint32_t> flag = value(device.host_array<std::uint32_t>({1}));
-  std::atomic_ref(flag[0]).store(0);
-  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(flag), reads(other), writes(array)}).submit());
+  Gate gate = make_gate(device);  // in front of it
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(other), writes(array)}).submit());
   EXPECT_EQ(kind_of(kill_with(device, array).deadline(50ms).get()), ErrorKind::deadline_exceeded);
-  std::atomic_ref(flag[0]).store(1);
+  gate.open();
   EXPECT_TRUE(all_equal(device, array, 5.0f)) << "it never began";
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/core/without_memory.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 /// After so many turns the descriptors are looked at, too.
 constexpr int kTurnsInARow = 64;
 constexpr int kEventsAtOnce = 16;
-/// Until somebody has given memory back.
-constexpr auto kMemoryPause = std::chrono::milliseconds(1);
 
 /// Each report is the last one until it is asked for again.
 epoll_event one_report(int descriptor) noexcept {
@@ -115,7 +114,7 @@ void ControlLoop::run_turns() noexcept {
 }
 
 void ControlLoop::wait(bool may_sleep) noexcept {
-  if (std::exchange(lacks_memory_, false)) std::this_thread::sleep_for(kMemoryPause);
+  if (std::exchange(lacks_memory_, false)) std::this_thread::sleep_for(detail::kMemoryPause);
   std::array<epoll_event, kEventsAtOnce> events;
   const int count = epoll_wait(watched_.get(), events.data(), kEventsAtOnce, may_sleep ? -1 : 0);
   for (int i = 0; i < count; ++i) {

@@ -15,8 +15,6 @@ namespace {
 constexpr int kMaxFailedStarts = 8;
 /// A standby is not made before a dead worker is reaped, but it waits no longer than this.
 constexpr Duration kReapPatience = std::chrono::seconds(1);
-/// Until somebody has given memory back.
-constexpr auto kMemoryPause = std::chrono::milliseconds(1);
 /// One short line for the log: without where in the code, which those are told whom it concerns.
 Error in_short(const Error& why, const std::string& under_way) {
   std::string message(why.message().substr(0, why.message().find("; backtrace: ")));
@@ -32,7 +30,7 @@ void DeviceContext::guarded(const std::function<void()>& step) {
   try {
     step();
   } catch (const std::bad_alloc&) {
-    std::this_thread::sleep_for(kMemoryPause);
+    std::this_thread::sleep_for(detail::kMemoryPause);
     crew_->lost_track = true;
     device_->nudge();
   }

@@ -94,6 +94,19 @@ class DeviceTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
+  /// A flag that an op waits for, and one that says that it does, so that a test knows what is under way.
+  struct Gate {
+    HostArray<std::uint32_t> flag;
+    void open() { std::atomic_ref(flag[0]).store(1); }
+    void wait_until_begun() {
+      eventually([&] { return std::atomic_ref(flag[1]).load() == 1; });
+    }
+  };
+  static Gate make_gate(const Device& device) {
+    Gate gate{value(device.host_array<std::uint32_t>({2}))};
+    std::ranges::fill(gate.flag, 0U);
+    return gate;
+  }
   /// Returns when another one serves.
   static void kill_worker(const Device& device) {
     const std::int64_t generation = device.generation();

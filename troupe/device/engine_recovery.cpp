@@ -306,8 +306,10 @@ bool Engine::try_suspect(std::uint32_t worker) {
     if (call->stage != OpStage::suspect || is_blocked(*call) || waits_for_the_ring(*call)) {
       // its turn comes
     } else if (reads_what_stays_unknown(*call)) {
+      const bool had_begun = !call->waits_unbegun();
       remove(*call);
-      end_cut_off(*call, Error(ErrorKind::buffer_tainted));
+      had_begun ? taint_what_it_writes(*call) : skip_what_it_writes(*call);
+      end(*call, fail(about(Error(ErrorKind::buffer_tainted), *call)));
     } else {
       trial_ = &session;
       if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());

@@ -61,19 +61,6 @@ TEST_P(EveryFault, costs_its_own_caller_and_nobody_else) {
 
 class Recovery : public DeviceTest {
  protected:
-  /// A flag that an op waits for, and one that says that it does, so that a test knows what is under way.
-  struct Gate {
-    HostArray<std::uint32_t> flag;
-    void open() { std::atomic_ref(flag[0]).store(1); }
-    void wait_until_begun() {
-      eventually([&] { return std::atomic_ref(flag[1]).load() == 1; });
-    }
-  };
-  static Gate make_gate(const Device& device) {
-    Gate gate{value(device.host_array<std::uint32_t>({2}))};
-    std::ranges::fill(gate.flag, 0U);
-    return gate;
-  }
   /// The end of an op that hangs until its deadline. On a busy machine that can pass before the op has begun, which
   /// costs nobody anything; then it is called again.
   static Result<void> end_of_hung(const Device& device, const char* function, const std::vector<ArrayUse>& arrays) {

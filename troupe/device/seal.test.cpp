@@ -25,20 +25,6 @@ class Seal : public DeviceTest {
   static std::span<const std::byte> bytes_of(const std::int32_t& number) {
     return std::as_bytes(std::span(&number, 1));
   }
-
-  /// A flag that an op waits for, and one that says that it does.
-  struct Gate {
-    HostArray<std::uint32_t> flag;
-    void open() { std::atomic_ref(flag[0]).store(1); }
-    void wait_until_begun() {
-      eventually([&] { return std::atomic_ref(flag[1]).load() == 1; });
-    }
-  };
-  static Gate make_gate(const Device& device) {
-    Gate gate{value(device.host_array<std::uint32_t>({2}))};
-    std::ranges::fill(gate.flag, 0U);
-    return gate;
-  }
 };
 
 TEST_F(Seal, a_plugin_that_writes_there_crashes_and_changes_nothing) {
