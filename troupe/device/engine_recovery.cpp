@@ -352,7 +352,7 @@ std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
   if (!trial_) return explained;
   WorkerSession& session = *trial_;
   trial_ = nullptr;
-  const std::vector<detail::OpCall*> rest = session.retire();
+  const std::vector<detail::OpCall*>& rest = session.retire();  // no copy: there may be no memory
   (void)session.take_done();
   for (detail::OpCall* call : rest) {
     if (call->is_done) {
