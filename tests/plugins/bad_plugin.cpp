@@ -229,7 +229,8 @@ TroupeStatus leave_process(const TroupeCall* call) {
   volatile std::int32_t unused = 0;
   auto* const number = has(call, 0, TROUPE_I32) ? static_cast<volatile std::int32_t*>(call->arrays[0].data) : &unused;
   char name[16] = {};
-  std::memcpy(name, call->parameters, std::min<std::size_t>(call->parameter_bytes, sizeof(name) - 1));
+  if (call->parameter_bytes > 0)
+    std::memcpy(name, call->parameters, std::min<std::size_t>(call->parameter_bytes, sizeof(name) - 1));
   const pid_t parent = fork();
   if (parent == 0) {
     if (name[0] != 0) prctl(PR_SET_NAME, name);
