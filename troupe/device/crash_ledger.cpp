@@ -58,10 +58,13 @@ Result<bool> CrashLedger::must_run_alone(const detail::OpCall& call, TimePoint n
     forget_old(now);
     if (const auto found = accounts_.find(call.account); found != accounts_.end())
       TROUPE_TRY(refuse(found->second, now));
-    const auto is_of_its_kind = [&](const auto& entry) { return entry.kind == call.kind; };
-    if (std::ranges::none_of(marks_, is_of_its_kind) &&
-        std::ranges::none_of(contents_, [&](const auto& entry) { return is_of_its_kind(entry.second); }))
-      return false;
+    // What an op does is looked up only when it can matter: to tell takes longer than to submit it.
+    const bool may_be_marked = std::ranges::any_of(
+        marks_, [&](const Mark& mark) { return mark.account == call.account && mark.kind == call.kind; });
+    const bool may_be_refused = std::ranges::any_of(contents_, [&](const auto& entry) {
+      return entry.second.kind == call.kind && entry.second.refused_until > now;
+    });
+    if (!may_be_marked && !may_be_refused) return false;
     const std::uint64_t content = content_of(call);
     if (const auto found = contents_.find(content); found != contents_.end()) TROUPE_TRY(refuse(found->second, now));
     return std::ranges::any_of(

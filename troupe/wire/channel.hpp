@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 
 /// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
 /// whoever spins on one of them holds up nobody else.
