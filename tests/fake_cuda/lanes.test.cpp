@@ -105,6 +105,21 @@ TEST_P(FakeLanes, answer_with_an_error_after_a_fault_and_keep_the_memory) {
   EXPECT_GE(gpu.generation(), 2);
 }
 
+TEST_P(FakeLanes, do_what_was_behind_a_fault_in_another_worker) {
+  DeviceOptions options = with_policy(in_process(Standby::warm));
+  options.standbys = 2;
+  const Device gpu = open_gpu(options);
+  const Array<float> written = filled(gpu, {8}, 1.0f), copied = filled(gpu, {8}, 1.0f);
+  const Program program = value(gpu.jit().compile_now(
+      R"(extern "C" __global__ void illegal(float* a) {} extern "C" __global__ void copy(float* a) {})"));
+  for (int round = 0; round < 10; ++round) {
+    (void)gpu.jit().launch(program, "illegal", {}, writes(written)).submit();  // it may have failed already
+    const Result<void> end =
+        gpu.jit().launch(program, "copy", {}, writes(copied)).within(std::chrono::seconds(20)).get();
+    EXPECT_TRUE(end) << end.error().to_string();
+  }
+}
+
 TEST_P(FakeLanes, keep_the_memory_when_a_worker_is_killed) {
   const Device gpu = open_gpu(with_policy(in_process(Standby::warm)));
   const Array<float> kept = ramp(gpu, 1000);

@@ -67,6 +67,7 @@ void DeviceContext::listen_for_nudges() {
 
 void DeviceContext::nudged() {
   device_->take_nudge();
+  if (device_->is_to_close()) return self_.stop();  // the nudge that said so may be the one just taken
   ControlLoop& loop = device_->loop();
   loop.listen_again(device_->nudged());
   if (std::exchange(crew_->lost_track, false))

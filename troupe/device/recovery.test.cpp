@@ -262,6 +262,20 @@ struct GenerationKeeper {
   std::int64_t last = 0;
 };
 
+// The end of a trial and the wish to close nudge the context at nearly the same time.
+TEST_F(Recovery, can_be_closed_at_the_end_of_a_trial) {
+  for (int round = 0; round < 20; ++round) {
+    Device device = open();
+    const Array<float> lost = filled(device, {8}, 1.0f), from = filled(device, {8}, 2.0f), to = filled(device, {8}, 0.0f);
+    (void)bad(device, "null", {writes(lost)}).submit();  // it may have failed already
+    EXPECT_TRUE(bad(device, "copy", {reads(from), writes(to)}).get());
+    const auto moment = std::chrono::steady_clock::now() + std::chrono::microseconds(5 * round);
+    while (std::chrono::steady_clock::now() < moment) {
+    }
+    device.close();  // a test that hangs here has failed
+  }
+}
+
 TEST_F(Recovery, tells_those_who_watch_the_generation) {
   const Device device = open();
   const Ref<GenerationKeeper> keeper = value(system.spawn<GenerationKeeper>({.name = "keeper"}));
