@@ -216,6 +216,9 @@ class Engine {
   bool is_blocked(const detail::OpCall& call) const noexcept;
   /// Whether something in the active worker's ring has to end before it. Needs `watch_`, too.
   bool waits_for_the_ring(const detail::OpCall& call) noexcept;
+  /// The suspect whose turn it is. The first op of a lane comes after the others that were cut off with it: most likely
+  /// it is the culprit, and the others need not wait until it has cost another worker.
+  detail::OpCall* next_suspect() noexcept;
   /// One that was in the way of an op past its deadline gets a deadline for its trial.
   void limit_trial(detail::OpCall& call, TimePoint now) noexcept;
   void lift_trial_limit(detail::OpCall& call) noexcept;

@@ -147,6 +147,23 @@ TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_
   poller.join();
 }
 
+TEST_F(EngineTest, tries_the_first_of_a_lane_after_those_that_need_not_wait_for_it) {
+  const detail::IntrusivePtr<detail::VaultBlock> a = block();
+  const auto first = submit(0, nullptr, a);
+  const auto reads_it = submit(0, a, block());
+  const auto independent = submit(0, nullptr, block());
+  die_with_all_handed_in();
+  for (const auto& next : {independent, first}) {
+    engine.open(2, channels[2], doorbells[2]);
+    ASSERT_TRUE(engine.try_suspect(2));
+    EXPECT_EQ(next->stage, OpStage::on_trial);
+    (void)engine.trial_failed(Error(ErrorKind::worker_crashed), true);
+  }
+  engine.open(2, channels[2], doorbells[2]);
+  EXPECT_FALSE(engine.try_suspect(2));
+  EXPECT_EQ(reads_it->take().error().kind(), ErrorKind::buffer_tainted);
+}
+
 TEST_F(EngineTest, tries_nothing_that_depends_on_what_had_not_begun) {
   const detail::IntrusivePtr<detail::VaultBlock> a = block(), b = block(), c = block(), d = block();
   submit(2, nullptr, a);

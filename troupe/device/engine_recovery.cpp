@@ -166,8 +166,14 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
   PlainCulprit culprit;
-  for (std::size_t i = 0; i < ghosts.size(); ++i)
-    if (had_begun[i] && !ghosts[i]->is_done) culprit.consider(*ghosts[i]);
+  std::uint32_t lanes = 0;  // a bit for each in which an op was cut off
+  for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    if (!had_begun[i] || ghosts[i]->is_done) continue;
+    culprit.consider(*ghosts[i]);
+    const std::uint32_t lane = 1U << ghosts[i]->lane;
+    ghosts[i]->was_first = (lanes & lane) == 0;
+    lanes |= lane;
+  }
   const bool is_plain = blame == Blame::the_only_op && !session.contradiction() && culprit.found();
   if (!is_plain && (blame == Blame::the_only_op || session.contradiction() || stood_still)) blame = Blame::some_op;
   const std::vector<bool> is_lost = who_is_lost(ghosts, had_begun, session);
@@ -301,26 +307,39 @@ bool Engine::try_suspect(std::uint32_t worker) {
   const std::lock_guard lock(mutex_);
   TROUPE_ASSERT(!trial_, "suspects are tried one after another");
   WorkerSession& session = sessions_[worker];
-  for (detail::OpCall* call = first_waiting_; call && !trial_;) {
-    detail::OpCall* const next = call->next;
-    if (call->stage != OpStage::suspect || is_blocked(*call) || waits_for_the_ring(*call)) {
-      // its turn comes
-    } else if (reads_what_stays_unknown(*call)) {
+  while (detail::OpCall* const call = next_suspect()) {
+    if (reads_what_stays_unknown(*call)) {
       const bool had_begun = !call->waits_unbegun();
       remove(*call);
       had_begun ? taint_what_it_writes(*call) : skip_what_it_writes(*call);
       end(*call, fail(about(Error(ErrorKind::buffer_tainted), *call)));
-    } else {
-      trial_ = &session;
-      if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());
-      (void)lower_expiry(call->deadline);
-      session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
-      session.scan();
+      continue;
     }
-    call = next;
+    trial_ = &session;
+    if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());
+    (void)lower_expiry(call->deadline);
+    session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
+    session.scan();
+    return true;
   }
-  if (!trial_) release_ready();
-  return trial_ != nullptr;
+  release_ready();
+  return false;
+}
+
+detail::OpCall* Engine::next_suspect() noexcept {
+  const auto can_be_tried = [&](const detail::OpCall& call) {
+    return call.stage == OpStage::suspect && !is_blocked(call) && !waits_for_the_ring(call);
+  };
+  for (detail::OpCall* call = first_waiting_; call; call = call->next) {
+    if (!can_be_tried(*call)) continue;
+    if (!call->was_first) return call;
+    for (detail::OpCall* other = call->next; other; other = other->next) {
+      const bool somebody_waits = !other->was_first && other->cut_off_in == call->cut_off_in && !other->settled();
+      if (somebody_waits && can_be_tried(*other)) return other;
+    }
+    return call;
+  }
+  return nullptr;
 }
 
 bool Engine::waits_for_the_ring(const detail::OpCall& call) noexcept {
