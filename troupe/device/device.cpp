@@ -157,6 +157,7 @@ Call<void> change_seal(const Device& device, const AnyArray& array, const char* 
 }  // namespace
 
 Result<void> Device::allocate_sealable(AnyArray& array, const Shape& shape) const {
+  TROUPE_TRY(state()->system().check_not_forked());
   if (!info().keeps_memory)
     return fail(ErrorKind::unsupported,
                 "this driver cannot export memory: arrays die with their worker, and cannot be "

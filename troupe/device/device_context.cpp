@@ -75,6 +75,7 @@ void DeviceContext::nudged() {
       loop.listen_again(member.link->socket().descriptor());
       if (member.link->end_descriptor() >= 0) loop.listen_again(member.link->end_descriptor());
     }
+  if (const std::int64_t generation = device_->take_death(); generation != 0) died(generation);
   while (detail::OpCall* call = device_->take_seal()) protect(SealRequest(*call));
   if (const auto order = device_->take_kill()) {
     device_->nudge();  // there may be more of them
@@ -151,6 +152,7 @@ void DeviceContext::take_over(std::uint32_t worker) {
   crew_->active = worker;
   device_->set_worker_pid(member.link->pid());
   device_->engine().take_over(worker, generation);
+  if (member.link->pid() != 0) device_->deaths().watch(device_->bells().life_line(worker), generation);
   device_->opened({});
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
@@ -178,6 +180,7 @@ void DeviceContext::start_worker() {
 }
 
 Result<void> DeviceContext::start_worker(std::uint32_t number) {
+  device_->bells().life_line(number).let_go();  // by whoever had that number before
   std::unique_ptr<WorkerLink> link = TROUPE_TRY(WorkerLink::start(number, device_->worker_setup(), device_->bells()));
   CrewMember& member = crew_->members[number];
   member.link = std::move(link);

@@ -135,6 +135,8 @@ class DeviceContext {
   void nudged();
   void hung_up(HungUp message);
   void gone(Gone message);
+  /// The worker of that generation has let go of its life line.
+  void died(std::int64_t generation);
   void look();
   void seal_is_late(SealIsLate message);
   void kill(const detail::KillOrder& order);

@@ -9,8 +9,8 @@ namespace {
 
 /// How long a worker may take to end after it has said that it does, or has hung up.
 constexpr Duration kHangUpPatience = std::chrono::seconds(1);
-/// A process closes its socket first when it ends. If it is not reaped so soon after that, the driver of a GPU takes it
-/// apart, which can take a tenth of a second: the standby need not wait for that.
+/// A process lets go of its life line first when it ends, and closes its socket. If it is not reaped so soon after
+/// that, the driver of a GPU takes it apart, which can take a tenth of a second: the standby need not wait for that.
 constexpr Duration kReapGrace = std::chrono::milliseconds(2);
 /// How often workers are looked at for signs of life.
 constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
@@ -98,6 +98,12 @@ void DeviceContext::hung_up(HungUp message) {
   if (found == crew_->members.end() || found->second.link->pid() != message.pid) return;
   found->second.broke_the_rules = true;
   kill_member(found->second, detail::describe(ErrorKind::worker_crashed, [] { return "the worker hung up"; }));
+}
+
+void DeviceContext::died(std::int64_t generation) {
+  if (!crew_->active) return;
+  const CrewMember& member = crew_->members.at(*crew_->active);
+  if (member.generation == generation) (void)self_.after(kReapGrace, Gone{*crew_->active, member.link->pid()});
 }
 
 void DeviceContext::gone(Gone message) {

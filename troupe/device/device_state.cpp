@@ -141,6 +141,7 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
 DeviceState::~DeviceState() {
   if (system_->is_forked() && poller_.joinable()) {
     poller_.detach();  // there is no such thread here
+    deaths_.forget();
     return;
   }
   engine_.stop_polling();
@@ -250,6 +251,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
     return fail(ErrorKind::out_of_memory, std::string("no thread for the device's poller: ") + error.what());
   }
   pthread_setname_np(device->poller_.native_handle(), "troupe-poller");
+  if (options.isolation == Isolation::process) TROUPE_TRY(device->deaths_.start());
 
   const bool is_thread = options.isolation == Isolation::thread;
   const std::string name = "device-" + std::to_string(system.extension<Devices>().opened.fetch_add(1));
@@ -294,6 +296,7 @@ void DeviceState::shut(const Error& why) noexcept {
   engine_.shut(why);
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
+  deaths_.stop();
   while (OpCall* call = take_seal()) SealRequest(*call).end(fail(why));
 }
 

@@ -15,6 +15,7 @@
 #include "troupe/device/chunk_table.hpp"
 #include "troupe/device/control_loop.hpp"
 #include "troupe/device/copy_team.hpp"
+#include "troupe/device/death_watch.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/engine.hpp"
 #include "troupe/device/vault.hpp"
@@ -73,6 +74,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void ask_to_kill(std::uint32_t worker, const Error& why, bool broke_the_rules) noexcept;
   /// Which one, once for each.
   std::optional<KillOrder> take_kill() noexcept;
+  /// The generation whose worker has died, by its life line; 0: none since the last call.
+  std::int64_t take_death() noexcept { return died_.exchange(0, std::memory_order_acq_rel); }
+  DeathWatch& deaths() noexcept { return deaths_; }
   /// An op that seals or unseals has come to its turn, and is handed over with a share. Likewise.
   void ask_to_seal(OpCall& call) noexcept;
   /// The next one, with its share; null when there is none.
@@ -109,6 +113,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::atomic<int> worker_pid_{0};
   std::atomic<std::uint32_t> next_lane_{0};
   std::atomic<bool> is_to_close_{false};
+  std::atomic<std::int64_t> died_{0};
 
   std::uint64_t mortal_limit_bytes_ = 0;
 
@@ -126,6 +131,10 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
 
   Engine engine_;
   std::thread poller_;
+  DeathWatch deaths_{[this](std::int64_t generation) {
+    died_.store(generation, std::memory_order_release);
+    nudge();
+  }};
 };
 
 }  // namespace detail

@@ -67,17 +67,18 @@ TEST_F(Fork, is_refused_every_op_and_every_array) {
   const Array<float> large = filled(device, {4'000'000}, 1.0f);
   const std::vector<float> content(4'000'000);
   Call<void> made_before = device.fill(array, 7.0f);
-  EXPECT_EQ(in_fork([&] {
-              std::vector<float> into(1000);
-              return first_false({is_refused(device.fill(array, 2.0f).get()),
-                                  is_refused(Result<void>(device.fill(array, 2.0f).submit())),
-                                  is_refused(device.fill(array, 2.0f).within(std::chrono::seconds(1)).get()),
-                                  is_refused(std::move(made_before).get()), is_refused(device.read(array).get()),
-                                  is_refused(device.write(large, content).get()), is_refused(device.array<float>({10})),
-                                  is_refused(device.host_array<float>({10})), is_refused(system.device("host")),
-                                  is_refused(system.device(0))});
-            }),
-            0);
+  EXPECT_EQ(
+      in_fork([&] {
+        std::vector<float> into(1000);
+        return first_false({is_refused(device.fill(array, 2.0f).get()),
+                            is_refused(Result<void>(device.fill(array, 2.0f).submit())),
+                            is_refused(device.fill(array, 2.0f).within(std::chrono::seconds(1)).get()),
+                            is_refused(std::move(made_before).get()), is_refused(device.read(array).get()),
+                            is_refused(device.write(large, content).get()), is_refused(device.array<float>({10})),
+                            is_refused(device.host_array<float>({10})), is_refused(device.sealable_array<float>({10})),
+                            is_refused(system.device("host")), is_refused(system.device(0))});
+      }),
+      0);
   EXPECT_TRUE(all_equal(device, array, 1.0f));
   EXPECT_EQ(device.generation(), 1);
 }

@@ -123,7 +123,7 @@ class OpCall final : public Outcome<void> {
   std::int64_t cut_off_in = -1;      // the generation whose death cut it off
   OpCall* next = nullptr;            // in the waiting list
   OpCall* previous = nullptr;
-  bool was_first = false;            // of its lane that was not done when that happened
+  bool was_first = false;                // of its lane that was not done when that happened
   int runs_cut_off = 0;                  // how often a worker died while it ran
   int times_resent = 0;                  // how often a worker died that had it in its ring and had not begun it
   TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs

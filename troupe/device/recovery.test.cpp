@@ -266,7 +266,8 @@ struct GenerationKeeper {
 TEST_F(Recovery, can_be_closed_at_the_end_of_a_trial) {
   for (int round = 0; round < 20; ++round) {
     Device device = open();
-    const Array<float> lost = filled(device, {8}, 1.0f), from = filled(device, {8}, 2.0f), to = filled(device, {8}, 0.0f);
+    const Array<float> lost = filled(device, {8}, 1.0f), from = filled(device, {8}, 2.0f),
+                       to = filled(device, {8}, 0.0f);
     (void)bad(device, "null", {writes(lost)}).submit();  // it may have failed already
     EXPECT_TRUE(bad(device, "copy", {reads(from), writes(to)}).get());
     const auto moment = std::chrono::steady_clock::now() + std::chrono::microseconds(5 * round);

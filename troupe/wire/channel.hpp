@@ -14,6 +14,7 @@
 
 #include "troupe/core/result.hpp"
 #include "troupe/wire/bell.hpp"
+#include "troupe/wire/life_line.hpp"
 #include "troupe/wire/ring.hpp"
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/timeline.hpp"
@@ -26,7 +27,7 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 8;
+inline constexpr std::uint32_t kProtocolVersion = 9;
 
 /// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
 /// whoever spins on one of them holds up nobody else.
@@ -145,8 +146,9 @@ struct BellPage {
   alignas(128) Bell app;
   struct alignas(128) Door {
     Bell bell;
+    LifeLine life;
   };
-  /// Each worker sleeps at its own when its ring is empty.
+  /// Each worker sleeps at its own when its ring is empty, and holds the line for as long as it lives.
   std::array<Door, kMaxDoorbells> doorbells;
 };
 
@@ -158,6 +160,7 @@ class SharedBells {
   Bell& app() noexcept { return page().app; }
   /// `number` is below kMaxDoorbells.
   Bell& doorbell(std::uint32_t number) noexcept { return page().doorbells[number].bell; }
+  LifeLine& life_line(std::uint32_t number) noexcept { return page().doorbells[number].life; }
   const Descriptor& descriptor() const noexcept { return memory_.descriptor(); }
 
  private:

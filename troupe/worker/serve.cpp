@@ -106,9 +106,10 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
 }
 
 /// Shows the app that this process runs, whatever its lanes do, for as long as it does.
-void start_heartbeat(wire::Channel& channel) {
-  std::thread([&beat = channel.status().heartbeat] {
+void start_heartbeat(Shared& shared) {
+  std::thread([&beat = shared.channel.status().heartbeat, &life = shared.bells.life_line(shared.hello.doorbell)] {
     pthread_setname_np(pthread_self(), "troupe-heart");
+    life.hold();
     for (;;) {
       beat.fetch_add(1, std::memory_order_relaxed);
       std::this_thread::sleep_for(kHeartbeat);
@@ -163,7 +164,7 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
   if (options.owns_process) {
     limit_own_memory(shared.hello.memory_limit_bytes);
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
-    start_heartbeat(shared.channel);
+    start_heartbeat(shared);
     TROUPE_TRY(enter_sandbox({.level = shared.hello.sandbox,
                               .backend = shared.hello.backend,
                               .readable_paths = shared.hello.readable_paths,
