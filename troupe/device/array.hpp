@@ -51,9 +51,9 @@ class AnyArray {
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape);
-  /// Makes this a row-major array of its type over a new block. Unchanged after an error of the shape or the vault.
-  /// `Chunk::own` is for arrays that can be sealed.
+  /// Whether its block shares a chunk with others, or has its own, so that it can be sealed.
   enum class Chunk : std::uint8_t { shared, own };
+  /// Makes this a row-major array of its type over a new block. Unchanged after an error of the shape or the vault.
   Result<void> allocate(detail::Vault& vault, const Shape& shape, Chunk chunk = Chunk::shared);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }

@@ -62,6 +62,7 @@ class Device {
   /// worker serves, a few milliseconds on the CPU.
   static Result<Device> open(System& system, const DeviceInfo& info, const DeviceOptions& options = {});
 
+  /// What it was opened with.
   const DeviceInfo& info() const noexcept;
   /// How many workers it has had.
   std::int64_t generation() const noexcept;
@@ -70,6 +71,7 @@ class Device {
   void watch_generation(const Ref<A>& actor) const {
     events().subscribe<GenerationChanged>(actor);
   }
+  /// What it has counted so far: ops, workers, memory. Any thread.
   DeviceStats stats() const;
   /// The same device, for a caller of that name: the workers that its ops cost are charged to this name alone. Past its
   /// budget (`DeviceOptions::crash_budget`) its ops end in `over_budget`. Without a name, each actor and each thread

@@ -144,9 +144,9 @@ struct VaultStats {
 struct DeviceStats {
   std::int64_t generation = 0;
   std::uint64_t submitted = 0;
-  std::uint64_t waiting = 0;
-  std::uint64_t reruns = 0;
-  std::uint64_t culprits = 0;
+  std::uint64_t waiting = 0;   // ops in the app that are not in a ring
+  std::uint64_t reruns = 0;    // ops that are run again after a worker's death
+  std::uint64_t culprits = 0;  // ops that were found to have cost a worker
   VaultStats memory;
   VaultStats host_memory;
 };

@@ -70,6 +70,7 @@ class HostArray : public AnyArray {
   Result<HostArray> slice_rows(std::int64_t begin, std::int64_t end) const {
     return from_result(AnyArray::slice(0, begin, end));
   }
+  /// The same memory in another shape, as `AnyArray::reshape`.
   Result<HostArray> reshape(const Shape& shape) const { return from_result(AnyArray::reshape(shape)); }
 
  private:
