@@ -1,5 +1,4 @@
-// Our types, factors and addresses as CUDA's libraries take them, which all of them do alike. For the code that calls
-// them.
+// Our types, factors and addresses as all of CUDA's libraries take them.
 #pragma once
 
 #include <cuComplex.h>
