@@ -211,7 +211,7 @@ class Device {
   Sparse sparse() const;
   /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
-  /// Your own kernels (troupe/library/jit/jit.hpp).
+  /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 
  private:

@@ -1,4 +1,5 @@
-// What is behind a `Submission` that waits for room. It is apart from call.hpp, because most submissions never need it.
+// What is behind a `Submission` that waits for room. It has a header of its own, which users do not include, because
+// most submissions never need it.
 #pragma once
 
 #include <coroutine>

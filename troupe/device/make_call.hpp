@@ -1,4 +1,5 @@
-// How the library makes a call from an op and its arrays. Users have the functions of `Device` and of its families.
+// How the library makes a call from an op and its arrays. It is not for users: they have the functions of `Device` and
+// of its families.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Asks a worker's executable to compile a kernel, and waits. A compiler that crashes or hangs costs only its caller.
+// Asks a worker's executable to compile a kernel, in a process of its own, and waits: a compiler that crashes or hangs
+// costs only its caller.
 #pragma once
 
 #include <string>

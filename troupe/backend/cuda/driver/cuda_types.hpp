@@ -1,4 +1,5 @@
-// Our types, factors and addresses as all of CUDA's libraries take them.
+// Our types, factors and addresses in the form that all of CUDA's libraries take, so that each conversion is written
+// once.
 #pragma once
 
 #include <cuComplex.h>
