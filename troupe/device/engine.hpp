@@ -7,7 +7,7 @@
 // ready again, or becomes a *suspect*, which is tried alone in another worker while everybody else goes on.
 //
 // Locks: `watch_` (who looks at timelines) before `mutex_` (the waiting list). Submitting takes neither while all is
-// well. Nothing of the user's runs under them.
+// well. No code of the user runs while they are held.
 #pragma once
 
 #include <array>
