@@ -105,6 +105,7 @@ typedef struct TroupeCall {
   void (*set_error)(const struct TroupeCall* call, int64_t native_code, const char* text);
 } TroupeCall;
 
+/// A function of a plugin, and the name by which programs call it.
 typedef struct TroupeFunction {
   const char* name;
   TroupeStatus (*call)(const TroupeCall* call);

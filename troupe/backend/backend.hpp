@@ -1,6 +1,6 @@
-// What a worker needs of an accelerator: memory it can map, lanes that run work in order and raise their timelines, and
-// a way to tell an error from the end of the world. A backend is a folder beside this file; the worker's loop is the
-// same for all of them.
+// What a worker needs from an accelerator: memory that it can map, lanes that run work in order and raise their
+// timelines, and a way to tell which errors poison the context. A backend is a folder beside this file; the worker's
+// loop is the same for all of them.
 #pragma once
 
 #include <array>
@@ -23,20 +23,20 @@
 
 namespace troupe::backend {
 
-/// What a backend is opened with; all of it outlives the backend.
+/// What a backend is opened with; all of it must outlive the backend.
 struct Setup {
   wire::Channel& channel;
-  wire::Bell& bell;  // rung after each timeline raised
+  wire::Bell& bell;  // rung after a timeline was raised
   LogSink log;
-  /// Called first of all in each thread that will run ops, and after code of the user's was loaded.
+  /// Called first in each thread that will run ops, and after code of the user was loaded.
   std::function<void()> in_new_thread = [] {};
   std::function<void()> after_loading = [] {};
-  /// Which of the backend's devices, by its own name for it; empty: the only one.
+  /// The backend's own name of the device; empty: the only one.
   std::string device = {};
   CompletionPolicy completion = CompletionPolicy::timeline;
-  /// Of each lane: the higher, the sooner its work is taken when the accelerator has a choice.
+  /// By lane: when the accelerator has a choice, it takes work of a higher priority first.
   std::array<std::int8_t, wire::kMaxLanes> priorities = {};
-  /// Nothing in this process works any more: says so, and ends what can be ended. Any thread; may return.
+  /// Call it when the context is poisoned: it tells the app and ends what can be ended. Any thread; may return.
   std::function<void(const Error&)> poisoned = [](const Error&) {};
 };
 
@@ -47,16 +47,16 @@ struct Work {
   const std::atomic<std::uint32_t>* cancelled = nullptr;
   std::uint32_t lane = 0;
   wire::Ticket ticket = 0;
-  /// A guess, in elements or multiplications; short work may be run at once by whoever hands it in.
+  /// An estimate, in elements or multiplications; the thread that submits short work may run it at once.
   std::uint64_t estimate = 0;
-  /// It cannot be run, and its reply is written already: it only takes its turn.
+  /// It cannot be run, and its reply is written already: it only keeps its place in the order.
   bool refused = false;
   /// The proof of its reply, if it has failed (`Channel::write_reply`).
   std::uint16_t failure = 0;
   /// The timeline is raised right before it and right after it.
   bool alone = false;
-  /// It writes what one of the last few ops of its lane reads: they are done, and known to be done, before it begins.
-  /// (Otherwise they could not be run again, should this worker die.)
+  /// It writes what one of the last few ops of its lane reads: the timeline must say that they are done before it
+  /// begins. (Otherwise they could not be run again if this worker dies.)
   bool begins_anew = false;
   /// Ops on other lanes that must be done first: lane l up to `after[l]`, for every bit l set in `waits`.
   std::uint32_t waits = 0;
@@ -64,37 +64,37 @@ struct Work {
 };
 
 /// `Memory`: the vault as this worker has mapped it. `Lane`: runs work in order. `Event`: when a lane has reached a
-/// ticket. `NativeError`: the backend's own codes, how each becomes an `Error`, and which of them no call in this
-/// process will ever recover from.
+/// ticket. `NativeError`: the backend's own codes, how each becomes an `Error`, and which of them are sticky: no call
+/// in this process recovers from them.
 template <class B>
 concept Backend =
     requires(B& backend, typename B::Memory& memory, typename B::Lane& lane, const typename B::Event& event,
              typename B::NativeError native, const Setup& setup, Work& work, op::AnyOp& op, op::Range range) {
       { B::kName } -> std::convertible_to<std::string_view>;
-      /// How long the loop looks for more work before it sleeps. To be woken costs some 15 us.
+      /// How long the loop looks for more work before it sleeps. Waking up costs some 15 us.
       { B::kSpin } -> std::convertible_to<Duration>;
       { B::open(setup) } -> std::same_as<Result<std::unique_ptr<B>>>;
       { backend.memory() } -> std::same_as<typename B::Memory&>;
       { memory.map(wire::Chunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
       /// The accelerator's own memory, as a descriptor that outlives this process.
       { memory.make(std::uint64_t{}) } -> std::same_as<Result<wire::Descriptor>>;
-      /// A chunk that is in this worker only.
+      /// Memory for a chunk that exists in this worker only.
       { memory.make_here(wire::Chunk{}) } -> std::same_as<Result<void>>;
-      /// From now on nothing in this process can write that chunk, or everything can again; it stays where it is.
+      /// Makes that chunk read-only or writable in this process; its address stays.
       { memory.protect(wire::ProtectChunk{}, wire::Descriptor{}) } -> std::same_as<Result<void>>;
       { memory.unmap(std::uint32_t{}) } -> std::same_as<void>;
       { memory.contains(range) } -> std::same_as<bool>;
-      /// Hands work in with its op, in ring order, from one thread; the backend may take the op away. None when the
-      /// work was refused. Waits when the lane's queue is full.
+      /// Takes work with its op, in ring order, from one thread; the backend may move the op away. Refused work has no
+      /// op. Waits when the lane's queue is full.
       { backend.submit(work, op) } -> std::same_as<void>;
       /// No more chunks will be mapped, so nobody waits for one.
       { memory.close() } -> std::same_as<void>;
-      /// No more work is at hand. Timelines that were not raised yet, because more might follow, are now: those of
-      /// lanes that will soon come so far, or all of them.
+      /// No more work is at hand: raises timelines that were held back because more might follow. `flush_due` does so
+      /// for lanes that are nearly done, `flush` for all.
       { backend.flush_due() } -> std::same_as<void>;
       { backend.flush() } -> std::same_as<void>;
       { lane.completed(event) } -> std::same_as<bool>;
-      /// Makes ready what first calls would have to wait for; in a standby, ahead of time.
+      /// Prepares what first calls would have to wait for; in a standby this happens ahead of time.
       { backend.warm() } -> std::same_as<void>;
       { B::to_error(native) } -> std::same_as<Error>;
       { B::is_fatal(native) } -> std::same_as<bool>;

@@ -1,5 +1,6 @@
 // A worker's chunks of the vault by their numbers, mapped as the app announces them. An op may name a chunk a moment
-// before its announcement is read, since records and announcements travel on different ways; then whoever looks waits.
+// before its announcement is read, because records and announcements travel separately; then whoever looks for the
+// chunk waits.
 #pragma once
 
 #include <array>
@@ -32,17 +33,17 @@ class ChunkSlots {
     delete slots_[id].exchange(chunk.release(), std::memory_order_acq_rel);
     arrived_.notify_all();
   }
-  /// Only when no op uses it and none will; the app sees to that.
+  /// Only when no op uses it and none will; the app ensures that.
   void remove(std::uint32_t id) noexcept { delete slots_[id].exchange(nullptr, std::memory_order_acq_rel); }
 
-  /// None will arrive any more: nobody waits for one from now on.
+  /// No more chunks will arrive: from now on nobody waits for one.
   void close() noexcept {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     arrived_.notify_all();
   }
 
-  /// To change how it is mapped; null when it is not there.
+  /// For a change of its mapping; null when it is not there.
   Mapped* find_to_change(std::uint32_t id) noexcept {
     return id < op::kMaxChunks ? slots_[id].load(std::memory_order_acquire) : nullptr;
   }

@@ -1,6 +1,6 @@
-// Plans that took long to make and hold memory: bounded by their number and by their bytes, and those that were used
-// longest ago go first. Whoever uses one takes it out, and gives it back when all went well, so a plan that a call has
-// failed with is gone.
+// A cache of plans that took long to make and hold memory, bounded by their number and by their bytes; the least
+// recently used go first. A user takes a plan out and gives it back when all went well, so a plan with which a call has
+// failed is gone.
 //
 //   std::unique_ptr<Plan> plan = plans.take(key);
 //   if (!plan) plan = TROUPE_TRY(make_plan(key));
@@ -34,7 +34,7 @@ class KeptPlans {
     const auto found = std::ranges::find_if(plans_, [&](const auto& plan) { return plan->key == key; });
     return found == plans_.end() ? nullptr : take_out(found);
   }
-  /// Needs a key that none of those here has. A plan that is larger than all may be together is dropped.
+  /// Needs a key that no plan here has. A plan that is larger than the whole limit is dropped.
   void keep(std::unique_ptr<Plan> plan) {
     if (plan->size_bytes > limits_.bytes) return;
     while (!plans_.empty() && (plans_.size() >= limits_.plans || bytes_ + plan->size_bytes > limits_.bytes))
@@ -60,7 +60,7 @@ class KeptPlans {
   }
 
   PlanLimits limits_;
-  Plans plans_;  // the one that was used last at the end
+  Plans plans_;  // the last used one at the end
   std::uint64_t bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What this thread is doing, for its last words: noted before an op begins and after it has ended, in a few plain
-// stores to memory of the thread's own, where a signal handler can read it.
+// The op that this thread is running, for its last words. It is noted before an op begins and after it has ended, with
+// a few plain stores to the thread's own memory, where a signal handler can read it.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace troupe::backend {
 
 inline constexpr std::size_t kNoteBytes = 128;
 
-/// Notes what the calling thread is at. Keeps a copy of the first 127 bytes of the name, followed, when there is a
-/// detail, by a space and the detail.
+/// Notes the op that the calling thread runs. Keeps a copy of the first 127 bytes of the name, followed, when there is
+/// a detail, by a space and the detail.
 void at_op(std::uint32_t lane, std::uint32_t ticket, std::string_view name, std::string_view detail = {}) noexcept;
 /// The same for a name that lives for ever, such as an op's `kName`: a few stores.
 void at_static_op(std::uint32_t lane, std::uint32_t ticket, std::string_view name) noexcept;
@@ -22,7 +22,7 @@ struct OpNoted {
   std::uint32_t ticket = 0;
   std::string_view name;
 };
-/// What the calling thread is at; false when nothing. Safe inside a signal handler.
+/// The op that the calling thread runs; false when none. Safe inside a signal handler.
 bool op_noted(OpNoted& noted) noexcept;
 
 }  // namespace troupe::backend

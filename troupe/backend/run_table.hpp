@@ -4,8 +4,8 @@
 //
 //   void add_blas(RunTable& table) { table.add(op::BlasOps{}); }  // a `run_op(op, tools)` for each
 //
-// An op has begun when its `run_op` is called: from then on what it writes is unknown if it fails. One that finds out
-// first whether it can be run at all says so (`kSaysWhenItBegins`), and calls `tools.begin()` itself.
+// An op has begun when its `run_op` is called: from then on what it writes is unknown if it fails. An op that first
+// finds out whether it can be run says so (`kSaysWhenItBegins`), and calls `tools.begin()` itself.
 #pragma once
 
 #include <array>

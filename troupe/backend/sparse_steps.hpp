@@ -1,6 +1,6 @@
-// What is done for one line, element or block of a sparse matrix, on whatever does it: the loops of the host call these
-// functions one after another, the kernels of a GPU from a thread each. So what the tests of the host show of them
-// holds on both.
+// The steps for one line, element or block of a sparse matrix, the same on every backend: loops of the host call these
+// functions one after another, kernels of a GPU call each from a thread. So what the tests show on the host holds on
+// both.
 //
 // Nothing here needs more than its arguments, and nothing allocates. Indices are `I`, values are `T`.
 #pragma once
@@ -28,7 +28,7 @@ struct Lines {
   std::int64_t stored = 0;  // indices
 };
 
-/// Trusts nothing. Of a matrix without lines, line 0 is asked for, too.
+/// Trusts nothing. Line 0 may be asked for even when the matrix has no lines.
 template <class I>
 constexpr Finding check_line(const Lines<I>& lines, std::int64_t line) {
   if (line == 0 && lines.offsets[0] != 0) return {Fault::first_offset, 0, lines.offsets[0], 0};
@@ -182,7 +182,7 @@ constexpr std::int64_t count_nonzeros(const T* row, std::int64_t step, std::int6
   return nonzeros;
 }
 
-/// Writes nothing beyond the room from `begin` to `end`, and finds when there is too much or too little of it.
+/// Writes only from `begin` to `end`; a finding when that is too much or too little room.
 template <class T, class I>
 constexpr Finding fill_nonzeros(const T* row, std::int64_t step, std::int64_t count, std::int64_t line,
                                 std::int64_t begin, std::int64_t end, I* indices, T* values) {
@@ -209,7 +209,7 @@ constexpr Finding check_diagonal(const Lines<I>& lines, const T* values, std::in
   return {values[at] == T{} ? Fault::zero_diagonal : Fault::none, line, 0, 0};
 }
 
-/// Sorts a line by its indices, in place; a line that is sorted is only looked at. By a heap: no memory, and no line is
+/// Sorts a line by its indices, in place; a sorted line is only read. A heap sort: it needs no memory, and no line is
 /// slow.
 template <class I, class T>
 constexpr void sort_line(I* indices, T* values, std::int64_t count) {
@@ -240,7 +240,7 @@ constexpr void sort_line(I* indices, T* values, std::int64_t count) {
   }
 }
 
-/// a + b c. The product of complex numbers as it stands in a textbook, without the detour for infinities.
+/// a + b c. The textbook product of complex numbers, without the detour for infinities.
 template <class T>
 constexpr T plus_product(const T& a, const T& b, const T& c) {
   return a + b * c;

@@ -1,5 +1,5 @@
-// The activations of neural networks and their derivatives: the same formulas on the host and in our kernels. They do
-// not round alike to the last bit: a GPU has a hyperbolic tangent of its own.
+// The activations of neural networks and their derivatives: the same formulas on the host and in our kernels. The last
+// bit of a result may differ, because a GPU has its own hyperbolic tangent.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ constexpr T relu_slope(T x) noexcept {
   return x > T(0) ? T(1) : T(0);
 }
 
-/// The one that libraries compute: by the hyperbolic tangent.
+/// The approximation by the hyperbolic tangent, as libraries compute it.
 template <class T>
 constexpr T gelu(T x) noexcept {
   constexpr T kRoot = T(0.79788456080286535588);  // sqrt(2 / pi)

@@ -1,5 +1,5 @@
-// Time as Troupe sees it: monotonic, and behind one seam, so that a test can hold it still and move it by hand.
-// Nothing here is a date: what people read on a wall is not this project's business.
+// Time as Troupe sees it: monotonic, never a date, and behind one interface, so that a test can stop it and move it by
+// hand.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace troupe::inline v0 {
 
 /// A length of time in Troupe's functions; `5ms` and `2s` convert to it.
 using Duration = std::chrono::nanoseconds;
-/// A moment of the monotonic clock; it is no date.
+/// A moment of the monotonic clock; it is not a date.
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 /// Writes a duration in the largest unit that shows it whole: "5 ms", "20 us".
@@ -20,6 +20,7 @@ std::string to_string(Duration duration);
 
 namespace detail {
 
+/// Where the time comes from: the machine, or a test.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -23,8 +23,8 @@ namespace troupe::inline v0 {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // g++ 12 says that the scoped `DType::f16` shadows the type `f16`
-/// The type of an array's elements, known at run time. Travels between processes as its number: append, never reorder.
-/// A number from outside is a `DType` only when it is less than `kDTypes`; the functions below need one that is.
+/// The type of an array's elements, known at run time. Its number travels between processes: append, never reorder. A
+/// number from outside must be less than `kDTypes`; check that before you call the functions below.
 enum class DType : std::uint8_t {
   f64,
   f32,
@@ -48,7 +48,7 @@ enum class DType : std::uint8_t {
 /// How many element types there are.
 inline constexpr int kDTypes = 16;
 
-/// The name of an element type: its enumerator as spelled, and "bool".
+/// The name of an element type: spelled as its enumerator, except that `boolean` is "bool".
 std::string_view name(DType dtype) noexcept;
 
 namespace detail {
@@ -78,7 +78,7 @@ inline constexpr int kElementIndex = []<class... Ts>(std::type_identity<std::tup
 
 }  // namespace detail
 
-/// A type that an array can hold. Exactly these: `long long` and `char` are none even where they look like one.
+/// A type that an array can hold. `long long` and `char` are not among them, even where one of the same width is.
 template <class T>
 concept Element = detail::kElementIndex<T> < kDTypes;
 
@@ -86,7 +86,7 @@ concept Element = detail::kElementIndex<T> < kDTypes;
 template <Element T>
 inline constexpr DType dtype_of = static_cast<DType>(detail::kElementIndex<T>);
 
-/// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` and gives what it gives.
+/// Calls `f(std::type_identity<T>{})` with the C++ type of `dtype` and returns what `f` returns.
 template <class F>
 constexpr decltype(auto) visit(DType dtype, F&& f) {
   switch (dtype) {
@@ -122,7 +122,8 @@ inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<std::complex<T>> = true;
 
-/// `T` itself, integers without their sign: what it is in a vector register, where nothing is widened.
+/// The unsigned type of an integer, with the same width, so that it is not widened in a vector register; any other `T`
+/// itself.
 template <class T>
 struct UnsignedOf {
   using type = T;
@@ -145,7 +146,7 @@ struct RealTypeOf<std::complex<T>> {
   using type = T;
 };
 
-/// `T` itself, and of complex numbers the type of their parts.
+/// The type of a complex number's parts; any other `T` itself.
 template <class T>
 using RealType = typename detail::RealTypeOf<T>::type;
 
@@ -162,11 +163,11 @@ struct ComputeOf<T> {
   using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 };
 
-/// What `T` is computed in: small floats in f32, integers without a sign (they wrap) and at least as wide as an int.
+/// The type that `T` is computed in: f32 for small floats; for integers an unsigned type (it wraps) of 32 or 64 bits.
 template <class T>
 using ComputeType = typename detail::ComputeOf<T>::type;
 
-/// Low bits are all that counts of an integer, so its sign need not be extended.
+/// Only the low bits of an integer count, so its sign is not extended.
 template <class T>
 constexpr ComputeType<T> to_compute(T value) noexcept {
   return static_cast<ComputeType<T>>(static_cast<typename detail::UnsignedOf<T>::type>(value));
@@ -191,14 +192,14 @@ constexpr bool is_complex(DType dtype) {
 
 namespace detail {
 
-/// f32 of c64, f64 of c128; of others the type itself.
+/// f32 for c64, f64 for c128; otherwise the type itself.
 constexpr DType real_type(DType dtype) noexcept {
   return dtype == DType::c64 ? DType::f32 : dtype == DType::c128 ? DType::f64 : dtype;
 }
 
 }  // namespace detail
 
-/// Whether a type is an integer type; `bool` is none.
+/// Whether a type is an integer type; `bool` is not one.
 constexpr bool is_integer(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) { return std::integral<T> && !std::same_as<T, bool>; });
 }
@@ -226,7 +227,7 @@ constexpr To saturate_to(From from) noexcept {
 ///  - to a floating-point type: to nearest, ties to even, rounded once, also from 64-bit integers. Beyond the range is
 ///    infinity, but the 8-bit types saturate. NaN stays NaN (see small_float.hpp for the bits of the small ones).
 ///  - floating-point to integer: toward zero; beyond the range saturates; NaN becomes 0. A GPU's own cvt gives 0 only
-///    when neither side has 64 bits, and 1 << (bits - 1) otherwise: a kernel has to ask for NaN itself.
+///    when neither side has 64 bits, and 1 << (bits - 1) otherwise: a kernel must test for NaN itself.
 ///  - integer to integer: wraps, that is, keeps the low bits.
 ///  - to bool: whether it is not zero. NaN is true; a complex number is true when either part is. From bool: 0 or 1.
 ///  - complex to real: the real part. Real to complex: the imaginary part is 0. Complex to complex: part by part.

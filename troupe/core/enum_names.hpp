@@ -11,7 +11,7 @@
 
 namespace troupe::inline v0 {
 
-/// The spelling of one value; a compiler writes it at the end of this function's own name.
+/// The spelling of one value, which the compiler puts at the end of this function's own name.
 template <auto value>
 constexpr std::string_view enum_name() noexcept {
   const std::string_view function = __PRETTY_FUNCTION__;  // "... [with auto value = troupe::Triangle::upper; ...]"
@@ -28,6 +28,7 @@ inline constexpr auto kEnumNames = []<std::size_t... i>(std::index_sequence<i...
 }(std::make_index_sequence<static_cast<std::size_t>(E::kLast) + 1>{});
 }  // namespace internal
 
+/// The names of all values, by their numbers.
 template <class E>
 constexpr const auto& enum_names() noexcept {
   return internal::kEnumNames<E>;

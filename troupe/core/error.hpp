@@ -14,7 +14,7 @@ namespace troupe::inline v0 {
 
 /// What went wrong, for programs to branch on.
 enum class ErrorKind : std::uint8_t {
-  invalid_argument,   // the caller asked for something that cannot be; nothing was started
+  invalid_argument,   // the caller asked for something impossible; nothing was started
   out_of_memory,      // a limit or the machine's memory is exhausted
   unsupported,        // a missing component, type or feature; the message names it
   library_error,      // a library answered with an error that leaves its context usable
@@ -32,7 +32,7 @@ enum class ErrorKind : std::uint8_t {
   restarted,          // the actor was restarted while it worked on this message
   internal,           // a handler threw, or Troupe itself is wrong
   numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
-  over_budget,        // its caller, or this very op, has cost too many workers; the message says for how long
+  over_budget,        // the caller, or the op itself, has cost too many workers; the message says for how long
 };
 
 /// How many kinds of errors there are.

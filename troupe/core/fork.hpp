@@ -1,7 +1,7 @@
-// What was made before a fork cannot be used in the child: its threads do not exist there, its locks may be held by
-// them for ever, and its workers belong to the parent. So the parts of a system remember the process they were made in.
-// It costs a look at one word, which a handler of `pthread_atfork` changes in the child. A child made without such
-// handlers (`_Fork`, a bare `clone`) is not noticed.
+// A system that was made before a fork cannot be used in the child: its threads do not exist there, its locks may stay
+// held for ever, and its workers belong to the parent. So its parts remember the process that made them. The check is
+// one load of a word, which a handler of `pthread_atfork` changes in the child. A child made without such handlers
+// (`_Fork`, a bare `clone`) is not noticed.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,11 @@ class ForkMark {
   std::uint32_t at_birth_;
 };
 
-/// What a fork is told.
+/// The error for calls that are made in a fork.
 Error fork_error();
 
-/// Leaves an object of the parent's as it is: in a fork it cannot be taken apart. It stays reachable, so nobody takes
-/// it for a leak.
+/// Leaves an object of the parent as it is, because a fork cannot destroy it. The object stays reachable, so that it is
+/// not reported as a leak.
 void leave_in_fork(const void* object) noexcept;
 
 }  // namespace troupe::inline v0::detail

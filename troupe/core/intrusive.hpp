@@ -34,6 +34,7 @@ class RefCounted {
   mutable std::atomic<std::uint32_t> owners_{1};
 };
 
+/// An owner of a `RefCounted` object, or of none.
 template <class T>
 class IntrusivePtr {
  public:

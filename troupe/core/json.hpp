@@ -1,6 +1,6 @@
-// JSON as far as tools and tests need it: a value that was read, and the quoting of text that is written. Numbers are
-// kept as they were spelled, so that no digit of a 64-bit integer is lost. Text is bytes: what is not UTF-8 survives
-// as \u00XX.
+// As much JSON as tools and tests need: it reads values and quotes text. Numbers are kept as they were spelled, so that
+// no digit of a 64-bit integer is lost. Text is bytes: each byte outside of printable ASCII is written as \u00XX, and
+// no escape above \u00ff is read.
 #pragma once
 
 #include <string>
@@ -12,11 +12,12 @@
 
 namespace troupe::inline v0 {
 
+/// A value that was read.
 class Json {
  public:
   enum class Type { null, boolean, number, text, list, object };
 
-  /// `invalid_argument` with the place of what is not JSON; also when it is nested more than 64 deep.
+  /// `invalid_argument`, with the place, for what is not JSON or is nested more than 64 deep.
   static Result<Json> parse(std::string_view text);
 
   Type type() const noexcept { return type_; }
@@ -36,7 +37,7 @@ class Json {
   std::vector<std::pair<std::string, Json>> members_;
 };
 
-/// With its quotes.
+/// `text` as a JSON string, quotes included.
 std::string json_quoted(std::string_view text);
 
 }  // namespace troupe::inline v0

@@ -1,5 +1,5 @@
-// What users choose from by name, and ops carry by number. Numbers travel and are known to the GPU's code, too: append,
-// never reorder. Whether complex numbers have an operation is asked here, before an op is made and again when it runs.
+// What users choose by name and ops carry by number. The numbers travel between processes and are compiled into GPU
+// code: append, never reorder. `takes_complex` says which functions exist for complex numbers.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// How it becomes known that an op is done. A choice for those who know it from other systems and want to compare; the
-/// default is the fastest, and all of them give the same answers.
+/// How the app learns that an op is done. All of them give the same answers, and the default is the fastest; the others
+/// are for comparison with systems that work that way.
 enum class CompletionPolicy : std::uint8_t {
   timeline,  // the GPU writes the lane's counter itself
-  polled,    // a thread of the worker asks the events of the lanes, again and again
+  polled,    // a thread of the worker asks each lane's event again and again
   host_fn,   // the driver calls a function of the worker
   blocking,  // threads of the worker sleep until the driver wakes them
   kLast = blocking,
@@ -23,15 +23,15 @@ enum class CompletionPolicy : std::uint8_t {
 /// What a worker process may do besides computing. docs/security.md says what each level guarantees, and what not.
 enum class Sandbox : std::uint8_t {
   none,      // whatever the app may do
-  standard,  // not look into other processes, gain rights, read the app's input or its secret variables
-  strict,    // also no network, no processes of its own, and no files but those that are named
+  standard,  // cannot look into other processes, gain rights, or read the app's input and secret variables
+  strict,    // also has no network, no child processes, and only the files that are named
   kLast = strict,
 };
 
 namespace detail {
 
-/// A number that arrays are multiplied by: real, or complex for complex arrays. Real factors suit every type; the
-/// complex ones come as a pair. It is converted to what the op computes in. Trivially destructible, see `Supervision`.
+/// A number that arrays are multiplied by: real, or complex for complex arrays. It is converted to the type that the op
+/// computes in. Trivially destructible; `Supervision` says why.
 struct Factor {
   double real = 1.0;
   double imaginary = 0.0;
@@ -45,7 +45,7 @@ struct Factor {
 
 }  // namespace detail
 
-/// What products of matrices are computed in.
+/// The precision that products of matrices are computed in.
 enum class Compute : std::uint8_t {
   standard,  // the type itself; small floats in f32, i8 in i32
   tf32,      // f32 with the factors rounded to 10 bits of mantissa, where the hardware has it
@@ -53,7 +53,7 @@ enum class Compute : std::uint8_t {
 };
 /// Which half of a square matrix is meant; the other one is neither read nor written.
 enum class Triangle : std::uint8_t { lower, upper, kLast = upper };
-/// On which side of the other matrix the special one stands.
+/// On which side of the product the symmetric, Hermitian or triangular matrix stands.
 enum class Side : std::uint8_t { left, right };
 /// The function that a product's elements go through, in `MatmulOptions`.
 enum class Activation : std::uint8_t {
@@ -94,23 +94,23 @@ enum class Unary : std::uint8_t {
   relu,      // max(x, 0); NaN stays NaN
   sigmoid,   // 1 / (1 + exp(-x))
   silu,      // x sigmoid(x)
-  gelu,      // x times the normal distribution's share below x, not its approximation by tanh
+  gelu,      // x times the normal distribution function of x; not the approximation by tanh
   softplus,  // log(1 + exp(x))
   floor,
   ceil,
   round,  // to nearest, ties to even
   kLast = round,
 };
-/// The functions of two operands. NaN in either operand of `min` and `max` is the result.
+/// The functions of two operands. `min` and `max` give NaN when either operand is NaN.
 enum class Binary : std::uint8_t { add, sub, mul, div, min, max, pow, kLast = pow };  // min, max, pow: real only
 /// The functions of three operands: a b + c (rounded once or twice), a within [b, c], and a ? b : c where a is an array
 /// of bool.
 enum class Ternary : std::uint8_t { fma, clamp, select, kLast = select };  // clamp: real only
-/// What a reduction makes of the elements along its axes. `norm` is the square root of the sum of squares. NaN anywhere
-/// is what `min` and `max` give.
+/// What a reduction makes of the elements along its axes. `norm` is the square root of the sum of squares. `min` and
+/// `max` give NaN when any element is NaN.
 enum class Reduction : std::uint8_t { sum, product, mean, norm, min, max, kLast = max };  // min and max: real only
-/// How a contraction is done. As (batched) products of matrices, permuted before and after where that is needed; by
-/// loops of our own; by cuTENSOR. `automatic` takes what is estimated to be fastest.
+/// How a contraction is computed: `gemm` by (batched) products of matrices, with permutations where they are needed;
+/// `loops` by our own loops; `cutensor` by cuTENSOR; `automatic` by the one that is estimated to be fastest.
 enum class TensorEngine : std::uint8_t { automatic, gemm, loops, cutensor, kLast = cutensor };
 
 namespace detail {
@@ -122,7 +122,7 @@ constexpr bool takes_complex(Reduction kind) noexcept { return kind <= Reduction
 
 }  // namespace detail
 
-/// As spelled above.
+/// The names of the other choices, spelled as their enumerators.
 constexpr std::string_view name(Sandbox level) noexcept {
   constexpr std::array<std::string_view, 3> kNames{"none", "standard", "strict"};
   return kNames[static_cast<std::size_t>(level)];

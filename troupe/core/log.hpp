@@ -20,7 +20,7 @@ enum class LogLevel : std::uint8_t { debug, info, warning, error };
 /// The name of a level, spelled as its enumerator.
 std::string_view name(LogLevel level) noexcept;
 
-/// A sentence for the log, and who says it when.
+/// A sentence for the log, who said it, and when.
 struct LogRecord {
   LogLevel level;
   TimePoint time;

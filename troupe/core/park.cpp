@@ -23,7 +23,7 @@ Spin::Spin(Duration limit) noexcept
     : start_(std::chrono::steady_clock::now()), limit_(limit), rests_(limit <= kSpinTime) {}
 
 bool Spin::goes_on() noexcept {
-  if (rests_) sched_yield();  // a third of a microsecond, in which nothing is seen either
+  if (rests_) sched_yield();  // takes a third of a microsecond, in which nothing is seen either
   const Duration passed = std::chrono::steady_clock::now() - start_;
   rests_ = rests_ || passed > kSpinTime;
   return passed < limit_;

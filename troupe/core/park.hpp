@@ -22,16 +22,17 @@ inline void relax_core() noexcept {
 #endif
 }
 
-/// How somebody spins who looks a number of times in a row, again and again.
+/// The pace of a busy wait: the caller looks `kLooksInARow` times in a row, then asks `goes_on`, then looks again.
 class Spin {
  public:
   static constexpr int kLooksInARow = 64;
 
   explicit Spin(Duration limit) noexcept;
-  /// Whether a core may rest between two looks. To rest takes up to 50 ns in which nothing is seen; whoever would spin
-  /// for long expects what they wait for soon, and looks without a break at first.
+  /// Whether the core may pause between two looks. A pause takes up to 50 ns, in which nothing is seen; so a spin with
+  /// a limit above `kSpinTime` does not pause until that time has passed.
   bool rests() const noexcept { return rests_; }
-  /// After some looks: lets other threads of an overcommitted core run, and says whether to go on.
+  /// After each row of looks: lets other threads of an overcommitted core run (once it rests), and says whether to go
+  /// on.
   bool goes_on() noexcept;
 
  private:
@@ -54,7 +55,7 @@ bool spin_until(const Done& done, Duration limit = kSpinTime) noexcept {
   return done();
 }
 
-/// Sleeps while `*word == expected`, until woken, until `until`, or for no reason at all: call it in a loop.
+/// Sleeps while `word == expected`, until it is woken or `until` has come. May wake for no reason: call it in a loop.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept;
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept;

@@ -47,7 +47,7 @@ TEST(Spin, ends_when_the_condition_holds_or_the_time_is_over) {
   EXPECT_FALSE(spin_until([] { return false; }));
 }
 
-// Whoever spins for longer than kSpinTime looks without rests first, and then with them.
+// A spin with a limit above kSpinTime looks without pauses first, and then with them.
 TEST(Spin, looks_on_after_the_time_without_rests) {
   const auto passed_since = [](TimePoint start) { return std::chrono::steady_clock::now() - start; };
   const TimePoint start = std::chrono::steady_clock::now();

@@ -16,11 +16,11 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// A value, or the error that there is instead.
+/// A value, or an error in its place.
 template <class T>
 using Result = std::expected<T, Error>;
 
-/// The error that a function with a `Result` returns.
+/// What a function that returns a `Result` returns when it fails.
 using Unexpected = std::unexpected<Error>;
 
 /// Makes the error to return: `return fail(ErrorKind::timeout, "no answer within 5 ms");`
@@ -59,7 +59,8 @@ using flat_result_t = typename FlatResult<T>::type;
 }  // namespace troupe::inline v0
 #pragma GCC visibility pop
 
-/// The value of a `Result`, or return its error from the enclosing function. Nests, hence the numbered name.
+/// The value of a `Result`; an error is returned from the enclosing function. Uses may be nested: each has a variable
+/// with a number of its own.
 #define TROUPE_TRY(...) TROUPE_TRY_EXPAND(__COUNTER__, __VA_ARGS__)
 #define TROUPE_TRY_EXPAND(number, ...) TROUPE_TRY_NUMBERED(number, __VA_ARGS__)
 #define TROUPE_TRY_NUMBERED(number, ...) TROUPE_TRY_NAMED(troupe_result_##number, __VA_ARGS__)

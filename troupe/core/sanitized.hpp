@@ -1,5 +1,5 @@
-// Whether a sanitizer is compiled in. It maps terabytes, keeps things for each thread, and reports crashes in its own
-// way: some code must do without what a sanitizer does not allow, and some tests cannot run.
+// Whether a sanitizer is compiled in. A sanitizer maps terabytes, keeps things for each thread, and reports crashes in
+// its own way, so some code must take another path and some tests cannot run.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,5 +1,5 @@
-// Where tests that draw random numbers get their seed: the same in every run, so that a failure can be had again,
-// unless TROUPE_TEST_SEED says another. Whoever draws prints the seed with a failure.
+// The seed for tests that draw random numbers: the same in every run, so that a failure can be reproduced, unless
+// TROUPE_TEST_SEED sets another. A test prints its seed with a failure.
 #pragma once
 
 #include <cerrno>

@@ -6,8 +6,8 @@
 //   contiguous_strides(matrix);  // {3, 1}
 //
 // A shape is often written from numbers that a user sent, so making one never fails and never crashes: `Shape{n, -1}`
-// is a shape that is not valid. Whoever needs a valid one asks: `check`, and every function here that gives a `Result`,
-// answers `invalid_argument` and says what is wrong. Shapes from outside the process come through `Shape::make`.
+// is a shape that is not valid. `check`, and every function here that returns a `Result`, answers `invalid_argument`
+// for such a shape and says what is wrong. Shapes from outside the process come through `Shape::make`.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +37,9 @@ namespace detail {
 struct ExtentTag;
 struct StrideTag;
 
-/// A number per dimension, outermost first: what `Shape` and `Strides` have in common. Of a list that is too long it
-/// keeps the first `kMaxRank` numbers and remembers that there were more, so `rank()` is always safe to loop to.
-/// The tag keeps the two apart.
+/// A number per dimension, outermost first: what `Shape` and `Strides` have in common. A list that is too long is cut
+/// to its first `kMaxRank` numbers, and `too_long` remembers it, so that loops up to `rank()` are always safe. The tag
+/// makes two types of it.
 template <class Tag>
 class PerDimension {
  public:

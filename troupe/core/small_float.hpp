@@ -18,8 +18,8 @@ namespace float_bits {
 
 enum class Overflow : std::uint8_t { infinity, saturate };
 
-/// A binary float's layout: sign, exponent with the usual bias, mantissa. Without infinities (`has_infinity`) the
-/// highest exponent holds ordinary numbers and the only NaN is all ones.
+/// A binary float's layout: sign, exponent with the usual bias, mantissa. When `has_infinity` is false, the highest
+/// exponent holds ordinary numbers and the only NaN is all ones.
 template <class BitsType, int exponent_bits, int mantissa_bits, Overflow overflow, bool has_infinity = true>
 struct Format {
   using Bits = BitsType;
@@ -44,7 +44,7 @@ using Binary32 = Format<std::uint32_t, 8, 23, Overflow::infinity>;
 
 /// How many bits a number needs.
 constexpr int width_of(std::uint64_t number) noexcept {
-#ifdef __CUDA_ARCH__  // there the library's function is compiled, and gives other answers (CUDA 13.0, libstdc++ 13)
+#ifdef __CUDA_ARCH__  // here `std::bit_width` compiles, but its answers are wrong (CUDA 13.0, libstdc++ 13)
   return 64 - __clzll(static_cast<long long>(number));
 #else
   return static_cast<int>(std::bit_width(number));
@@ -173,9 +173,9 @@ struct SmallFloat {
   }
 };
 
-/// A float of IEEE half precision: up to 65504, beyond is infinity.
+/// A float of IEEE half precision: up to 65504; larger numbers become infinity.
 using f16 = SmallFloat<float_bits::Format<std::uint16_t, 5, 10, float_bits::Overflow::infinity>>;
-/// A float with the range of `float` and 8 bits of precision; beyond is infinity.
+/// A float with the range of `float` and 8 bits of precision; larger numbers become infinity.
 using bf16 = SmallFloat<float_bits::Format<std::uint16_t, 8, 7, float_bits::Overflow::infinity>>;
 /// A float of 8 bits with 3 of mantissa: up to 448, no infinities. Larger numbers and infinities saturate, as in
 /// cvt.rn.satfinite.

@@ -1,5 +1,5 @@
-// For code that must go on when there is no memory: where a device recovers, where an actor's failure is decided, in
-// whatever may not throw.
+// For code that must go on when there is no memory: the recovery of a device, the failure of an actor, and whatever
+// must not throw.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace troupe::inline v0::detail {
 
-/// Until somebody may have given memory back.
+/// How long to wait for somebody to give memory back.
 inline constexpr auto kMemoryPause = std::chrono::milliseconds(1);
 
-/// An error with the sentence that `words` gives; without memory for it, with the sentence of its kind.
+/// An error with the sentence that `words` gives, or with its kind's default sentence when there is no memory.
 template <class Words>
 Error describe(ErrorKind kind, const Words& words) noexcept {
   try {
@@ -23,8 +23,8 @@ Error describe(ErrorKind kind, const Words& words) noexcept {
   }
 }
 
-/// For the few steps that must happen and need a little memory: calls `step`, and again after a pause whenever it finds
-/// none, until somebody has given some back. `step` must change nothing before it has its memory.
+/// For the few steps that must happen and need a little memory: calls `step`, and calls it again after a pause for as
+/// long as there is no memory. `step` must change nothing before it has its memory.
 template <class Step>
 void await_memory(const Step& step) noexcept {
   for (;;) {

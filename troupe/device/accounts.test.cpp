@@ -75,7 +75,8 @@ TEST_F(Accounts, an_innocent_that_ran_beside_it_runs_alone_once_and_in_order) {
   const auto fill_in_place = [&] {
     return bad(device, "spin_ms", {updates(array)}, std::as_bytes(std::span(&parameters, 1)));
   };
-  // Under way in one lane when the worker dies by another; of a new caller each time, who does not run alone.
+  // The op is under way in one lane when an op of another lane kills the worker. Each time it has a new caller, so that
+  // it does not run alone.
   eventually([&, attempt = 0]() mutable {
     EXPECT_TRUE(device.fill(array, 1.0f).get());
     EXPECT_TRUE(fill_in_place().submit());

@@ -1,5 +1,5 @@
-// Workers that lie, say nothing, or say nonsense: nothing of it is believed, and nobody waits for ever. Everything that
-// a worker can write is changed at random in tests/adversary (`./dev adversary`).
+// Workers that lie, say nothing, or say nonsense: the app believes none of it, and nobody waits for ever.
+// tests/adversary (`./dev adversary`) changes everything that a worker can write at random.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// What workers can write, by its name, mapped once more: one mapping for each worker.
+/// Maps the memory that workers can write, found by its name, a second time: one mapping for each worker.
 std::vector<std::byte*> shared_memory(const std::string& name, std::size_t size) {
   std::vector<std::byte*> found;
   std::error_code ignored;
@@ -84,7 +84,7 @@ class Adversary : public DeviceTest {
   }
 
  private:
-  /// Those that have given a sign of life.
+  /// Workers that have given a sign of life.
   static int count_of_live() {
     int live = 0;
     with_statuses([&](wire::Status& status) { live += status.heartbeat.load() != 0; });

@@ -1,6 +1,6 @@
 // What users hold: an N-dimensional strided view of a block, with its element type (`Array<T>`) or without it
-// (`AnyArray`). Copies are cheap and share the memory; the last one, and the last op that uses it, frees it. Everything
-// is checked when a view is made, so every view lies inside its block.
+// (`AnyArray`). Copies are cheap and share the memory; it is freed when the last copy is gone and the last op that uses
+// it has ended. Everything is checked when a view is made, so every view lies inside its block.
 //
 //   Array<float> m = TROUPE_TRY(Array<float>::over(block, {4, 6}));
 //   Array<float> odd_columns = TROUPE_TRY(m.slice(1, 1, 6, 2));  // shape {4, 3}, the same memory
@@ -27,16 +27,16 @@ class VaultBlock;
 template <Element T>
 class Array;
 
-/// What is known of an array's content. Ops read it when it is `whole`; they end in `buffer_tainted` else.
+/// What is known of an array's content. An op that reads an array which is not `whole` ends in `buffer_tainted`.
 enum class Content : std::uint8_t {
-  whole,    // what the ops on it have made of it, in their order
-  skipped,  // ops that would have written it never began, because they read what was unknown: it is as it was
+  whole,    // the result of all ops on it, in their order
+  skipped,  // an op that would write it never began, because it reads an unknown array: it is as it was
   unknown,  // an op that was writing it was cut off or failed
 };
 
-/// An array of a device whose element type is known at run time. A handle: const or not says nothing of the elements.
-/// Without a block it is empty: default-constructed or moved from. An empty handle has no elements, and what needs
-/// memory answers `invalid_argument`. One handle is used by one thread at a time; copies of it are independent.
+/// An array of a device whose element type is known at run time. A handle: whether it is const says nothing about its
+/// elements. A handle that is default-constructed or moved from is empty: it has no memory, and what needs memory
+/// answers `invalid_argument`. One handle is used by one thread at a time; copies of it are independent.
 class AnyArray {
  public:
   AnyArray() noexcept;
@@ -51,9 +51,9 @@ class AnyArray {
   /// Row-major over the first bytes of the block. `invalid_argument` when there is no block, the shape is not valid, or
   /// it needs more bytes than the block has.
   static Result<AnyArray> over(detail::IntrusivePtr<detail::VaultBlock> block, DType dtype, const Shape& shape);
-  /// Becomes a row-major array of its type over a new block. Unchanged when there is an error: the shape's, the
-  /// vault's. `Chunk::own` is for what can be sealed.
+  /// Whether its block shares a chunk with others, or has its own, so that it can be sealed.
   enum class Chunk : std::uint8_t { shared, own };
+  /// Makes this a row-major array of its type over a new block. Unchanged after an error of the shape or the vault.
   Result<void> allocate(detail::Vault& vault, const Shape& shape, Chunk chunk = Chunk::shared);
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
@@ -67,13 +67,13 @@ class AnyArray {
   const Strides& strides() const noexcept { return view_.strides; }
   int rank() const noexcept { return view_.shape.rank(); }
   std::int64_t element_count() const noexcept { return block_ ? op::element_count(view_) : 0; }
-  /// Of the elements, without the gaps between them.
+  /// The size of the elements, without the gaps between them.
   std::int64_t size_bytes() const noexcept { return element_count() * troupe::size_bytes(view_.dtype); }
   /// Whether elements lie side by side in row-major order.
   bool is_contiguous() const { return troupe::is_contiguous(view_.shape, view_.strides); }
   /// Whether its memory is sealed, or about to be: ops that would write it are refused.
   bool is_sealed() const noexcept;
-  /// What the view touches, gaps included.
+  /// The memory that the view touches, gaps included.
   op::Range range() const noexcept;
 
   // Each of these gives another view of the same memory, or `invalid_argument` and the reason.
@@ -82,10 +82,10 @@ class AnyArray {
   /// to after `end`, which may then be -1: `slice(0, n - 1, -1, -1)` is the reverse. Indices count from the start:
   /// needs 0 <= begin <= end <= extent, or -1 <= end <= begin < extent for a negative step.
   Result<AnyArray> slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step = 1) const;
-  /// One index of a dimension, which is gone then.
+  /// One index of a dimension; the result does not have that dimension.
   Result<AnyArray> select(int dimension, std::int64_t index) const;
-  /// The same elements in row-major order in another shape. Only for contiguous arrays: nothing is ever copied. One
-  /// extent may be -1 and follows from the others.
+  /// The same elements in row-major order in another shape. Only for contiguous arrays, because nothing is ever copied.
+  /// One extent may be -1: it follows from the others.
   Result<AnyArray> reshape(const Shape& shape) const;
   /// Reverses the dimensions. The transpose of an empty handle is empty.
   AnyArray transpose() const;
@@ -94,13 +94,13 @@ class AnyArray {
   Result<AnyArray> permute(std::initializer_list<int> order) const {
     return permute(std::span<const int>(order.begin(), order.size()));
   }
-  /// Repeats extents of 1, and adds dimensions in front, until the shape is `shape`. The copies are one and the same
-  /// memory (stride 0), so the result can be read and not written.
+  /// Repeats extents of 1, and adds dimensions in front, until the shape is `shape`. The repeated elements are the same
+  /// memory (stride 0), so the result can be read but not written.
   Result<AnyArray> broadcast(const Shape& shape) const;
 
   /// What is known of its content.
   Content content() const noexcept;
-  /// Takes the array as it is after ops that would have written it were skipped: it holds what it held before them.
+  /// Accepts the array as it is after ops that would have written it were skipped: it holds what it held before them.
   /// `buffer_tainted` when some of it is unknown, `invalid_argument` when the handle is empty.
   Result<void> accept_skipped() const;
 
@@ -110,11 +110,11 @@ class AnyArray {
 
   /// `invalid_argument` when it is empty or has elements of another type.
   Result<void> check_dtype(DType dtype) const;
-  /// The same, and when it is not contiguous or the app does not see its memory: what a `HostArray` needs.
+  /// What a `HostArray` needs: also `invalid_argument` when it is not contiguous or the app does not see its memory.
   Result<void> check_visible(DType dtype) const;
 
  protected:
-  /// Where the app sees its first element. Needs one that has elements where the app sees them.
+  /// The app's address of its first element. Needs an array with elements in memory that the app sees.
   std::byte* visible_data() const noexcept;
 
  private:

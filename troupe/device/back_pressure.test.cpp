@@ -1,4 +1,4 @@
-// Limits, waiting and changing one's mind: full rings, deadlines of ops that have not begun, timeouts, cancellation.
+// Limits and waiting: full rings, deadlines of ops that have not begun, timeouts, cancellation.
 #include <thread>
 
 #include "troupe/device/device_fixture.test.hpp"
@@ -86,7 +86,7 @@ TEST_F(BackPressure, lets_a_plain_loop_submit_more_than_may_wait) {
   EXPECT_TRUE(all_equal(tiny, array, static_cast<float>(kFills - 1)));
 }
 
-/// A device whose ring is full, whose lane is held up, and for which as many ops wait as may.
+/// A device whose ring is full, whose lane is held up, and for which `max_waiting` ops wait.
 class FullDevice : public BackPressure {
  protected:
   static constexpr std::uint32_t kMaxWaiting = 10;
@@ -287,7 +287,7 @@ TEST_F(BackPressure, keeps_deadlines_of_ops_that_wait_in_the_app) {
   EXPECT_TRUE(tiny.nop().get());
 }
 
-// It shows in what the op would have written, and in its place in the order: the fills before it do not make it good.
+// The error shows in what the op would have written, at its place in the order: fills before it do not make it whole.
 TEST_F(BackPressure, taints_by_the_deadline_of_an_op_that_nobody_waits_for) {
   block(small);
   const Array<float> array = value(small.array<float>({4}));
@@ -298,7 +298,7 @@ TEST_F(BackPressure, taints_by_the_deadline_of_an_op_that_nobody_waits_for) {
             ErrorKind::deadline_exceeded);
   release();
   const auto read = small.read(array).get();
-  // Where the worker was quicker than the poller, the op was begun, and is done or has cost a worker.
+  // If the worker was quicker than the poller, the op had begun, and is done or has cost a worker.
   const bool as_asked = read && (*read)[0] == 2.0f;
   EXPECT_TRUE(as_asked || kind_of(read) == ErrorKind::buffer_tainted);
   value(small.fill(array, 3.0f).get());

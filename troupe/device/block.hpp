@@ -1,9 +1,9 @@
 // One piece of a vault, owned together by the arrays and the ops under way that use it; the last owner's release gives
-// the piece back. It also knows what recovery must know of its content: when an op that writes it was cut off, the
-// block is tainted until it is written whole again. An op that was skipped has changed nothing; its block is not what
-// the program meant it to be either, but its owner may take it as it is.
+// the piece back. It also knows whether its content is good: when an op that writes it was cut off, the block is
+// tainted until it is written whole again. A skipped op has changed nothing; its block is not what the program meant
+// either, but the owner may accept it as it is.
 //
-// The count is in here and not inherited, because a block without owners is not deleted: the vault uses it again.
+// It counts its owners itself, because a block without owners is not deleted: the vault uses it again.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace troupe::inline v0::detail {
 
 class Vault;
 
-/// Any thread may call any function. What concerns the content must be called in the order of the ops that cause it:
-/// ring order is program order. Fresh memory counts as whole: it holds anything, but nobody is surprised.
+/// Any thread may call any function. The functions about the content must be called in the order of the ops that cause
+/// them: ring order is program order. Fresh memory counts as whole, whatever it holds.
 class VaultBlock {
  public:
   VaultBlock(const VaultBlock&) = delete;
@@ -33,7 +33,7 @@ class VaultBlock {
   /// Where the app sees the memory; null when it does not, and for blocks of size 0.
   std::byte* data() const noexcept { return data_; }
   int device() const noexcept { return device_; }
-  /// No other block of its vault has had it, or will.
+  /// No other block of its vault ever has the same number.
   std::uint64_t number() const noexcept { return number_; }
   const Vault& vault() const noexcept { return *vault_; }
   /// No other block is in its chunk, so that it can be sealed.
@@ -43,32 +43,32 @@ class VaultBlock {
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
   void taint(op::Range cut_off) noexcept;
-  /// An op that writes `skipped` was not begun, because it reads what is unknown: that part is as it was, and counts as
-  /// tainted all the same.
+  /// An op that writes `skipped` never began, because it reads something unknown: that part is as it was, but counts as
+  /// tainted.
   void skip(op::Range skipped) noexcept;
-  /// Whether something in `read` is unknown, or was skipped. The block remembers one range around all that is, so it
-  /// may say yes of what lies between two tainted parts.
+  /// Whether something in `read` is unknown or was skipped. The block remembers one range around all tainted parts, so
+  /// the answer may be yes for what lies between two of them.
   bool is_tainted(op::Range read) const noexcept;
   /// Whether something in `read` is unknown, and not only skipped.
   bool is_unknown(op::Range read) const noexcept;
   /// Takes what was skipped as it is. False when something in `wanted` is unknown: then nothing has changed.
   bool accept_skipped(op::Range wanted) noexcept;
   /// An op that writes every byte of `written`, and reads none of it, ended well: the block is whole again if that
-  /// covers what was unknown, else less of it is unknown.
+  /// covers all that was unknown; otherwise less of it is unknown.
   void rewritten(op::Range written) noexcept;
   /// One range around all that is unknown or was skipped; empty when the block is whole.
   op::Range tainted_range() const noexcept;
 
-  /// An op that writes it goes into a worker's ring, and is out of it with its content settled. In between nobody can
-  /// say what the block will hold.
+  /// An op that writes it enters a worker's ring (`begin_write`), and leaves it with the content settled (`end_write`).
+  /// In between nobody knows what the block will hold.
   void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_relaxed); }
   void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
   bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
 
-  /// No op may write it: it is sealed, or about to be. Asked when an op goes into a ring, after its place there is
-  /// taken: so an op that does not see a seal has a place before every op submitted after that seal (acquire-release).
+  /// No op may write it: it is sealed, or about to be. An op asks when it enters a ring, after it has taken its place
+  /// there: so an op that does not see a seal comes before every op submitted after that seal (acquire-release).
   bool is_sealed() const noexcept { return seals_.load(std::memory_order_acquire) != 0; }
-  /// A seal has come to its turn; and has failed, was not needed, or is broken by the owner.
+  /// `begin_seal`: a seal's turn has come. `end_seal`: it failed, was not needed, or the owner unseals.
   void begin_seal() noexcept { seals_.fetch_add(1, std::memory_order_acq_rel); }
   void end_seal() noexcept { seals_.fetch_sub(1, std::memory_order_acq_rel); }
 
@@ -81,7 +81,7 @@ class VaultBlock {
   }
 
  private:
-  friend class Vault;  // makes blocks, and uses them again
+  friend class Vault;  // makes blocks, and reuses them
   VaultBlock() = default;
   ~VaultBlock() = default;
   void recycle() noexcept;
@@ -89,7 +89,7 @@ class VaultBlock {
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
   bool has_own_chunk_ = false;
-  std::atomic<std::uint32_t> seals_{0};  // those under way, and the one that holds
+  std::atomic<std::uint32_t> seals_{0};  // seals under way, and the one in force
   std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;
   std::uint64_t size_bytes_ = 0;

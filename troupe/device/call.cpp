@@ -19,7 +19,7 @@ CallBase::CallBase(Error error) : call_(IntrusivePtr<OpCall>::adopt(new OpCall))
 
 CallBase::CallBase(CallBase&& other) noexcept = default;
 
-// Either it was never submitted, or its coroutine is being destroyed at this very await (on its home's turn).
+// Either it was never submitted, or its coroutine is being destroyed while it awaits this (on its home's turn).
 CallBase::~CallBase() {
   if (!call_) return;  // moved from
   stop_watching();
@@ -89,7 +89,7 @@ Result<void> CallBase::submit_above_limit() {
   return {};
 }
 
-/// False when there was no memory for that: then it has ended, and the engine never hears of it.
+/// False when there was no memory: then the call has ended, and the engine never sees it.
 bool CallBase::watches_for_the_end() noexcept {
   try {
     watch_for_the_end();

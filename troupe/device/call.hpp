@@ -8,7 +8,7 @@
 //   Result<void> e = gpu.fill(x, 1.0f).submit();                     // nobody waits for its end: its errors taint x
 //   Result<void> f = co_await gpu.fill(x, 1.0f).submit();            // the same in a Task, which waits for room only
 //
-// It ends exactly once. Ops are executed in the order in which they are submitted, as far as anybody can tell.
+// It ends exactly once. Results are as if ops ran one after another, in the order in which they were submitted.
 #pragma once
 
 #include <memory>
@@ -30,18 +30,18 @@ class HeldSubmission;
 class OpCall;
 class Timeout;
 
-/// What `submit` gives: whether the device has taken the op, as a `Result<void>`. When as many ops wait in the app as
-/// may (`DeviceOptions::max_waiting`), a submission waits for room. A plain thread has done so before it gets this. A
-/// task awaits it, and is suspended meanwhile: `CO_TRY(co_await gpu.fill(x, 1.0f).submit());`
-/// A handler that does not await it cannot wait without holding up its dispatcher: there it is `queue_full`.
+/// What `submit` gives: whether the device has taken the op, as a `Result<void>`. When `DeviceOptions::max_waiting` ops
+/// wait in the app, a submission waits for room. A plain thread has waited before it gets this. A task awaits it, and
+/// is suspended meanwhile: `CO_TRY(co_await gpu.fill(x, 1.0f).submit());` A handler that does not await it would hold
+/// up its dispatcher if it waited, so it gets `queue_full`.
 class [[nodiscard("an op that was not taken is never run, and nothing else says so")]] Submission
     : public Result<void> {
  public:
   using troupe_awaitable = void;
 
-  // NOLINTNEXTLINE(google-explicit-constructor): most submissions are through at once
+  // NOLINTNEXTLINE(google-explicit-constructor): most submissions need not wait
   Submission(Result<void> end) noexcept : Result<void>(std::move(end)) {}
-  /// `queue_full`, unless it is awaited. Takes over the caller's share.
+  /// `queue_full`, unless it is awaited. Takes over the caller's ownership.
   explicit Submission(HeldSubmission* held);
   Submission(Submission&& other) noexcept
       : Result<void>(static_cast<Result<void>&&>(other)),
@@ -85,12 +85,12 @@ class CallBase {
 
   void set_deadline(Duration from_now) noexcept;
   void refuse_when_full() noexcept;
-  /// True when there is nothing to wait for: it has ended already, and nothing was submitted.
+  /// True when there is nothing to wait for: it has already ended, and nothing was submitted.
   bool refuses_to_start() noexcept;
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   void submit_and_wait_in_thread() noexcept;
   Submission submit_only();
-  /// Without waiting for room: for the few ops that one call of the user's consists of.
+  /// Without waiting for room: for the few ops that make up one call of the user.
   Result<void> submit_above_limit();
   Result<void> take();
 
@@ -144,7 +144,7 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
 
   Call(std::shared_ptr<detail::DeviceState> device, detail::IntrusivePtr<detail::OpCall> call, Kept kept = {}) noexcept
       : detail::CallBase(std::move(device), std::move(call)), kept_(std::move(kept)) {}
-  /// One that gives what it keeps when `call`, which writes that, has ended well.
+  /// Gives `kept` when `call`, which writes it, has ended well.
   Call(Call<void> call, Kept kept) noexcept
     requires(!std::is_void_v<R>)
       : detail::CallBase(std::move(call)), kept_(std::move(kept)) {}
@@ -152,8 +152,8 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   Call(Unexpected error) : detail::CallBase(std::move(error).error()) {}
   Call(Call&&) noexcept = default;
 
-  /// The op must have ended this long after it was submitted. One that has not begun by then never begins; one that
-  /// runs is stopped, its worker with it, and what it writes is tainted.
+  /// The op must end within `limit` after its submission. An op that has not begun by then never begins; one that runs
+  /// is stopped together with its worker, and what it writes is tainted.
   Call&& deadline(Duration limit) && noexcept {
     set_deadline(limit);
     return std::move(*this);
@@ -174,16 +174,16 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     return std::move(*this);
   }
 
-  /// Submits, and waits in this thread. Not inside a handler, where it would hold up the dispatcher: there it ends in
+  /// Submits, and waits in this thread. Inside a handler it would hold up the dispatcher: there it ends in
   /// `invalid_argument` at once.
   Result<R> get() && {
     if (!refuses_to_start()) submit_and_wait_in_thread();
     return finish();
   }
-  /// Submits, and nobody waits for the end. An error that is known at once is returned; one that comes later shows in
-  /// what the op writes: it is tainted. When too many ops wait already, a plain thread waits here until there is room;
-  /// a task awaits the submission; a handler that does not gets `queue_full`. A deadline (`deadline_exceeded`), a
-  /// timeout and a stop limit that wait, and the device's end ends it. An op that was not taken taints nothing.
+  /// Submits, and nobody waits for the end. An error that is known at once is returned; one that comes later taints
+  /// what the op writes. When too many ops wait already, a plain thread waits here until there is room; a task awaits
+  /// the submission; a handler that does not await it gets `queue_full`. A deadline (`deadline_exceeded`), a timeout, a
+  /// stop or the device's end ends that wait. An op that was not taken taints nothing.
   detail::Submission submit() && { return refuses_to_start() ? detail::Submission(take()) : submit_only(); }
 
   bool await_ready() noexcept { return refuses_to_start(); }

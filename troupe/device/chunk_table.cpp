@@ -10,7 +10,7 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// Until a worker has made memory, the start of one included.
+/// How long to wait until a worker has made memory, including the start of a worker.
 constexpr Duration kMakePatience = std::chrono::seconds(30);
 
 }  // namespace
@@ -22,7 +22,7 @@ Result<ChunkTable::Chunk> ChunkTable::make(std::uint64_t size_bytes, Sight sight
   } else if (maker_ == Maker::app) {
     chunk.shared.emplace(TROUPE_TRY(wire::SharedMemory::create_unmapped("troupe-vault", size_bytes)));
   } else {
-    // In whole steps, which is all that an accelerator gives; the end of the last one may stay unused.
+    // In whole steps, because an accelerator gives nothing else; the end of the last one may stay unused.
     chunk.news.size_bytes = (size_bytes + kChunkStepBytes - 1) / kChunkStepBytes * kChunkStepBytes;
     chunk.device = TROUPE_TRY(make_in_worker(chunk.news.size_bytes));
     chunk.news.memory = wire::ChunkMemory::device;
@@ -40,13 +40,13 @@ Result<ChunkSource::Chunk> ChunkTable::add(std::uint64_t size_bytes, Sight sight
   if (!made.shared) made.news.address = place_for(made.news.size_bytes);
   tell_of_drops(wire::kSendPatience);
   Chunk& chunk = chunks_.emplace(id, std::move(made)).first->second;
-  // A worker that cannot be told is dying, or will die when an op names the chunk: either way it is replaced.
+  // A worker that cannot be told is dying, or will die when an op names the chunk; either way it is replaced.
   for (wire::Socket* worker : workers_) (void)tell(*worker, chunk);
   return ChunkSource::Chunk{.id = id, .data = sight == Sight::visible ? chunk.shared->data() : nullptr};
 }
 
-/// The number that was free for the longest: an op that names it may reach a worker before the news of it does, and
-/// must not find an older chunk there.
+/// The number that was free for the longest time: an op that names the new chunk may reach a worker before its
+/// announcement does, and must not find an older chunk there.
 Result<std::uint32_t> ChunkTable::next_id() {
   if (chunks_.size() == op::kMaxChunks)
     return fail(ErrorKind::out_of_memory,
@@ -55,7 +55,7 @@ Result<std::uint32_t> ChunkTable::next_id() {
   return std::exchange(next_id_, (next_id_ + 1) % op::kMaxChunks);
 }
 
-/// What that worker answers; nothing when it dies instead.
+/// What that worker answers; nothing when it dies first.
 std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socket& worker, const wire::Chunk& chunk,
                                                          TimePoint until) {
   if (!changed_.wait_until(lock, until, [&] { return closed_ || !wish_; }))  // vaults may grow at the same time
@@ -64,10 +64,10 @@ std::optional<Result<wire::Descriptor>> ChunkTable::wish(Lock& lock, wire::Socke
   const auto is_there = [&] { return std::ranges::find(workers_, &worker) != workers_.end(); };
   if (!is_there()) return std::nullopt;
   wish_ = Wish{&worker, std::nullopt};
-  // One that cannot be told is dying, and is soon gone from the list.
+  // A worker that cannot be told is dying, and is soon gone from the list.
   try {
     (void)wire::send(worker, wire::ToWorker(wire::MakeMemory{chunk}));
-  } catch (const std::bad_alloc&) {  // for the words of the error
+  } catch (const std::bad_alloc&) {  // for the text of the error
   }
   const bool heard = changed_.wait_until(lock, until, [&] { return closed_ || wish_->answer || !is_there(); });
   std::optional<Result<wire::Descriptor>> answer = std::move(wish_->answer);
@@ -86,7 +86,7 @@ Result<wire::Descriptor> ChunkTable::make_in_worker(std::uint64_t size_bytes) {
     if (closed_) return fail(ErrorKind::stopped, "the device is closed");
     const wire::Chunk chunk{.size_bytes = size_bytes, .memory = wire::ChunkMemory::device};
     if (auto answer = wish(lock, *workers_.front(), chunk, until)) return std::move(*answer);
-  }  // it died: the next one is asked
+  }  // it died: ask the next one
 }
 
 Result<ChunkSource::Chunk> ChunkTable::add_mortal(std::uint64_t size_bytes, wire::ChunkMemory memory,
@@ -125,8 +125,8 @@ void ChunkTable::close() noexcept {
   changed_.notify_all();
 }
 
-/// The accelerator's memory is at the same address in every worker, so pointers into it stay good: the next place that
-/// is free, and far from where a process has anything else.
+/// The next free address, far from where a process has anything else. The accelerator's memory is at the same address
+/// in every worker, so that pointers into it stay valid.
 std::uint64_t ChunkTable::place_for(std::uint64_t size_bytes) {
   constexpr std::uint64_t kFirst = 0x2000'0000'0000, kEnd = 0x5000'0000'0000, kStep = kChunkStepBytes;
   const std::uint64_t size = (size_bytes + kStep - 1) / kStep * kStep;
@@ -161,7 +161,7 @@ void ChunkTable::drop(std::uint32_t id) noexcept {
   chunks_.erase(id);
   for (wire::Socket* worker : workers_) drops_.push_back({worker, id});  // there is room
   try {
-    tell_of_drops(Duration(0));  // whoever frees the last block is not to wait: the rest is told with the next chunk
+    tell_of_drops(Duration(0));      // whoever frees the last block must not wait: the rest is told with the next chunk
   } catch (const std::bad_alloc&) {  // so is this
   }
 }
@@ -208,7 +208,7 @@ Result<std::optional<std::vector<const wire::Socket*>>> ChunkTable::protect(std:
   const std::array<int, 1> descriptor{*memory};
   std::vector<const wire::Socket*> told;
   for (wire::Socket* worker : workers_) {
-    // One that cannot be told does not answer, and is replaced for that.
+    // A worker that cannot be told does not answer, and is replaced for that.
     (void)wire::send(*worker, wire::ToWorker(wire::ProtectChunk{id, read_only}), descriptor);
     told.push_back(worker);
   }

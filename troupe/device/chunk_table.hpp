@@ -1,5 +1,5 @@
 // The chunks of a device's vaults: the memory that outlives its workers. The app holds every chunk by its descriptor
-// and tells every worker of it, those there are and those that come later.
+// and announces it to every worker, also to those that come later.
 #pragma once
 
 #include <condition_variable>
@@ -19,33 +19,33 @@ class ChunkTable {
  public:
   /// Whether the app sees a chunk's memory.
   enum class Sight : std::uint8_t { hidden, visible };
-  /// Who makes the memory that the app does not see: the app, of shared memory, or a worker, of the accelerator's.
+  /// Who makes the memory that the app does not see: the app (shared memory) or a worker (the accelerator's own).
   enum class Maker : std::uint8_t { app, worker };
 
   explicit ChunkTable(Maker maker = Maker::app) noexcept : maker_(maker) {}
 
-  /// A chunk, told to all workers before this returns.
+  /// A new chunk, announced to all workers before this returns.
   Result<ChunkSource::Chunk> add(std::uint64_t size_bytes, Sight sight);
-  /// A chunk of memory that dies with the worker that serves as this generation. `buffer_stale` when another one does,
-  /// or none.
+  /// A chunk of memory that dies with the worker of that generation. `buffer_stale` when that worker does not serve any
+  /// more.
   Result<ChunkSource::Chunk> add_mortal(std::uint64_t size_bytes, wire::ChunkMemory memory, std::int64_t generation);
-  /// That worker serves from now on. Chunks that died with the one before are forgotten.
+  /// That worker serves from now on. Forgets the chunks that died with the worker before.
   void begin_generation(wire::Socket& worker, std::int64_t generation);
   Result<void> commit(std::uint32_t id, std::uint64_t bytes);
   void drop(std::uint32_t id) noexcept;
-  /// Tells all workers that a chunk which outlives them is sealed from now on, or is not; those that come later hear of
-  /// it with the chunk. Gives those that were told and have to answer; nothing when the chunk is so already.
+  /// Tells all workers to make a chunk that outlives them read-only or writable; later workers learn it with the chunk.
+  /// Gives the workers that must answer; nothing when the chunk is so already.
   Result<std::optional<std::vector<const wire::Socket*>>> protect(std::uint32_t id, bool read_only);
 
-  /// A worker that is ready to be told: now of all chunks there are, and from now on of each new one. `socket` stays
-  /// until `remove_worker`.
+  /// Announces all chunks to a worker that is ready, and from now on each new one. `socket` must stay until
+  /// `remove_worker`.
   Result<void> add_worker(wire::Socket& socket);
   void remove_worker(wire::Socket& socket) noexcept;
 
-  /// A worker's answer to a wish for memory.
+  /// A worker's answer when it was asked for memory.
   void made(const wire::Socket& worker, Result<wire::Descriptor> memory);
-  /// A message of that worker was lost because this process had no free descriptor for it: if it was asked for memory,
-  /// that was its answer, and whoever waits for it ends in `why`.
+  /// A message of that worker was lost because this process had no free descriptor. If the worker was asked for memory,
+  /// that was its answer: whoever waits for it gets `why`.
   void answer_lost(const wire::Socket& worker, const Error& why) { made(worker, fail(why)); }
   /// No worker will answer any more: whoever waits for memory stops.
   void close() noexcept;
@@ -61,7 +61,7 @@ class ChunkTable {
 
     bool is_mortal() const noexcept { return wire::dies_with_its_worker(news.memory); }
 
-    /// What a worker maps it by. `opened` keeps it, if it is not one that is there anyway.
+    /// The descriptor through which a worker maps it. `opened` owns it when it had to be opened for this.
     Result<int> descriptor(wire::Descriptor& opened) const;
   };
   struct Wish {
@@ -93,7 +93,7 @@ class ChunkTable {
   std::vector<wire::Socket*> workers_;
   wire::Socket* serving_ = nullptr;  // the worker that serves, as `generation_`
   std::int64_t generation_ = 0;
-  std::vector<Drop> drops_;  // that a worker has not been told of; has room for a drop of every chunk
+  std::vector<Drop> drops_;  // not yet told to the worker; has room for a drop of every chunk
   std::uint32_t next_id_ = 0;
 };
 
@@ -111,7 +111,7 @@ class TableChunks final : public ChunkSource {
   const ChunkTable::Sight sight_;
 };
 
-/// The same of memory that dies with the worker of one generation.
+/// The same for memory that dies with the worker of one generation.
 class MortalChunks final : public ChunkSource {
  public:
   MortalChunks(std::shared_ptr<ChunkTable> table, wire::ChunkMemory memory, std::int64_t generation) noexcept

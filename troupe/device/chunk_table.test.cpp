@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kBytes = 4096;
 
-// An op that names a new chunk may reach a worker that has not heard of it yet. It waits there for a number that it
-// does not know; for one that it knows from before it would not.
+// An op that names a new chunk may reach a worker before the announcement. The worker waits for a number that it does
+// not know; it would not wait for a number that it knows from an older chunk.
 TEST(ChunkTable, gives_a_number_again_only_after_all_others) {
   ChunkTable table;
   const std::uint32_t kept = value(table.add(kBytes, ChunkTable::Sight::hidden)).id;

@@ -21,7 +21,7 @@ Error refused_for_seal(op::Kind kind) noexcept {
   });
 }
 
-/// Without memory for what it says of a failure, that is the failure.
+/// `out_of_memory` when there is no memory for the verdict's sentence.
 Result<void> judged(const Verdict& verdict) noexcept {
   try {
     return verdict.judge(verdict.words);
@@ -35,7 +35,7 @@ Result<void> judged(const Verdict& verdict) noexcept {
 bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
   return std::ranges::any_of(call.uses.all(), [](const BlockUse& use) {
     return use.touch.reads && use.block->is_tainted(use.touch.range) && !use.block->is_being_written() &&
-           use.block->is_tainted(use.touch.range);  // whoever wrote it a moment ago may have made it good
+           use.block->is_tainted(use.touch.range);  // an op that has just ended may have made it whole
   });
 }
 
@@ -50,8 +50,8 @@ void skip_what_it_writes(detail::OpCall& call) noexcept {
 }
 
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
-  // One that was held back from the start has changed nothing. One that ran, and had read what became unknown
-  // meanwhile, has written who knows what.
+  // An op that was held back has changed nothing. An op that ran, and read what became unknown meanwhile, has written
+  // something unknown.
   const bool was_skipped = call.is_hopeless && !result && !had_begun && !call.writes_sealed;
   const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
   if (call.is_stale)

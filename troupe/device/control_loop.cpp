@@ -15,11 +15,11 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// After so many turns the descriptors are looked at, too.
+/// After this many turns it looks at the descriptors, too.
 constexpr int kTurnsInARow = 64;
 constexpr int kEventsAtOnce = 16;
 
-/// Each report is the last one until it is asked for again.
+/// One report only, until `listen_again`.
 epoll_event one_report(int descriptor) noexcept {
   return {.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = descriptor}};
 }
@@ -130,7 +130,7 @@ void ControlLoop::wait(bool may_sleep) noexcept {
 
 void ControlLoop::is_readable(int descriptor) noexcept {
   const auto found = when_readable_.find(descriptor);
-  if (found == when_readable_.end()) return;  // forgotten by one that came before
+  if (found == when_readable_.end()) return;  // an earlier `ready` has forgotten it
   try {
     found->second();
   } catch (const std::bad_alloc&) {

@@ -1,9 +1,9 @@
-// The thread that looks after the devices of a system: it sleeps until a worker's descriptor has something to say, and
-// it runs the devices' context actors. It is a dispatcher of its own, so that devices recover even when handlers block
-// every thread of the pool; and it starts the workers, which live no longer than the thread that started them.
+// The thread that looks after the devices of a system: it sleeps until a worker's descriptor is readable, and it runs
+// the devices' context actors. It is a dispatcher of its own, so that devices recover even when handlers block every
+// thread of the pool. It also starts the workers, because a worker lives no longer than the thread that started it.
 //
-// It needs nothing later that it does not have from the start: no descriptor, and no memory to wait, to be woken or to
-// go on listening. And it never waits for the log: what its actors and its workers say goes through a queue.
+// It has all that it needs from the start: later it takes no descriptor, and no memory to wait, to be woken or to go on
+// listening. It never waits for the log: what its actors and workers say goes through a queue.
 #pragma once
 
 #include <atomic>
@@ -37,10 +37,10 @@ class ControlLoop final : public Dispatcher {
   Result<void> when_readable(int descriptor, std::function<void()> ready);
   /// The descriptor must have been given to `when_readable`. Needs no memory.
   void listen_again(int descriptor) noexcept;
-  /// Before the descriptor is closed; fine when it was never given.
+  /// Call it before the descriptor is closed; does nothing when it was never given.
   void forget(int descriptor) noexcept;
 
-  /// What must not wait for the log speaks here. Any thread.
+  /// For those who must not wait for the log. Any thread.
   LogQueue& log() noexcept { return *log_; }
 
  private:
@@ -52,7 +52,7 @@ class ControlLoop final : public Dispatcher {
   void is_readable(int descriptor) noexcept;
 
   const wire::Descriptor wake_;     // an eventfd
-  const wire::Descriptor watched_;  // an epoll of it and of all that is watched
+  const wire::Descriptor watched_;  // an epoll of `wake_` and of all that is watched
   const std::unique_ptr<LogQueue> log_;
   const std::shared_ptr<LogQueue::Speaker> own_lines_;
   ReadyQueue ready_;

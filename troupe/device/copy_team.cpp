@@ -22,7 +22,7 @@ CopyTeam::CopyTeam(unsigned helpers) {
       pthread_setname_np(helpers_.back().native_handle(), "troupe-copy");
     }
   } catch (const std::system_error&) {
-    // As many as can be had: the caller works, too.
+    // Goes on with the threads that it has: the caller works, too.
   }
 }
 

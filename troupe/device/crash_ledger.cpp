@@ -12,11 +12,11 @@
 namespace troupe::inline v0 {
 namespace {
 
-// Accounts are numbers: those of names and of actors are marked, those of threads are the kernel's.
+// Accounts are numbers: those of names and of actors have a bit set, those of threads are the kernel's ids.
 constexpr std::uint64_t kNamed = std::uint64_t{1} << 63;
 constexpr std::uint64_t kActor = std::uint64_t{1} << 62;
 
-/// What the op does, wherever its arrays are; 0 when that cannot be told for want of memory.
+/// What the op does, wherever its arrays are; 0 when its bytes cannot be decoded.
 std::uint64_t content_of(const detail::OpCall& call) {
   op::AnyOp op;
   return op.decode(call.bytes.bytes()) ? op::digest(op) : 0;
@@ -58,7 +58,7 @@ Result<bool> CrashLedger::must_run_alone(const detail::OpCall& call, TimePoint n
     forget_old(now);
     if (const auto found = accounts_.find(call.account); found != accounts_.end())
       TROUPE_TRY(refuse(found->second, now));
-    // What an op does is looked up only when it can matter: to tell takes longer than to submit it.
+    // The op's content is computed only when it can matter: that takes longer than to submit the op.
     const bool may_be_marked = std::ranges::any_of(
         marks_, [&](const Mark& mark) { return mark.account == call.account && mark.kind == call.kind; });
     const bool may_be_refused = std::ranges::any_of(contents_, [&](const auto& entry) {
@@ -84,7 +84,7 @@ void CrashLedger::suspect(const detail::OpCall& call, TimePoint now) noexcept {
     const std::uint64_t content = content_of(call);
     const std::lock_guard lock(mutex_);
     mark(call, content, 1, now);
-  } catch (const std::bad_alloc&) {  // then it goes on as it is
+  } catch (const std::bad_alloc&) {  // then it is not marked
   }
 }
 
@@ -96,7 +96,7 @@ void CrashLedger::charge(const detail::OpCall& call, Charged what, const Error& 
     mark(call, content, kCleanRunsAfterCrash, now);
     if (what == Charged::account || content == 0) return;
     add_death(contents_, content, "this very op", call, why, now);
-  } catch (const std::bad_alloc&) {  // it is charged less than it cost
+  } catch (const std::bad_alloc&) {  // then it is charged less than it cost
   }
 }
 
@@ -121,7 +121,7 @@ void CrashLedger::add_death(Tallies& tallies, std::uint64_t key, const std::stri
   }
   ++tally.deaths;
   tally.last = now;
-  // Whoever was refused before has no budget left: the next death is too much.
+  // Whoever was refused before has no budget left: the next death is one too many.
   if (tally.refusals == 0 && tally.deaths <= budget_.deaths) return;
   Duration length = budget_.first_refusal;
   for (int i = 0; i < tally.refusals && length < budget_.longest_refusal; ++i) length *= 2;
@@ -141,17 +141,17 @@ void CrashLedger::acquit(const detail::OpCall& call) noexcept {
     std::erase_if(marks_, [&](Mark& mark) {
       return mark.account == call.account && mark.content == content && --mark.clean_runs_left <= 0;
     });
-  } catch (const std::bad_alloc&) {  // it runs alone once more
+  } catch (const std::bad_alloc&) {  // then it runs alone once more
   }
 }
 
-/// And of the rest, who has to be looked up.
+/// Also sets `known_` for those that remain.
 void CrashLedger::forget_old(TimePoint now) noexcept {
   std::erase_if(marks_, [&](const Mark& mark) { return mark.until <= now; });
   std::uint64_t known = 0;
   for (const Mark& mark : marks_) known |= bit_of(mark.kind);
   for (Tallies* tallies : {&accounts_, &contents_}) {
-    // The longer it has kept the peace, the better: then it begins anew.
+    // After a long time without a death it starts afresh.
     std::erase_if(*tallies, [&](const auto& entry) {
       return now - std::max(entry.second.last, entry.second.refused_until) >
              std::max(budget_.window, budget_.longest_refusal);

@@ -1,9 +1,9 @@
-// Who pays for the workers that died. A death whose culprit is known is charged to the culprit's account, which is its
-// caller's, and to what it does. Past the budget both are refused at submission, for a time that grows. An op that was
-// under way when a worker died, and could not be tried again to see whether it did it, runs alone the next time, where
-// it can harm nobody; so does one that was convicted.
+// Who pays for the workers that died. A death whose culprit is known is charged twice: to the account of the op's
+// caller, and to the op's content, which is what the op does. Past the budget either is refused at submission, for a
+// time that grows. An op that was under way when a worker died, and could not be tried again to see whether it was the
+// cause, runs alone the next time, where it harms nobody; so does an op that was convicted.
 //
-// Any thread. As long as there is nothing to remember, an op costs one look at one word.
+// Any thread. While there is nothing to remember, an op costs one load of one word.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,10 @@
 
 namespace troupe::inline v0 {
 
-/// Accounts, contents and names that are remembered, of each kind; the oldest are forgotten.
+/// How many accounts, contents and marks are remembered, each; the oldest are forgotten. Names are kept up to this
+/// many.
 inline constexpr std::size_t kMaxLedgerEntries = 1024;
-/// How often an op that was convicted must end well, alone, before it may run among others again.
+/// How often a convicted op must end well, alone, before it may run among others again.
 inline constexpr int kCleanRunsAfterCrash = 8;
 
 class CrashLedger {
@@ -30,10 +31,10 @@ class CrashLedger {
 
   /// The account of a name: the same one for the same name.
   std::uint64_t account_of(std::string_view name);
-  /// The account of whoever submits without a name: of the actor whose turn it is, or of this thread.
+  /// The account of a caller without a name: the actor whose turn it is, or this thread.
   static std::uint64_t account_of_caller() noexcept;
 
-  /// Whether the op has to be looked up at all.
+  /// Whether the op must be looked up at all.
   bool may_know(const detail::OpCall& call) const noexcept {
     const std::uint64_t known = known_.load(std::memory_order_relaxed);
     return known != 0 && (known & (bit_of(call.account) | bit_of(call.kind))) != 0;
@@ -41,30 +42,30 @@ class CrashLedger {
   /// Whether it must run alone; an error when it may not run at all.
   Result<bool> must_run_alone(const detail::OpCall& call, TimePoint now) noexcept;
 
-  /// It was under way when a worker died, and nobody will know whether it did it.
+  /// The op was under way when a worker died, and nobody will know whether it was the cause.
   void suspect(const detail::OpCall& call, TimePoint now) noexcept;
   enum class Charged : std::uint8_t {
-    account,              // a deadline was too short, or the op too long: what it does may be good with another one
+    account,              // it ran past its deadline; with a longer one the same op may be good
     account_and_content,  // it crashed
   };
   void charge(const detail::OpCall& call, Charged what, const Error& why, TimePoint now) noexcept;
-  /// It has run alone, and its worker lives.
+  /// The op has run alone, and its worker lives.
   void acquit(const detail::OpCall& call) noexcept;
-  /// A line for each that was refused since the last call.
+  /// A line for each refusal since the last call.
   std::vector<std::string> take_news() noexcept;
 
  private:
-  /// What one account has cost, or ops that do the same.
+  /// What one account has cost, or all ops with the same content.
   struct Tally {
     op::Kind kind = 0;  // of a content
     int deaths = 0;     // in the window
     TimePoint window_began{};
     TimePoint last{};
-    int refusals = 0;  // so far; the more there were, the longer is the next
+    int refusals = 0;  // so far; each makes the next one longer
     TimePoint refused_until{};
     std::string reason;  // of the last refusal
   };
-  /// An op of an account that runs alone until it has ended well so often, or the time is over.
+  /// An op of an account that runs alone until it has ended well that often, or until the time is over.
   struct Mark {
     std::uint64_t account = 0;
     std::uint64_t content = 0;
@@ -85,7 +86,7 @@ class CrashLedger {
   std::string name_of(std::uint64_t account) const;
 
   const CrashBudget budget_;
-  /// A bit for the account or the kind of each op that has to be looked up.
+  /// A bit for the account or the kind of each op that must be looked up.
   std::atomic<std::uint64_t> known_{0};
   std::mutex mutex_;  // of what follows
   Tallies accounts_;

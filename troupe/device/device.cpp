@@ -39,7 +39,7 @@ int Device::worker_pid() const noexcept { return state()->worker_pid(); }
 
 bool Device::kill_worker() const noexcept {
   const int pid = state()->system().is_forked() ? 0 : worker_pid();
-  return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would be everybody
+  return pid > 0 && ::kill(pid, SIGKILL) == 0;  // 0 would kill the whole group
 }
 
 Device Device::as(std::string_view account) const {
@@ -73,7 +73,7 @@ Result<void> allocate_in(detail::DeviceState& state, detail::Vault& vault, AnyAr
   return made;
 }
 
-/// In memory that goes with its worker.
+/// In memory that dies with its worker.
 Result<void> allocate_mortal(detail::DeviceState& state, AnyArray& array, const Shape& shape,
                              wire::ChunkMemory memory) {
   const detail::IntrusivePtr<detail::Vault> vault = state.mortal_vault(memory);
@@ -133,7 +133,7 @@ Result<void> check_sealable(detail::DeviceState& state, const char* function, co
   return {};
 }
 
-/// Waits for its turn by an op that reads all of the memory.
+/// An op that reads all of the memory keeps its turn.
 Call<void> change_seal(const Device& device, const AnyArray& array, const char* function, Sealing sealing) {
   if (const Result<void> good = check_sealable(*DeviceParts::state(device), function, array); !good)
     return fail(good.error());
@@ -200,7 +200,7 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
   call->account = device.account_;
   for (const op::Touch& touch : toucher.touches().all()) call->uses.add(arrays[touch.view]->block(), touch);
   for (const AnyArray* const array : arrays.subspan(views.size()))
-    call->uses.add(array->block(), {});  // it has no view: it is kept until the op ends
+    call->uses.add(array->block(), {});  // an array without a view: it is kept until the op ends
   op::encode(info, op, call->bytes);
   if (call->bytes.bytes().size() > op::kMaxOpBytes)
     return fail(ErrorKind::invalid_argument, std::string(info.name) + ": the op has " +

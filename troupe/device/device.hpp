@@ -6,7 +6,8 @@
 //   Array<float> a = value(gpu.array<float>({1024, 1024}));
 //   value(gpu.fill(a, 1.0f).get());
 //
-// Everything is checked here, before it reaches a worker: shapes, types, bounds, aliasing, whose memory it is.
+// Everything is checked here, before it reaches a worker: shapes, types, bounds, aliasing, and to which device the
+// memory belongs.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,7 @@ namespace detail {
 class DeviceState;
 }  // namespace detail
 
-/// An array for a plugin or a kernel of yours, and what that does with it: `reads(a)`, `writes(b)`, `updates(c)`.
+/// An array for your plugin or kernel, and what that does with it: `reads(a)`, `writes(b)`, `updates(c)`.
 class ArrayUse {
  public:
   ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
@@ -54,13 +55,14 @@ inline ArrayUse writes(AnyArray array) { return {op::Access::write, std::move(ar
 /// An array that a plugin or a kernel reads and writes.
 inline ArrayUse updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
 
-/// An accelerator at an address that stays, whatever becomes of the workers behind it.
+/// The stable address of an accelerator: it stays, whatever becomes of the workers behind it.
 class Device {
  public:
-  /// Opens a device of this machine; `info` is one of `System::devices()`. Returns when its first worker serves. It
-  /// waits for that in the calling thread, a few milliseconds on the CPU.
+  /// Opens a device of this machine; `info` is one of `System::devices()`. Waits in the calling thread until its first
+  /// worker serves, a few milliseconds on the CPU.
   static Result<Device> open(System& system, const DeviceInfo& info, const DeviceOptions& options = {});
 
+  /// What it was opened with.
   const DeviceInfo& info() const noexcept;
   /// How many workers it has had.
   std::int64_t generation() const noexcept;
@@ -69,21 +71,23 @@ class Device {
   void watch_generation(const Ref<A>& actor) const {
     events().subscribe<GenerationChanged>(actor);
   }
+  /// What it has counted so far: ops, workers, memory. Any thread.
   DeviceStats stats() const;
-  /// The same device, for a caller of that name: what its ops cost is charged to it and to nobody else. Past its budget
-  /// (`DeviceOptions::crash_budget`) its ops end in `over_budget`. Without a name, each actor and each thread that
-  /// submits is a caller of its own.
+  /// The same device, for a caller of that name: the workers that its ops cost are charged to this name alone. Past its
+  /// budget (`DeviceOptions::crash_budget`) its ops end in `over_budget`. Without a name, each actor and each thread
+  /// that submits is a caller of its own.
   Device as(std::string_view account) const;
   /// The id of the serving worker's process; 0 when there is none, and for `Isolation::thread`.
   int worker_pid() const noexcept;
-  /// Kills the serving worker as `kill -9` would: to see for oneself what happens then. False when none serves.
+  /// Kills the serving worker as `kill -9` would, so that you can see what happens. False when none serves.
   bool kill_worker() const noexcept;
-  /// Ends the workers now; whatever is under way ends in `stopped`. Waits for it. Not inside a handler.
+  /// Ends the workers now, and waits for that; whatever is under way ends in `stopped`. Do not call it inside a
+  /// handler.
   void close();
 
   // ---- memory ----
 
-  /// Memory of the device; what is in it at first is unspecified. `invalid_argument` for a shape that cannot be,
+  /// Memory of the device; its first content is unspecified. `invalid_argument` for a shape that is not valid,
   /// `out_of_memory` with the figures.
   template <Element T>
   Result<Array<T>> array(const Shape& shape) const {
@@ -91,16 +95,16 @@ class Device {
     if (Result<void> made = allocate(*array, shape); !made) array = fail(std::move(made).error());
     return array;
   }
-  /// Memory that moves between the machine and the GPU by itself, as the driver sees fit; never more than the GPU has
-  /// free. It lives and dies with the worker: after a take-over its arrays answer `buffer_stale`, and are made anew.
+  /// Memory that the driver moves between the machine and the GPU as it sees fit; never more than the GPU has free. It
+  /// dies with the worker: after a take-over its arrays answer `buffer_stale`; make them anew.
   template <Element T>
   Result<Array<T>> managed_array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};
     if (Result<void> made = allocate_managed(*array, shape); !made) array = fail(std::move(made).error());
     return array;
   }
-  /// Memory of the device that can be sealed: an array in a chunk of its own, of whole steps of 2 MiB. Many small
-  /// arrays are best slices of one. `unsupported` where memory dies with its worker.
+  /// Memory of the device that can be sealed: an array in a chunk of its own, whose size is a multiple of 2 MiB. Make
+  /// many small arrays as slices of one. `unsupported` where memory dies with its worker.
   template <Element T>
   Result<Array<T>> sealable_array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};
@@ -122,20 +126,20 @@ class Device {
   Call<void> fill(const AnyArray& array, T value) const {
     return fill_with(array, op::Scalar(value));
   }
-  /// `to` becomes `from`: the same shape and type, any strides; their memory must not overlap. Also between device and
-  /// host arrays.
+  /// Copies `from` to `to`, also between device and host arrays. Both have the same shape and type, and any strides;
+  /// their memory must not overlap.
   Call<void> copy(const AnyArray& from, const AnyArray& to) const;
   /// The same with a conversion of the elements.
   Call<void> cast(const AnyArray& from, const AnyArray& to) const;
 
-  /// Writes an array from shared memory, which stays as it is until the call has ended.
+  /// Writes an array from shared memory, which must stay as it is until the call has ended.
   template <Element T>
   Call<void> write(const Array<T>& to, const HostArray<T>& from) const {
     return copy(from, to);
   }
-  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns: those of a
-  /// large array by several threads, piece by piece, and they are on their way then, whether the call is awaited or
-  /// not.
+  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns. A large
+  /// array is copied piece by piece by several threads, and its pieces are submitted then, whether the call is awaited
+  /// or not.
   template <Element T>
   Call<void> write(const Array<T>& to, std::span<const T> from) const {
     return write_bytes(to, std::as_bytes(from), from.size());
@@ -157,7 +161,7 @@ class Device {
     return copy(from, into);
   }
 
-  /// Reads an array into ordinary memory, in row-major order: a large one by several threads, piece by piece. The
+  /// Reads an array into ordinary memory, in row-major order; a large one piece by piece, by several threads. The
   /// memory must stay until the task has ended.
   template <Element T>
   Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
@@ -168,16 +172,16 @@ class Device {
   Result<void> read_now(const Array<T>& from, std::span<T> into) const {
     return read_bytes_now(from, std::as_writable_bytes(into), into.size());
   }
-  /// Ends when everything has ended that was submitted before and writes the array: `buffer_tainted` when something of
-  /// it is unknown then. So that a chain of ops can be submitted, and only its end awaited.
+  /// Ends when all ops that were submitted before and write the array have ended; in `buffer_tainted` when something of
+  /// it is unknown then. Use it to submit a chain of ops and to await only its end.
   Call<void> ready(const AnyArray& array) const;
 
-  /// From its end on no worker can change the memory of a `sealable_array`, whatever runs there: it is mapped for
-  /// reading only, in every worker there is and that comes. What was submitted before has ended then; ops that would
-  /// write it later are refused, all handles and views of the memory included. `buffer_tainted`, and not sealed, when
-  /// something of it is unknown. Whoever stops waiting does not stop it.
+  /// When this has ended, no worker can change the memory of a `sealable_array`, whatever runs there: every worker, now
+  /// and later, maps it for reading only. Ops that were submitted before have ended by then; later ops that would write
+  /// the memory, through any handle or view, are refused. `buffer_tainted`, and not sealed, when something of it is
+  /// unknown. A caller that stops waiting does not stop it.
   Call<void> seal(const AnyArray& array) const;
-  /// From its end on the memory can be written again.
+  /// When this has ended, the memory can be written again.
   Call<void> unseal(const AnyArray& array) const;
 
   /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
@@ -194,7 +198,7 @@ class Device {
     (arrays.push_back(std::move(more)), ...);
     return call_plugin(path, function, std::move(arrays), parameters);
   }
-  /// Nothing, there and back.
+  /// Does nothing: a round trip to the worker and back.
   Call<void> nop() const;
 
   /// Linear algebra (troupe/library/blas/blas.hpp).
@@ -205,7 +209,7 @@ class Device {
   Solver solver() const;
   /// Sparse matrices (troupe/library/sparse/sparse.hpp).
   Sparse sparse() const;
-  /// Contractions, reductions, element by element (troupe/library/tensor/tensor.hpp).
+  /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;

@@ -11,11 +11,11 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// After so many starts in a row that failed, a device without a serving worker is lost.
+/// After this many failed starts in a row, a device without a serving worker is lost.
 constexpr int kMaxFailedStarts = 8;
-/// A standby is not made before a dead worker is reaped, but it waits no longer than this.
+/// A new standby waits until a dead worker is reaped, but no longer than this.
 constexpr Duration kReapPatience = std::chrono::seconds(1);
-/// One short line for the log: without where in the code, which those are told whom it concerns.
+/// One short line for the log, without the backtrace: the callers of the ops get that.
 Error in_short(const Error& why, const std::string& under_way) {
   std::string message(why.message().substr(0, why.message().find("; backtrace: ")));
   if (!under_way.empty()) message += ", under " + under_way;
@@ -43,7 +43,7 @@ void DeviceContext::started() {
 
 void DeviceContext::restarted(const Error&) {
   listen_for_nudges();
-  // Timers ended with the instance before, those of workers that have hung up, too: all are listened to once more.
+  // The timers ended with the instance before, also those of workers that have hung up: listen to all workers again.
   crew_->start_is_delayed = crew_->will_look = false;
   crew_->lost_track = true;
   device_->nudge();
@@ -59,7 +59,7 @@ void DeviceContext::restarted(const Error&) {
 void DeviceContext::listen_for_nudges() {
   if (crew_->is_watched) return;
   value(device_->loop().when_readable(device_->nudged(), [ref = self_.ref(), device = device_.get()] {
-    if (device->is_to_close()) return ref.stop();  // also when there is no memory for a message
+    if (device->is_to_close()) return ref.stop();  // needs no memory for a message
     (void)ref.tell(Nudged{});
   }));
   crew_->is_watched = true;
@@ -78,7 +78,7 @@ void DeviceContext::nudged() {
   if (const std::int64_t generation = device_->take_death(); generation != 0) died(generation);
   while (detail::OpCall* call = device_->take_seal()) protect(SealRequest(*call));
   if (const auto order = device_->take_kill()) {
-    device_->nudge();  // there may be more of them
+    device_->nudge();  // there may be more
     return kill(*order);
   }
   attend();
@@ -118,12 +118,13 @@ void DeviceContext::attend() {
   const auto standbys = std::ranges::count_if(
       crew_->members, [](const auto& member) { return member.second.role == Role::standby; });  // on trial or not
   const bool has_spares = standbys >= *device_->options().standbys;
-  // While a GPU's worker is taken apart, everything on that GPU stalls now and then: a new one would add to it.
+  // While the driver tears down a GPU's worker, everything on that GPU stalls now and then; a new worker would add to
+  // it.
   const bool is_taken = find(Role::dying) && (device_->info().is_exclusive || (crew_->active && !crew_->reap_is_late));
   if ((!crew_->active || trial_needs_worker || (wants_standby && !has_spares)) && !find(Role::starting) && !is_taken)
     start_worker();
   if (!wants_standby && crew_->active && !engine.has_suspects() && !engine.trial())
-    if (const auto standby = idle_standby()) {  // it was for a trial only
+    if (const auto standby = idle_standby()) {  // it was started for a trial only
       (void)self_.after(kReapPatience, ReapIsLate{});
       crew_->members.at(*standby).role = Role::dying;
       crew_->members.at(*standby).link->kill();
@@ -167,7 +168,7 @@ void DeviceContext::start_worker() {
   if (crew_->start_is_delayed) return;
   std::uint32_t number = 0;
   while (crew_->members.contains(number)) ++number;
-  if (number >= wire::kMaxDoorbells) return;  // so many are dying; the next reap comes back here
+  if (number >= wire::kMaxDoorbells) return;  // too many are dying; the next reap comes back here
   Result<void> started;
   try {
     started = start_worker(number);
@@ -199,7 +200,7 @@ void DeviceContext::start_failed(const Error& why) {
   self_.log(LogLevel::error, "a worker could not be started: " + why.to_string());
   const TimePoint now = std::chrono::steady_clock::now();
   if (crew_->failed_starts++ == 0) crew_->failing_since = now;
-  // Descriptors and memory come back when others let go of them.
+  // A shortage of descriptors or memory may pass.
   const bool may_pass =
       why.kind() == ErrorKind::out_of_memory && now - crew_->failing_since < device_->options().start_timeout;
   if (!crew_->active && crew_->failed_starts >= kMaxFailedStarts && !may_pass) {
@@ -235,7 +236,7 @@ Result<void> DeviceContext::watch(CrewMember& member) {
       loop.when_readable(link.socket().descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Spoke{number}); }));
   if (link.end_descriptor() < 0) return {};
   TROUPE_TRY(loop.when_readable(link.end_descriptor(), [ref = self_.ref(), number] { (void)ref.tell(Ended{number}); }));
-  // What it prints goes straight to the log; nobody decides anything by it.
+  // What it prints goes straight to the log; no decision depends on it.
   return loop.when_readable(link.print_descriptor(), [&link, &loop] {
     if (link.read_printed()) loop.listen_again(link.print_descriptor());
   });
@@ -280,7 +281,7 @@ void DeviceContext::kill(const detail::KillOrder& message) {
     found->second.broke_the_rules = true;
     return kill_member(found->second, message.why);
   }
-  if (!device_->engine().runs_overdue(message.worker)) return;  // it has ended meanwhile, or its worker has
+  if (!device_->engine().runs_overdue(message.worker)) return;  // the op has ended meanwhile, or its worker has
   CrewMember& member = found->second;
   member.killed_for = message.why;
   const bool was_active = member.role == Role::active;
@@ -313,7 +314,7 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
 void DeviceContext::on(ReapIsLate) {
   crew_->reap_is_late = true;
   for (auto& [number, member] : crew_->members)
-    if (member.role == Role::dying && member.link->kill())  // it has hung up or said that it ends, and lives
+    if (member.role == Role::dying && member.link->kill())  // it has hung up, or said that it ends, and still lives
       member.broke_the_rules = member.broke_the_rules || member.has_hung_up;
   guarded([&] { attend(); });
 }
@@ -354,9 +355,8 @@ Error DeviceContext::death_of(CrewMember& member, const wire::ChildEnd& end) con
                            .generation = device_->generation()});
 }
 
-/// An accelerator's own report leaves no doubt; a signal does, because an op before may have broken the process.
-/// Whoever was stopped for an op past its deadline, or because it was stopped already, took others with it that did
-/// nothing.
+/// An accelerator's own report leaves no doubt; a signal does, because an earlier op may have broken the process. A
+/// worker that we killed, for a deadline or for its silence, cut off ops that did nothing wrong.
 Blame DeviceContext::blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why) {
   if (member.broke_the_rules) return Blame::some_op;
   if (why.kind() == ErrorKind::context_poisoned) return Blame::the_only_op;
@@ -367,8 +367,8 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   CrewMember& member = crew_->members.at(worker);
   const Role role = member.role;
   const Error why = death_of(member, end);
-  // A SIGKILL that we did not send came from outside: from an operator, or the kernel in want of memory.
-  // One that overwrites its worker's memory, or makes it talk nonsense, has killed it as surely as by a signal.
+  // A SIGKILL that we did not send came from outside: from an operator, or from the kernel for want of memory. An op
+  // that overwrites its worker's memory, or makes it talk nonsense, has killed it as surely as with a signal.
   const bool by_op = member.broke_the_rules || (!member.killed_for && !(end.signalled && end.code == SIGKILL));
   Engine& engine = device_->engine();
   if (role == Role::active) {
@@ -377,7 +377,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
     device_->set_worker_pid(0);
     engine.retire_active();
     member.had_served = true;
-    member.role = Role::dying;  // from here on we may come again, for want of memory
+    member.role = Role::dying;  // after this, a lack of memory may bring us here again
     crew_->failure = why;
     crew_->failed_starts = 0;
   }

@@ -1,8 +1,9 @@
 // The restartable actor under a device: one instance is one generation. It starts workers, gives the engine one that
-// serves, keeps a standby, and hears of deaths. When the serving worker fails, it fails with that error, and its
-// supervision decides, as for any actor: a new instance takes over with the standby, or the device is lost.
+// serves, keeps a standby, and learns of deaths. When the serving worker fails, the actor fails with that error, and
+// its supervision decides, as for any actor: a new instance takes over with the standby, or the device is lost.
 //
-// What must survive that (the workers, the engine) is in `Crew` and `DeviceState`; the instance itself holds nothing.
+// What must survive a restart (the workers, the engine) is in `Crew` and `DeviceState`; the instance itself holds
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,23 @@ namespace troupe::inline v0 {
 /// One worker as the context sees it.
 struct CrewMember {
   enum class Role : std::uint8_t {
-    starting,  // was greeted and has not answered
+    starting,  // was greeted but has not answered
     standby,
     active,
-    dying,  // was killed and is not reaped
+    dying,  // was killed but is not reaped
   };
   std::unique_ptr<WorkerLink> link;
   Role role = Role::starting;
   bool had_served = false;            // its ops are ghosts until the reap
-  bool broke_the_rules = false;       // by what it wrote or said: code in it is wrong
+  bool broke_the_rules = false;       // what it wrote or said cannot be true: code in it is wrong
   bool has_hung_up = false;           // and was not reaped soon after
   std::uint32_t heartbeat = 0;        // as it was at the last look
-  int silent_looks = 0;               // looks in a row that found no other
+  int silent_looks = 0;               // looks in a row that found the same
   std::optional<Error> killed_for{};  // why we killed it
-  std::int64_t generation = 0;        // that it has served as
+  std::int64_t generation = 0;        // the one in which it served
 };
 
-/// The workers of a device, by their numbers. All of it is touched on the context's turns only.
+/// The workers of a device, by their numbers. Only the context's turns touch it.
 struct Crew {
   std::map<std::uint32_t, CrewMember> members;
   std::optional<std::uint32_t> active;
@@ -45,7 +46,7 @@ struct Crew {
   bool start_is_delayed = false;
   bool reap_is_late = false;
   std::optional<Error> failure;  // the last one of a serving worker
-  /// Of serving workers, in the restart window, that no op is known to have caused: generation and time.
+  /// Deaths of serving workers in the restart window that no op is known to have caused: generation and time.
   std::map<std::int64_t, TimePoint> unexplained;
   TimePoint noticed{};  // when
   SealQueue seals;
@@ -53,7 +54,7 @@ struct Crew {
   bool closing = false;
   bool is_watched = false;  // the loop listens for nudges
   bool will_look = false;   // for signs of life, soon
-  bool lost_track = false;  // somebody may have spoken or ended, and no memory was left to attend to it
+  bool lost_track = false;  // a worker may have spoken or ended when there was no memory to handle it
 };
 
 class DeviceContext {
@@ -124,11 +125,11 @@ class DeviceContext {
   void on(ReapIsLate);
 
  private:
-  /// What is wrong with what a worker said, if it is.
+  /// Handles a worker's message; an error when the message is wrong.
   std::optional<Error> hear(std::uint32_t worker, CrewMember& member, wire::Message& message);
   using Role = CrewMember::Role;
 
-  /// Does it; and once more, soon, when it finds no memory.
+  /// Runs `step`; when that finds no memory, everything is looked at again soon.
   void guarded(const std::function<void()>& step);
   void spoke(Spoke message);
   void ended(Ended message);
@@ -155,17 +156,17 @@ class DeviceContext {
   void became_ready(std::uint32_t worker);
   void reaped(std::uint32_t worker, const wire::ChildEnd& end);
   std::optional<std::uint32_t> find(Role role) const;
-  /// More workers were lost than may be, unless it becomes known which op has cost them.
+  /// Whether more workers were lost without a known cause than `max_restarts` allows.
   bool is_past_its_limit();
   Error was_given_up() const noexcept;
-  /// What an accelerator reported, by its worker's word.
+  /// The error that an accelerator reported, as its worker says.
   Error report_of(ErrorKind kind, std::string_view message, std::int64_t native_code) const noexcept;
   Error death_of(CrewMember& member, const wire::ChildEnd& end) const;
   static Blame blame_for(const CrewMember& member, const wire::ChildEnd& end, const Error& why);
   void forget(std::uint32_t worker);
-  /// Stops a worker that is no good. If it was the active one, fails with `why`, so that another takes over now.
+  /// Kills a faulty worker. If it was the active one, fails with `why`, so that another takes over now.
   void kill_member(CrewMember& member, const Error& why);
-  /// It was the active one and will be reaped: fails with `why`, so that another takes over now.
+  /// The active worker will be reaped: fails with `why`, so that another takes over now.
   void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
 
   Context<DeviceContext> self_;

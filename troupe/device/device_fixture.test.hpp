@@ -94,7 +94,7 @@ class DeviceTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
-  /// A flag that an op waits for, and one that says that it does, so that a test knows what is under way.
+  /// A flag that an op waits for, and one that says that the op waits, so that a test knows what is under way.
   struct Gate {
     HostArray<std::uint32_t> flag;
     void open() { std::atomic_ref(flag[0]).store(1); }
@@ -107,7 +107,7 @@ class DeviceTest : public ::testing::Test {
     std::ranges::fill(gate.flag, 0U);
     return gate;
   }
-  /// Returns when another one serves.
+  /// Returns when another worker serves.
   static void kill_worker(const Device& device) {
     const std::int64_t generation = device.generation();
     eventually([&] { return device.kill_worker(); });

@@ -1,4 +1,4 @@
-// What workers say, and when they say nothing: their messages, hang-ups and signs of life, and their answers to seals.
+// What workers say, or that they say nothing: their messages, hang-ups and signs of life, and their answers to seals.
 #include <utility>
 
 #include "troupe/core/without_memory.hpp"
@@ -7,7 +7,7 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// How long a worker may take to end after it has said that it does, or has hung up.
+/// How long a worker may take to end after it has said that it ends, or has hung up.
 constexpr Duration kHangUpPatience = std::chrono::seconds(1);
 /// A process lets go of its life line first when it ends, and closes its socket. If it is not reaped so soon after
 /// that, the driver of a GPU takes it apart, which can take a tenth of a second: the standby need not wait for that.
@@ -29,7 +29,7 @@ void DeviceContext::spoke(Spoke message) {
   CrewMember& member = found->second;
   Result<std::optional<wire::Message>> received = member.link->socket().try_receive();
   if (!received && received.error().kind() == ErrorKind::stopped) {
-    // It has hung up. A process is about to be reaped, or is made to; a thread has ended with this.
+    // It has hung up. A process will be reaped soon, or is killed; a thread has ended with this.
     if (member.link->pid() == 0) return reaped(message.worker, {});
     (void)self_.after(kHangUpPatience, HungUp{message.worker, member.link->pid()});
     if (member.role == Role::active) (void)self_.after(kReapGrace, Gone{message.worker, member.link->pid()});
@@ -37,7 +37,7 @@ void DeviceContext::spoke(Spoke message) {
   }
   listen_to(message.worker);
   if (!received) {
-    // Without a free descriptor, what it sent is lost: whoever waits for it is told.
+    // Without a free descriptor its message is lost; whoever waits for it is told.
     if (received.error().kind() == ErrorKind::out_of_memory)
       return device_->chunks().answer_lost(member.link->socket(), received.error());
     member.broke_the_rules = true;
@@ -75,7 +75,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
   } else if (const auto* refused = std::get_if<wire::Refused>(&*decoded)) {
     return detail::describe(refused->kind, [&] { return refused->message; });
   } else if (const auto* poisoned = std::get_if<wire::Poisoned>(&*decoded)) {
-    (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is made to
+    (void)self_.after(kHangUpPatience, HungUp{worker, member.link->pid()});  // it ends by itself, or is killed
     serving_worker_dies(member, report_of(poisoned->kind, poisoned->message, poisoned->native_code),
                         TimePoint(TimePoint::duration(poisoned->noticed)));
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
@@ -124,7 +124,7 @@ void DeviceContext::look() {
   const Duration limit = device_->options().silence_limit;
   for (auto& [number, member] : crew_->members) {
     const std::uint32_t heartbeat = member.link->channel().status().heartbeat.load(std::memory_order_relaxed);
-    const bool has_begun = member.role != Role::starting || heartbeat != 0;  // before, it has `start_timeout`
+    const bool has_begun = member.role != Role::starting || heartbeat != 0;  // before that, `start_timeout` applies
     if (member.link->pid() == 0 || member.role == Role::dying || !has_begun) continue;
     const bool is_silent = std::exchange(member.heartbeat, heartbeat) == heartbeat;
     member.silent_looks = is_silent ? member.silent_looks + 1 : 0;
@@ -170,7 +170,7 @@ void DeviceContext::seal_is_late(SealIsLate message) {
       kill_member(member, why);
   }
   (void)self_.after(kSealPatience, SealIsLate{message.which});  // for those that are dying now
-  if (serving) kill_member(*serving, why);                      // the last, since another instance goes on from there
+  if (serving) kill_member(*serving, why);                      // last, because another instance goes on from there
 }
 
 }  // namespace troupe::inline v0

@@ -19,12 +19,12 @@
 namespace troupe::inline v0::detail {
 namespace {
 
-/// A small kernel takes 5 to 50 us, and whoever sleeps meanwhile pays as much again for waking up.
+/// A small kernel takes 5 to 50 us, and a thread that sleeps meanwhile pays as much again to wake up.
 constexpr Duration kGpuSpinTime = std::chrono::microseconds(100);
-/// Large copies and products take milliseconds, and waking two threads after one would cost a few hundredths of it.
+/// Large copies and products take milliseconds; to wake two threads after one would add a few percent.
 constexpr Duration kGpuPatience = std::chrono::milliseconds(50);
 
-/// Workers have numbers, and some may be dying while others start.
+/// Below `wire::kMaxDoorbells`, because some workers may be dying while others start.
 constexpr int kMaxStandbys = 8;
 
 /// What a system keeps for its devices.
@@ -100,7 +100,7 @@ std::vector<std::string> absolute(std::span<const std::string_view> paths) {
   return all;
 }
 
-/// What of the sandbox a worker is to be told. The views of the options need not outlive their call.
+/// What a worker must know about its sandbox. The options' views are copied, because they need not outlive the call.
 Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options, const DeviceInfo& info) {
   const Sandbox usual = info.backend == "host" ? Sandbox::standard : Sandbox::none;
   setup.sandbox = options.isolation == Isolation::process ? options.sandbox.value_or(usual) : Sandbox::none;
@@ -140,7 +140,7 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
 
 DeviceState::~DeviceState() {
   if (system_->is_forked() && poller_.joinable()) {
-    poller_.detach();  // there is no such thread here
+    poller_.detach();  // a fork does not have that thread
     deaths_.forget();
     return;
   }
@@ -257,7 +257,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   const std::string name = "device-" + std::to_string(system.extension<Devices>().opened.fetch_add(1));
   const SpawnOptions spawn{.name = name,
                            .supervision = {.directive = is_thread ? Directive::stop : Directive::restart,
-                                           .max_restarts = std::numeric_limits<int>::max(),  // it counts itself
+                                           .max_restarts = std::numeric_limits<int>::max(),  // the context counts
                                            .backoff = options.backoff},
                            .dispatcher = loop};
   TROUPE_TRY(spawn_under<DeviceContext>(system, system.internals(), spawn, device, std::make_shared<Crew>()));

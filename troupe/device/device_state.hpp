@@ -45,8 +45,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Engine& engine() noexcept { return engine_; }
   Vault& vault() noexcept { return *vault_; }
   Vault& host_vault() noexcept { return *host_vault_; }
-  /// Memory that dies with the worker that serves now; none while none does. Of the accelerator's own where a driver
-  /// cannot export it (`vault()` is empty then), or managed.
+  /// Memory that dies with the worker that serves now; null before the first one serves. `local` is the accelerator's
+  /// own, where a driver cannot export it (`vault()` is empty then).
   IntrusivePtr<Vault> mortal_vault(wire::ChunkMemory memory);
   /// A worker serves from now on; what died with the one before is stale.
   void begin_generation(wire::Socket& worker, std::int64_t generation);
@@ -64,33 +64,33 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   /// Made at the first call; shared with copies under way.
   std::shared_ptr<CopyTeam> copy_team();
 
-  /// The context is to look what there is to do. Any thread; needs no memory.
+  /// Asks the context to see what there is to do. Any thread; needs no memory.
   void nudge() noexcept;
   /// Readable when it was nudged.
   int nudged() const noexcept { return nudged_.get(); }
-  /// The context has come to look; nudges from now on are new ones.
+  /// The context looks now; nudges from now on are new ones.
   void take_nudge() noexcept;
-  /// A worker is to be stopped for this. Any thread; needs no memory.
+  /// Asks the context to kill a worker for this reason. Any thread; needs no memory.
   void ask_to_kill(std::uint32_t worker, const Error& why, bool broke_the_rules) noexcept;
-  /// Which one, once for each.
+  /// The next such order; each is given once.
   std::optional<KillOrder> take_kill() noexcept;
   /// The generation whose worker has died, by its life line; 0: none since the last call.
   std::int64_t take_death() noexcept { return died_.exchange(0, std::memory_order_acq_rel); }
   DeathWatch& deaths() noexcept { return deaths_; }
-  /// An op that seals or unseals has come to its turn, and is handed over with a share. Likewise.
+  /// The turn of an op that seals or unseals has come; takes over one ownership of it. Any thread; needs no memory.
   void ask_to_seal(OpCall& call) noexcept;
-  /// The next one, with its share; null when there is none.
+  /// The next one, with that ownership; null when there is none.
   OpCall* take_seal() noexcept;
   bool is_to_close() const noexcept { return is_to_close_.load(std::memory_order_acquire); }
   /// Says, once, whether the device could be opened.
   void opened(Result<void> how);
-  /// Begins to end: no worker is left soon after, and every op has ended.
+  /// Begins to close: soon after, no worker is left and every op has ended.
   void close() noexcept;
   /// The context's last turn: everything ends in `why`.
   void shut(const Error& why) noexcept;
   /// Why it was shut; `stopped` before that.
   Error why_shut();
-  /// Waits until it has shut; the last of its workers is gone then, too.
+  /// Waits until it is shut; then its last worker is gone, too.
   void wait_until_shut();
   /// The context has let go of its last worker.
   void crew_is_gone();

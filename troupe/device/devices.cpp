@@ -24,7 +24,7 @@ std::string cpu_name() {
   return uname(&machine) == 0 ? std::string(machine.machine) + " CPU" : "CPU";
 }
 
-/// How long the driver may take to say what there is.
+/// How long the driver may take to list its GPUs.
 constexpr Duration kListPatience = std::chrono::seconds(20);
 
 /// A line of `troupe-worker --devices`; see `print_devices`.
@@ -42,7 +42,7 @@ std::optional<DeviceInfo> parse_device(const std::string& line) {
   return info;
 }
 
-/// Only a worker opens a driver, so one is asked, once; and only where a driver is loaded at all.
+/// Only a worker opens a driver, so this asks one, once, and only where a driver is loaded.
 const std::vector<DeviceInfo>& gpus() {
   static const std::vector<DeviceInfo> kGpus = [] {
     std::vector<DeviceInfo> found;

@@ -15,21 +15,21 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// An op with a shorter deadline has a flag of its own, so that its worker can be stopped for it at once.
+/// An op with a shorter deadline raises the timeline alone, so that its worker can be stopped for it at once.
 constexpr Duration kLongDeadline = std::chrono::seconds(1);
-/// The poller looks at least so often, whether it was rung for or not: workers can be killed on their way to the bell,
-/// and bad code in one can write over it.
+/// The poller looks at least this often, even when nobody rings: a worker can be killed on its way to the bell, and bad
+/// code in it can overwrite the bell.
 constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
-/// A thread that waits for a long op looks all the time for so long, and then with pauses: a fifth of a core at most,
-/// and hardly ever late.
+/// A thread that waits for a long op looks without a break for this long, and then with pauses: that takes a fifth of a
+/// core at most, and is hardly ever late.
 constexpr Duration kLookBeforePauses = std::chrono::milliseconds(5);
 constexpr Duration kLookPause = std::chrono::microseconds(15);
 
-/// Other cores have the calls in their caches: we call for them in time.
+/// The calls are in the caches of other cores: prefetch this many.
 constexpr std::size_t kCallsAhead = 4;
 
-/// Where the poller looks for the next op, another thread is about to write it and the worker to read it: as long as
-/// nothing is under way, the poller is the one who can wait.
+/// Where the poller looks for the next op, another thread is about to write it and the worker to read it. While nothing
+/// is under way, the poller can wait.
 constexpr int kRestsWhileIdle = 8;
 void rest_while_idle() noexcept {
   for (int i = 0; i < kRestsWhileIdle; ++i) relax_core();
@@ -46,8 +46,7 @@ Engine::~Engine() { TROUPE_ASSERT(!first_waiting_ && !active_, "an engine is shu
 
 bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   const TimePoint deadline = op.deadline;
-  // Of an op that has a short deadline it must be known when it begins; and of one that cannot be run again, whether it
-  // has.
+  // For an op with a short deadline the app must know when it begins; for one that cannot be run again, whether it has.
   op.stands_alone =
       options_.ops_per_flag == 1 || op.deadline_after.value_or(kLongDeadline) < kLongDeadline || !op.can_be_rerun();
   if (op.account == 0) op.account = CrashLedger::account_of_caller();
@@ -57,7 +56,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
     return false;
   }
   submitted_.fetch_add(1, std::memory_order_relaxed);
-  // Either the poller sees the deadline when it works out how long to sleep, or we see here that it sleeps too long.
+  // Either the poller sees the deadline when it computes how long to sleep, or we see here that it sleeps too long.
   if (deadline != TimePoint::max() && lower_expiry(deadline) &&
       deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst))
     bell_.ring();
@@ -79,12 +78,12 @@ bool Engine::enter_fast(detail::OpCall& call) noexcept {
   std::uint64_t gate = gate_.load(std::memory_order_acquire);
   for (;;) {
     if (gate & kSlow) return false;
-    // The session may be retired any moment, but not once the gate has let us in: then it waits for our record.
+    // The session may be retired at any moment, but once the gate has let us in, it waits for our record.
     WorkerSession& session = sessions_[worker_of(gate)];
     const wire::Position tail = position_of(gate);
     const wire::RingSlot slot = wire::Ring::slot_at(tail, call.bytes.bytes().size(), options_.ring_units);
     const wire::Position head = session.head();
-    if (head > tail) {  // others went by since we read the gate, and their ops are done already
+    if (head > tail) {  // others have entered since we read the gate, and their ops are done already
       gate = gate_.load(std::memory_order_acquire);
       continue;
     }
@@ -135,7 +134,7 @@ void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) no
     const std::lock_guard lock(mutex_);
     try {
       if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
-    } catch (const std::bad_alloc&) {  // its op is taken, and it need not wait
+    } catch (const std::bad_alloc&) {  // its op is taken, so it need not wait
     }
   }
   submitter.leak()->complete_and_release({});
@@ -243,17 +242,17 @@ Result<void> Engine::settle(detail::OpCall& call) noexcept {
   if (call.failure) result = fail(call.failure->error);
   settle_content(call, result, !call.failure || call.failure->had_begun);
   if (result) return result;
-  const std::string& named_by_worker = result.error().origin().op;  // which function of a plugin, say
+  const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
   return fail(named_by_worker.empty() ? about(result.error(), call) : about(result.error(), call, named_by_worker));
 }
 
 void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept {
-  submit(call);  // first of all: what follows is done while the worker begins
+  submit(call);  // first of all: the worker begins while we do the rest
   std::unique_lock watch(watch_, std::try_to_lock);
-  if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // it lets go at once
+  if (!watch && poller_looks_.load(std::memory_order_relaxed)) watch = take_watch();  // the poller lets go at once
   if (!watch) return;  // another thread looks already, for its own op
   bell_.look();
-  // Ended, or given an answer before its end: by a deadline that passed before it began, by a timeout.
+  // It has ended, or was answered before its end: its deadline passed before it began, or it timed out.
   const auto ended = [&] { return call->ended_in_engine.load(std::memory_order_acquire) || call->settled(); };
   if (!spin_until([&] { return ended() || (poll(), ended()); }, options_.spin) && options_.patience > Duration(0))
     look_with_pauses(ended);
@@ -261,7 +260,7 @@ void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) n
   poll();
   const bool leaves_some = !is_idle() || any_waiting_.load(std::memory_order_seq_cst);
   watch.unlock();
-  if (leaves_some) bell_.ring();  // nobody could while we looked
+  if (leaves_some) bell_.ring();  // nobody could ring while we looked
 }
 
 template <class Done>
@@ -299,7 +298,7 @@ void Engine::poll_until_stopped() noexcept {
     sleeps_until_.store(kAwake, std::memory_order_seq_cst);
     {
       const std::unique_lock watch(watch_, std::try_to_lock);
-      if (!watch) {  // a thread looks for its own op. To wait for the lock would make it wake us when that has ended.
+      if (!watch) {  // a thread looks for its own op; if we waited for the lock, it would have to wake us at its end
         bell_.sleep_while_looked_for(std::chrono::steady_clock::now() + kHeartbeat);
         continue;
       }
@@ -345,13 +344,13 @@ void Engine::stop_polling() noexcept {
 // ---- ending ----
 
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
-  // It shows there, because it shows nowhere else. What it was writing is tainted by now, if it had begun.
+  // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
   if (!result && call.nobody_waits) skip_what_it_writes(call);
   call.stage = OpStage::ended;
   if (call.sealing == Sealing::seal && !result && call.generation >= 0)  // it was in a ring
     for (const BlockUse& use : call.uses.all()) use.block->end_seal();
   const bool goes_on = call.sealing != Sealing::none && result;
-  if (!goes_on) call.uses.clear();  // whoever sees the reply may count on the memory
+  if (!goes_on) call.uses.clear();  // before the reply: its receiver may count on the memory
   call.ended_in_engine.store(true, std::memory_order_release);
   if (goes_on) return hooks_.protect(call);
   call.complete_and_release(std::move(result));

@@ -1,13 +1,13 @@
 // The app's side of a device: ops go in, each comes out exactly once. While all is well an op goes straight into the
 // active worker's ring, without a lock. When the ring is full, or a worker has died, ops go through the waiting list:
 // all unfinished ops that are not in a live ring, in program order. One rule governs it: an op goes to the active
-// worker when nothing before it in the list that it conflicts with is still there.
+// worker when no op before it in the list conflicts with it.
 //
 // After a failure the dead worker's ops are *ghosts* at the front of the list. At the reap each of them ends, becomes
 // ready again, or becomes a *suspect*, which is tried alone in another worker while everybody else goes on.
 //
 // Locks: `watch_` (who looks at timelines) before `mutex_` (the waiting list). Submitting takes neither while all is
-// well. Nothing of the user's runs under them.
+// well. No code of the user runs while they are held.
 #pragma once
 
 #include <array>
@@ -27,32 +27,31 @@
 
 namespace troupe::inline v0 {
 
-/// How often a worker may die of causes from outside while an op runs alone, before the op is blamed for it all the
-/// same.
+/// How often a worker may die of causes from outside while an op runs alone, before the op is blamed after all.
 inline constexpr int kMaxRunsCutOff = 10;
-/// How often an op may be in the ring of a worker that dies, and not have begun, before it is tried alone: perhaps it
-/// had begun, and nobody said so.
+/// How often a worker may die with an op in its ring that had not begun, before the op is tried alone: perhaps it had
+/// begun without a trace.
 inline constexpr int kMaxTimesResent = 5;
-/// How long an op may run alone that was in the way of one past its deadline, or that was cut off and whose own
-/// deadline passes meanwhile.
+/// How long a trial may take when the op was in the way of another one past its deadline, or when its own deadline
+/// passes meanwhile.
 inline constexpr Duration kTrialLimit = std::chrono::seconds(2);
 
 /// How often an op may be under way in a worker that dies of causes from outside before it is tried alone.
 inline constexpr int kMaxInnocentRuns = 2;
 
-/// Who is to blame for a worker's death, by what is known of it.
+/// Who is to blame for a worker's death, as far as is known.
 enum class Blame : std::uint8_t {
   nobody_here,  // it was killed from outside, or for another op's sake
-  some_op,      // one of those that it had begun; which one shows when they are tried alone
+  some_op,      // one of those that it had begun; trials will show which
   the_only_op,  // the same, by the accelerator's own report, which leaves no doubt if only one was under way, or only
                 // one of the user's own code
 };
 
 struct EngineStats {
   std::uint64_t submitted = 0;
-  std::uint64_t waiting = 0;   // in the app, not in a ring
-  std::uint64_t reruns = 0;    // ops that were begun again after a worker's death
-  std::uint64_t culprits = 0;  // ops that killed a worker twice, or passed their deadline
+  std::uint64_t waiting = 0;   // wait in the app, not in a ring
+  std::uint64_t reruns = 0;    // ops that are run again after a worker's death
+  std::uint64_t culprits = 0;  // ops that were convicted: they cost a worker
 };
 
 class Engine {
@@ -62,25 +61,27 @@ class Engine {
     std::size_t max_waiting = 65536;
     int device = 0;
     wire::Ticket ops_per_flag = 1;
-    /// Ops that were cut off may be tried again, alone, in a second worker.
+    /// Whether ops that were cut off may be tried again, alone, in a second worker.
     bool can_try = true;
-    /// How long somebody looks before it sleeps.
+    /// How long a thread looks before it sleeps.
     Duration spin = kSpinTime;
-    /// The poller looks on when nothing is under way: another op may come, and to be woken for it costs as much as it.
+    /// Whether the poller goes on looking when nothing is under way: another op may come, and waking up for it costs as
+    /// much as the op.
     bool lingers = false;
-    /// How long a thread that waits for its op goes on looking, with pauses, before it leaves that to the poller.
+    /// How long a thread that waits for its op looks, with pauses, before it leaves that to the poller.
     Duration patience = Duration(0);
     CrashBudget crash_budget = {};
   };
-  /// What the engine cannot do itself. Called from any thread, under its locks: post, do not do.
+  /// What the engine cannot do itself. Called from any thread, under the engine's locks: only post the request.
   struct Hooks {
     /// An op runs past its deadline in that worker.
     std::function<void(std::uint32_t worker, const Error&)> kill;
-    /// What that worker says cannot be true.
+    /// What that worker has written cannot be true.
     std::function<void(std::uint32_t worker, const Error&)> distrust;
     /// There are suspects, or a trial has ended.
     std::function<void()> attend;
-    /// The turn of an op that seals or unseals has come: it ends when every worker has done it. Takes over its share.
+    /// The turn of an op that seals or unseals has come: it ends when every worker has done it. Takes over the engine's
+    /// ownership.
     std::function<void(detail::OpCall&)> protect = {};
   };
 
@@ -89,28 +90,28 @@ class Engine {
 
   // ---- any thread ----
 
-  /// Takes an op over, with a share of it, to its end. An op that cannot be taken ends in its error at once. The op may
-  /// wait in the app above `max_waiting`: somebody waits for it, and submits nothing meanwhile.
+  /// Takes an op, and one ownership of it, until its end. An op that cannot be taken ends in its error at once. The op
+  /// may wait in the app above `max_waiting`, because its caller waits for it and submits nothing meanwhile.
   void submit(detail::IntrusivePtr<detail::OpCall> call) noexcept { take_up_to(kNoLimit, *call.leak()); }
-  /// The same for an op that nobody waits for. False when `max_waiting` ops wait already: then nothing has happened.
+  /// The same for an op that nobody waits for. False when `max_waiting` ops wait already; then nothing has changed.
   bool submit_if_room(detail::IntrusivePtr<detail::OpCall> call) noexcept {
     return take_up_to(options_.max_waiting, *call.leak());
   }
-  /// Whoever has submitted above `max_waiting` is held back: `submitter` ends as soon as no more than that wait.
+  /// Holds back a submitter whose op went above `max_waiting`: `submitter` ends as soon as no more than that wait.
   void hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept;
-  /// The submitter does not wait for room any longer. If its op still waits in the app, the op ends in `why` and never
-  /// begins; nothing is tainted, because the submitter is told.
+  /// The submitter stops waiting for room. If its op still waits in the app, the op ends in `why` and never begins;
+  /// nothing is tainted, because the submitter learns of it.
   void withdraw(detail::OpCall& call, const detail::Outcome<void>& submitter, const Error& why) noexcept;
-  /// Nobody waits for it any more: if it has not begun, it never will.
+  /// Nobody waits for the op any more: if it has not begun, it never will.
   void give_up(detail::OpCall& call) noexcept;
-  /// The same for a thread that waits for the op's end: it looks for itself, for a short while.
+  /// `submit` for a thread that waits for the op's end: for a short while it looks at the timelines itself.
   void submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept;
   EngineStats stats();
   CrashLedger& ledger() noexcept { return ledger_; }
 
   // ---- the poller's thread ----
 
-  /// Looks until `stop_polling`.
+  /// Looks at the timelines until `stop_polling`.
   void poll_until_stopped() noexcept;
   void stop_polling() noexcept;
 
@@ -119,33 +120,33 @@ class Engine {
 
   /// A worker is ready: a standby for now.
   void open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell);
-  /// A standby has ended, or its worker is gone and nothing of it is left; never the active one.
+  /// A standby has ended, and nothing of it is left. Not for the active worker or one with a trial.
   void close(std::uint32_t worker);
   /// A standby serves from now on, as the given generation. There must be no active one.
   void take_over(std::uint32_t worker, std::int64_t generation);
-  /// The active worker is no good any more: its unfinished ops become ghosts until `reaped`.
+  /// The active worker has failed: its unfinished ops become ghosts until `reaped`.
   void retire_active();
-  /// Before that: the accelerator has reported that a kernel failed. If it is plain which op that was, its caller is
-  /// told now; the op itself, and its memory, stay until the reap.
+  /// Call it before `retire_active`, when the accelerator has reported that a kernel failed. If it is clear which op
+  /// that was, its caller is told now; the op itself, and its memory, stay until the reap.
   void answer_plain_culprit(const Error& why);
   /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
-  /// True when an op of its is known to have done it; perhaps it becomes known in a trial.
+  /// True when one of its ops accounts for the death; a trial may find that later.
   bool reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
 
   /// What the active worker may have begun, for people: "jit.launch saxpy", or "3 ops, the first blas.gemm".
   std::string under_way();
-  /// Whether an op still runs there past its deadline.
+  /// Whether an op still runs in that worker past its deadline.
   bool runs_overdue(std::uint32_t worker);
-  /// That worker was killed for it: whoever waits for such an op is answered now. The op itself, and its memory, stay
+  /// That worker was killed for such an op: whoever waits for one is answered now. The op itself, and its memory, stay
   /// until the reap.
   void answer_overdue(std::uint32_t worker, const Error& why);
   bool has_suspects();
   /// Tries the first suspect that may go, alone, in a standby; false when none may go now.
   bool try_suspect(std::uint32_t worker);
-  /// Which standby has an op on trial. When the op ends, so does the trial, and `Hooks::attend` is called.
+  /// The standby that has an op on trial. When the op ends, so does the trial, and `Hooks::attend` is called.
   std::optional<std::uint32_t> trial();
-  /// The worker of the trial is dead. `by_op`: of what the op did, and not of something from outside. Gives the
-  /// generation whose death is explained by that.
+  /// The worker of the trial is dead. `by_op`: because of the op, and not because of something from outside. Gives the
+  /// generation whose death this explains.
   std::optional<std::int64_t> trial_failed(const Error& why, bool by_op);
 
   /// Everything under way and to come ends in `why`.
@@ -172,16 +173,15 @@ class Engine {
   template <class Done>
   void look_with_pauses(const Done& done) noexcept;
   static constexpr std::size_t kNoLimit = ~std::size_t{0};
-  /// False when it is refused, because of what it or its caller has cost; then it has ended.
+  /// False when the op is refused because of what it or its caller has cost; then it has ended.
   bool is_admitted(detail::OpCall& call) noexcept;
-  /// Takes the caller's share, too.
+  /// Takes over the caller's ownership, too.
   bool take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept;
   bool enter_fast(detail::OpCall& call) noexcept;
   /// False when `max_waiting` ops wait already.
   bool submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexcept;
 
-  /// The watch, for those who want it for a moment: the poller, who keeps it for as long as there is something to see,
-  /// lets go.
+  /// Locks `watch_` for a moment. The poller, who keeps it for as long as ops end, lets go.
   std::unique_lock<std::mutex> take_watch() noexcept;
 
   // Each needs `watch_`.
@@ -194,12 +194,12 @@ class Engine {
   bool stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept;
   void stop_for(detail::OpCall& call, const Error& why) noexcept;
   void expire_waiting(TimePoint now) noexcept;
-  /// Whoever waits for an op that was cut off is answered by its deadline; to try it again has time of its own.
+  /// Whoever waits for an op that was cut off is answered at its deadline; its trial has a time limit of its own.
   void answer_with_evidence(detail::OpCall& call) noexcept;
   TimePoint next_expiry() const noexcept;
-  /// False when one that comes sooner is known. Any thread.
+  /// False when an earlier expiry is known. Any thread.
   bool lower_expiry(TimePoint to) noexcept;
-  /// Bells can be written over: workers that have ops and say nothing are woken all the same.
+  /// Wakes workers that have ops and say nothing: bad code may have overwritten their bells.
   void knock() noexcept;
   template <class F>
   void for_each_overdue(std::uint32_t worker, const F& f);
@@ -214,31 +214,31 @@ class Engine {
   void remove(detail::OpCall& call) noexcept;
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
-  /// Whether something in the active worker's ring has to end before it. Needs `watch_`, too.
+  /// Whether something in the active worker's ring must end before it. Needs `watch_`, too.
   bool waits_for_the_ring(const detail::OpCall& call) noexcept;
   /// The suspect whose turn it is. The first op of a lane comes after the others that were cut off with it: most likely
   /// it is the culprit, and the others need not wait until it has cost another worker.
   detail::OpCall* next_suspect() noexcept;
-  /// One that was in the way of an op past its deadline gets a deadline for its trial.
+  /// Gives an op without a deadline one for its trial.
   void limit_trial(detail::OpCall& call, TimePoint now) noexcept;
   void lift_trial_limit(detail::OpCall& call) noexcept;
 
   // Each needs both.
-  /// Of an op that was cut off; `and_is_lost`: it cannot be run again.
+  /// About an op that was cut off; `and_is_lost`: it cannot be run again.
   enum class HadBegun : std::uint8_t { no, yes, and_is_lost };
-  /// True when it is known that this op cost the worker.
+  /// True when the op accounts for the worker's death: it is convicted, or suspected and cannot be tried.
   bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame);
-  /// It has cost a worker, and is charged for it.
+  /// The op has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
-  /// Calls `f(call)` for every op that the worker may have begun and not ended, as far as is known.
+  /// Calls `f(call)` for every op that the worker may have begun and not ended.
   template <class F>
   static void for_each_under_way(const WorkerSession& session, const F& f);
-  /// How the op ended, by the worker's proven word, and what that means for its blocks.
+  /// How the op ended, as the worker has proven. Settles the content of its blocks.
   Result<void> settle(detail::OpCall& call) noexcept;
 
   void end(detail::OpCall& call, Result<void> result) noexcept;
   void end_cut_off(detail::OpCall& call, const Error& why) noexcept;
-  /// The error with the op's name in it, which is `op` where that is given.
+  /// The error with the op's name in its origin: `op` if it is given.
   Error about(const Error& error, const detail::OpCall& call, std::string_view op = {}) const noexcept;
 
   const Options options_;
@@ -246,33 +246,33 @@ class Engine {
   wire::Bell& bell_;
   CrashLedger ledger_;
 
-  // What every submission writes is not beside what the poller reads all the time.
+  // Apart from what the poller reads all the time, because every submission writes these.
   alignas(128) std::atomic<std::uint64_t> gate_{kSlow};
   std::atomic<std::uint64_t> submitted_{0};
   alignas(128) std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;
-  std::atomic<int> watch_wanted_{0};       // by how many, the poller apart
-  std::atomic<bool> poller_looks_{false};  // it has the watch, and gives it to whoever wants it
+  std::atomic<int> watch_wanted_{0};       // by how many threads besides the poller
+  std::atomic<bool> poller_looks_{false};  // it holds `watch_`, and gives it to whoever wants it
   std::mutex mutex_;
   WorkerSession* active_ = nullptr;  // changes under both
   WorkerSession* trial_ = nullptr;   // likewise: the standby that has an op on trial
   detail::OpCall* first_waiting_ = nullptr;
   detail::OpCall* last_waiting_ = nullptr;
   std::size_t waiting_ = 0;
-  std::atomic<bool> any_waiting_{false};  // for a look without the lock; the gate belongs to those who submit
+  std::atomic<bool> any_waiting_{false};  // to be read without the lock
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
   bool suspect_waits_for_ring_ = false;
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};
-  /// No deadline passes before that; perhaps none then either. An op that ends leaves it as it is: whoever looks then
-  /// finds the next one, so that deadlines which are kept cost nothing.
+  /// No deadline passes before this time; perhaps none at it. An op that ends does not change it: at this time the
+  /// poller looks for the next one, so deadlines that are met cost nothing.
   std::atomic<TimePoint::rep> next_expiry_{kNever};
   std::atomic<TimePoint::rep> sleeps_until_{kAwake};
   std::uint64_t reruns_ = 0;
   std::uint64_t culprits_ = 0;
-  /// Submitters; only while more than `max_waiting` ops wait.
+  /// Submitters that wait for room; only while more than `max_waiting` ops wait.
   std::vector<detail::IntrusivePtr<detail::Outcome<void>>> held_back_;
 };
 

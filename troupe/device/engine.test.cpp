@@ -1,5 +1,5 @@
-// The engine with workers that exist only as their channels: what becomes of ops that a worker had handed to lanes
-// which run ahead, as a GPU's streams do. What needs no such care is tested with real workers.
+// The engine with workers that exist only as their channels: what happens to ops that a worker had handed to lanes
+// which run ahead, as a GPU's streams do. Everything else is tested with real workers.
 #include "troupe/device/engine.hpp"
 
 #include <gtest/gtest.h>
@@ -239,7 +239,7 @@ TEST_F(EngineTest, suspects_everything_when_a_worker_dies_and_its_words_of_what_
   EXPECT_EQ(engine.stats().reruns, 1U);
 }
 
-// What counts is what the app knows, not what the dead have said.
+// What the app knows counts, not what the dead worker has said.
 TEST_F(EngineTest, tries_an_op_alone_that_was_in_too_many_workers_that_died) {
   const auto call = submit(0, nullptr, block());
   for (int death = 1; death <= kMaxTimesResent + 1; ++death) {

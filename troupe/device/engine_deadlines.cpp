@@ -1,17 +1,17 @@
-// Deadlines: what becomes of ops that have not ended by then.
+// Deadlines: what happens to ops that have not ended in time.
 #include "troupe/core/without_memory.hpp"
 #include "troupe/device/engine.hpp"
 
 namespace troupe::inline v0 {
 namespace {
 
-/// Between asking a worker not to begin an op whose deadline has passed and killing it because it had begun.
+/// The time between asking a worker not to begin an op whose deadline has passed, and killing it because it had begun.
 constexpr Duration kKillDelay = std::chrono::milliseconds(1);
-/// How long an op past its deadline stays behind one that does not end, before the worker is stopped for it.
+/// How long an op past its deadline stays behind one that does not end, before the worker is killed for it.
 constexpr Duration kStandstill = std::chrono::seconds(1);
 
-/// An op that waits and that nobody waits for shows its failure by what it taints, and that must come in order: its
-/// deadline is looked at when it is in the ring.
+/// An op that nobody waits for shows its failure by what it taints, and that must happen in order. So while it waits,
+/// its deadline is not checked; it is checked in the ring.
 bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.waits_unbegun(); }
 
 Error passed_before_it_began() noexcept {
@@ -53,7 +53,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
   for (detail::OpCall* call = first_waiting_; call;) {
     detail::OpCall* const next = call->next;
     if (call->stage == OpStage::on_trial || keeps_its_turn(*call)) {
-      // its deadline is looked at in the ring
+      // its deadline is checked in the ring
     } else if (call->deadline > now) {
       (void)lower_expiry(call->deadline);
     } else if (call->stage == OpStage::ghost) {  // it ends at the reap
@@ -78,8 +78,8 @@ void Engine::answer_with_evidence(detail::OpCall& call) noexcept {
   call.is_in_the_way = true;  // so that its trial has a limit
 }
 
-/// Of all that run there past their deadlines, the worker is stopped for the first: whatever was handed in later may
-/// have waited for it, on a GPU whose cores are all taken.
+/// The worker is killed for the first of the ops that run past their deadlines: later ones may have waited for it, on a
+/// GPU whose cores are all busy.
 void Engine::expire_in(WorkerSession& session, TimePoint now) noexcept {
   detail::OpCall* first = nullptr;
   bool is_being_stopped = false;
@@ -116,7 +116,7 @@ void Engine::pass_deadline(detail::OpCall& call, TimePoint now) noexcept {
   if (call.session->cancel(call))
     call.fail_with(about(passed_before_it_began(), call));
   else
-    call.kill_at = now + kKillDelay;  // it runs, or has seen that it is not wanted and ends by itself
+    call.kill_at = now + kKillDelay;  // it runs, or sees that it is cancelled and ends by itself
 }
 
 void Engine::stop_for(detail::OpCall& call, const Error& why) noexcept {
@@ -124,8 +124,8 @@ void Engine::stop_for(detail::OpCall& call, const Error& why) noexcept {
   hooks_.kill(static_cast<std::uint32_t>(call.session - sessions_.data()), why);
 }
 
-/// Of an op that was handed to its lane, so that it cannot be taken back, and that others there keep from beginning:
-/// whoever waits for it is told now. If nothing moves there for a while, the worker is stopped for it.
+/// For an op that was handed to its lane, so that it cannot be taken back, and that waits there for others: whoever
+/// waits for it is told now. If nothing moves there for a while, the worker is killed for it.
 bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
   if (!call.settled()) call.fail_with(about(passed_before_it_began(), call));
   const std::uint64_t progress = call.session->progress_before(call);

@@ -1,4 +1,4 @@
-// What becomes of the ops of a worker that died: ghosts until the reap, then done, ready, suspect, or ended.
+// What happens to the ops of a worker that died: they are ghosts until the reap, then done, ready, suspect, or ended.
 #include <sched.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// What an op that was cut off ends in. A deadline is the affair of the op that had it: whoever else was in that worker
-/// has lost its worker.
+/// The error of an op that was cut off. `deadline_exceeded` is only for ops whose own deadline passed; all others have
+/// lost their worker.
 Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
   using detail::describe;
   if (call.is_culprit) return why;
@@ -30,15 +30,15 @@ Error passed_behind_others() noexcept {
                           [] { return "the deadline passed while an op that does not end held up the worker"; });
 }
 
-/// A worker that is killed between saying that it rings and ringing leaves a sleeper that nobody would wake again.
+/// A worker that is killed between marking the bell and waking the sleeper leaves a sleeper that nobody would wake.
 void ring_for_the_dead(wire::Bell& bell) noexcept {
   bell.listen();
   bell.ring();
 }
 
-/// Of a dead worker's ops, in ring order: which of them may have begun. Whatever had to wait for one that had not
-/// begun, or was behind it in its lane, had not begun either: a suspect never depends on an op that is not one. Where
-/// the last word of a lane cannot be true, whatever has begun there may be done.
+/// Which of a dead worker's ops, in ring order, may have begun. An op that had to wait for one that had not begun, or
+/// was behind it in its lane, had not begun either, so a suspect never depends on an op that is not one. Where the last
+/// word of a lane cannot be true, every op that had begun there may be done.
 std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const WorkerSession& session) {
   std::vector<bool> had_begun(ghosts.size(), false);
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
@@ -56,8 +56,8 @@ std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, cons
   return had_begun;
 }
 
-/// Of all ops under way when an accelerator reported that a kernel failed: the one that did it, if that is plain. Ops
-/// of our own are checked before they run; code of the user's is not.
+/// The op whose kernel failed, by an accelerator's report, if that is clear from the ops under way. Our own ops are
+/// checked before they run; the user's code is not, and so is suspected first.
 class PlainCulprit {
  public:
   void consider(detail::OpCall& call) noexcept {
@@ -86,10 +86,9 @@ bool overwrites(const detail::OpCall& writer, const detail::OpCall& other, bool 
   return false;
 }
 
-/// Of a dead worker's ops, in ring order: which of those that may have begun cannot be run again. Usually those that
-/// work in place. Where nobody knows whether an op was done, one behind it may have run, too. If that has written what
-/// this one would read once more, this one is lost; and so it is if it would write over what the other one has left,
-/// whether that is whole or unknown.
+/// Which of a dead worker's ops that may have begun, in ring order, cannot be run again. Usually those that work in
+/// place. Where nobody knows whether an op was done, a later one may have run, too. The earlier op is lost if the later
+/// one has written what it would read again, or if it would overwrite what the later one has left, whole or unknown.
 std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& had_begun,
                               const WorkerSession& session) {
   std::vector<bool> is_lost(ghosts.size(), false);
@@ -142,10 +141,10 @@ void Engine::retire_active() {
   if (!active_) return;
   WorkerSession& session = *active_;
   const std::uint64_t gate = gate_.fetch_or(kSlow, std::memory_order_acq_rel);
-  while (!session.scan_to(position_of(gate))) sched_yield();  // a thread is just writing its record
+  while (!session.scan_to(position_of(gate))) sched_yield();  // a thread is still writing its record
   poll_session(session);
   active_ = nullptr;
-  // They come before whatever waits: what waits was handed in later, or does not conflict with them.
+  // They come before all ops that wait: those were submitted later, or do not conflict with them.
   const std::vector<detail::OpCall*>& rest = session.retire();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
     (*call)->stage = OpStage::ghost;
@@ -157,7 +156,7 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
-  // First of all it is settled who had begun; then some of them end, and nobody could tell any more.
+  // First find out which ops had begun; once some of them have ended, nobody could tell.
   std::vector<detail::OpCall*> ghosts;
   for (detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
@@ -344,7 +343,7 @@ detail::OpCall* Engine::next_suspect() noexcept {
 
 bool Engine::waits_for_the_ring(const detail::OpCall& call) noexcept {
   if (!active_) return false;
-  // The gate is shut while anybody waits: nobody enters but by `release_ready`.
+  // The gate is shut while anybody waits: only `release_ready` lets ops enter.
   while (!active_->scan_to(position_of(gate_.load(std::memory_order_acquire)))) sched_yield();
   bool any = false;
   active_->for_each([&](const detail::OpCall& other) { any = any || call.conflicts_with(other); });
@@ -371,7 +370,7 @@ std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
   if (!trial_) return explained;
   WorkerSession& session = *trial_;
   trial_ = nullptr;
-  const std::vector<detail::OpCall*>& rest = session.retire();  // no copy: there may be no memory
+  const std::vector<detail::OpCall*>& rest = session.retire();  // not copied: there may be no memory
   (void)session.take_done();
   for (detail::OpCall* call : rest) {
     if (call->is_done) {
@@ -407,7 +406,7 @@ void Engine::shut(const Error& why) {
     poll_session(*session);
     for (detail::OpCall* call : session->retire()) end_cut_off(*call, why);
   }
-  if (WorkerSession* session = std::exchange(trial_, nullptr)) session->retire();  // it is in the waiting list, too
+  if (WorkerSession* session = std::exchange(trial_, nullptr)) session->retire();  // its op is in the waiting list, too
   for (WorkerSession& session : sessions_) session.forget_ops();
   while (first_waiting_) {
     detail::OpCall& call = *first_waiting_;
@@ -418,13 +417,13 @@ void Engine::shut(const Error& why) {
     else
       end_cut_off(call, why);
   }
-  let_go();  // now that their ops have ended, too: they are told so
+  let_go();  // now that their ops have ended, too: the submitters learn it
 }
 
 // ---- the waiting list ----
 
-/// Sequentially consistent, as the ring's head is: either whoever waits sees that there is room, or whoever makes room
-/// sees that somebody waits.
+/// Sequentially consistent, like the ring's head: either whoever waits sees the room, or whoever makes room sees that
+/// somebody waits.
 void Engine::count_waiting(int change) noexcept {
   waiting_ += static_cast<std::size_t>(change);
   any_waiting_.store(waiting_ > 0, std::memory_order_seq_cst);

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-// Defined by what a program links (cmake/TroupeWorkerPath.cmake), or by the program itself. Null where it is not.
+// Defined by what a program links (cmake/TroupeWorkerPath.cmake), or by the program itself; otherwise null.
 // NOLINTNEXTLINE(readability-identifier-naming): outside of every namespace, so that a linker can be told its name
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char troupe_worker_path[];
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The shared object, or the program, that this function is in; empty when it cannot be known.
+/// The shared object, or the program, that contains this function; empty when that is unknown.
 fs::path this_object() {
   Dl_info info{};
   std::error_code failed;

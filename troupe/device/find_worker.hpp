@@ -1,5 +1,5 @@
 // Where a device finds the executable troupe-worker. A program may run from its build folder, from an installation that
-// was moved, inside a bundle or inside an interpreter, and in none of these should its user have to set a variable.
+// was moved, inside a bundle or inside an interpreter; its user should never have to set a variable.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace troupe::inline v0 {
 ///   4. the folder that Troupe was configured to be installed in.
 std::vector<std::string> worker_places();
 
-/// The worker's executable: `option` if it is not empty, else $TROUPE_WORKER, else the first of `worker_places()` that
-/// is executable. `invalid_argument` when none is; the message names them.
+/// The worker's executable: `option` if it is not empty, otherwise $TROUPE_WORKER, otherwise the first of
+/// `worker_places()` that is executable. `invalid_argument` when none is; the message names them.
 Result<std::string> find_worker_executable(std::string_view option);
 
 }  // namespace troupe::inline v0

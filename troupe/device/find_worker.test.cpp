@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-// As a bundle does that knows where its worker lies; nothing is there, so the worker beside this program is found.
+// As in a bundle that knows the path of its worker; nothing is there, so the worker beside this program is found.
 extern "C" const char troupe_worker_path[];  // NOLINT(readability-identifier-naming)
 const char troupe_worker_path[] = "/srv/bundle/../bundle/troupe-worker";
 

@@ -1,4 +1,4 @@
-// The app forks, and the child uses what the parent has open: it is told so, and ends like any other process.
+// The app forks, and the child uses what the parent has open: it gets an error, and ends like any other process.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Kernels of the user's own on a real GPU. What needs none is in library/jit.test.cpp.
+// The user's own kernels on a real GPU. Tests that need no GPU are in library/jit/jit.test.cpp.
 #include "troupe/device/gpu_fixture.test.hpp"
 
 namespace troupe {

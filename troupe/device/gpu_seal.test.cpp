@@ -15,7 +15,7 @@ class GpuSeal : public GpuTest {
     value(gpu->fill(array, with).get());
     return array;
   }
-  /// A kernel that writes what it was to read.
+  /// A kernel that writes what it should only read.
   Result<void> scribble(const Program& kernels, const Array<float>& over) {
     const auto count = static_cast<long long>(over.element_count());
     return gpu->jit().launch(kernels, "set", {.blocks = 4, .threads = 256}, count, 666.0f, reads(over)).get();

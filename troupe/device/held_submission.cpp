@@ -8,7 +8,7 @@
 namespace troupe::inline v0::detail {
 namespace {
 
-/// Ends what waits in an error when it fires.
+/// When it fires, whatever waits ends in an error.
 class Limit final : public Timer {
  public:
   Limit(IntrusivePtr<Pending> pending, Error error) noexcept : pending_(std::move(pending)), error_(std::move(error)) {}

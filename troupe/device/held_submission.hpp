@@ -1,5 +1,5 @@
-// A submission that waits for room: what stands behind a `Submission` that did not find any. It stands apart from
-// call.hpp, because most submissions never need it.
+// What is behind a `Submission` that waits for room. It has a header of its own, which users do not include, because
+// most submissions never need it.
 #pragma once
 
 #include <coroutine>
@@ -25,11 +25,11 @@ class HeldSubmission final : public Outcome<void> {
 
   /// Submits, and waits in this thread.
   Result<void> wait_in_this_thread();
-  /// Submits; the coroutine goes on when it has ended. On the home's turn.
+  /// Submits; the coroutine goes on when this has ended. Call it on the home's turn.
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   /// After its end: whether the op was taken.
   Result<void> finish();
-  /// Its coroutine is being destroyed. The op never begins, if it still waits in the app.
+  /// Its coroutine is being destroyed. If the op still waits in the app, it never begins.
   void cut_off() noexcept;
   Error queue_full() const;
 

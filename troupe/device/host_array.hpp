@@ -1,5 +1,5 @@
 // An array in memory that the app and the workers share: contiguous, and the app reads and writes it like a vector.
-// What is read from a device lands here, and what is written to it starts here, without a second copy.
+// Reads from a device land here, and writes to it start here, without a second copy.
 //
 //   HostArray<float> out = CO_TRY(co_await gpu.read(c));
 //   float sum = std::accumulate(out.begin(), out.end(), 0.0f);
@@ -17,9 +17,9 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// An array in memory that the app and the workers share. Copies share it, too: what is written through one is seen
-/// through all. A const one gives const elements, as a vector does, but a copy of it does not. While an op uses the
-/// memory, the app leaves it alone.
+/// An array in memory that the app and the workers share. Copies share the memory, too: what is written through one is
+/// seen through all. A const array gives const elements, as a vector does, but a copy of it does not. While an op uses
+/// the memory, the app must leave it alone.
 template <Element T>
 class HostArray : public AnyArray {
  public:
@@ -42,7 +42,7 @@ class HostArray : public AnyArray {
   static Result<HostArray> over(detail::IntrusivePtr<detail::VaultBlock> block, const Shape& shape) {
     return from_result(AnyArray::over(std::move(block), dtype_of<T>, shape));
   }
-  /// The same memory, if it can be: elements of type `T`, contiguous, and where the app sees them.
+  /// The same memory. `invalid_argument` unless the elements are `T`, contiguous, and where the app sees them.
   static Result<HostArray> from(const AnyArray& array) {
     TROUPE_TRY(array.check_visible(dtype_of<T>));
     return HostArray(array);
@@ -70,6 +70,7 @@ class HostArray : public AnyArray {
   Result<HostArray> slice_rows(std::int64_t begin, std::int64_t end) const {
     return from_result(AnyArray::slice(0, begin, end));
   }
+  /// The same memory in another shape, as `AnyArray::reshape`.
   Result<HostArray> reshape(const Shape& shape) const { return from_result(AnyArray::reshape(shape)); }
 
  private:
@@ -97,7 +98,7 @@ class HostArray : public AnyArray {
     return checked(flat);
   }
 
-  std::span<T> elements_;  // what the view covers; empty when the handle is
+  std::span<T> elements_;  // what the view covers; empty for an empty handle
 };
 
 }  // namespace troupe::inline v0

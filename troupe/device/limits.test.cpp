@@ -1,5 +1,5 @@
-// A process that has run out of descriptors or of address space: typed errors, nothing that hangs or aborts, and all is
-// well again when there are some again.
+// A process that has run out of descriptors or of address space: typed errors, nothing hangs or aborts, and everything
+// works again when they are free again.
 #include "troupe/device/device_fixture.test.hpp"
 #include "troupe/device/low_limit.test.hpp"
 
@@ -13,7 +13,7 @@ class Limits : public DeviceTest {
   }
 };
 
-/// So few that no new one can be had. Those that are open stay.
+/// So low that no new descriptor can be opened. Open ones stay.
 constexpr rlim_t kHardlyAnyDescriptors = 4;
 constexpr std::int64_t kManyElements = 64 << 20;  // more than a chunk that is there
 

@@ -27,10 +27,10 @@ class LogQueue::Speaker {
   explicit Speaker(std::string name) : name_(std::move(name)) {}
 
   bool is_silent() const noexcept { return lines_.empty() && dropped_ == 0; }
-  /// When the line that comes next was said; that some are lost comes before all.
+  /// When its next line was said; the line about dropped ones comes before all.
   TimePoint since() const noexcept { return lines_.empty() ? TimePoint::min() : lines_.front().time; }
 
-  /// Makes room by dropping the older half: many at a time, so that it is not said of each. May throw `std::bad_alloc`.
+  /// When it is full, drops the older half: many at once, so that one line tells of all. May throw `std::bad_alloc`.
   void add(Line line) {
     bytes_ += line.message.size();
     lines_.push_back(std::move(line));
@@ -50,7 +50,7 @@ class LogQueue::Speaker {
     lines_.pop_front();
     return line;
   }
-  /// All that it has said and nobody has read.
+  /// Drops all that it has said and nobody has read; gives how many lines.
   std::uint64_t forget() noexcept {
     const std::uint64_t lines = lines_.size() + dropped_;
     lines_.clear();
@@ -78,13 +78,13 @@ struct LogQueue::State {
   std::mutex mutex;  // of what follows
   std::condition_variable changed;
   std::vector<std::shared_ptr<Speaker>> speakers;  // shared with whoever speaks
-  /// Stands for those whose lines had to be dropped whole.
+  /// Stands for speakers whose lines were all dropped.
   const std::shared_ptr<Speaker> gone = std::make_shared<Speaker>("workers that have ended");
   bool closing = false;
   bool abandoned = false;
   bool ended = false;
 
-  /// Whose line is next: the one that was said first.
+  /// The speaker whose line is next: the one that was said first.
   std::shared_ptr<Speaker> next() const noexcept {
     std::shared_ptr<Speaker> first = gone->is_silent() ? nullptr : gone;
     for (const auto& speaker : speakers)
@@ -97,7 +97,7 @@ struct LogQueue::State {
   void forget_gone() noexcept {
     std::erase_if(speakers, [](const auto& speaker) { return is_gone(speaker) && speaker->is_silent(); });
     auto too_many = std::ranges::count_if(speakers, is_gone) - static_cast<std::ptrdiff_t>(kMaxGoneSpeakers);
-    std::erase_if(speakers, [&](const auto& speaker) {  // they are in the order in which they came
+    std::erase_if(speakers, [&](const auto& speaker) {  // the oldest speaker comes first
       if (!is_gone(speaker) || too_many-- <= 0) return false;
       gone->count_dropped(speaker->forget());
       return true;
@@ -156,7 +156,7 @@ void LogQueue::run(State& state) noexcept {
     }
     const std::uint64_t dropped = next->take_dropped();
     const Line line = next->take_line();
-    lock.unlock();  // the sink is the user's
+    lock.unlock();  // the sink is the user's code
     if (dropped > 0) state.tell_dropped(next->name(), dropped);
     if (!line.message.empty())
       state.sink({.level = line.level, .time = line.time, .source = line.source, .message = line.message});

@@ -1,5 +1,5 @@
-// An op and its arrays as a call: how the library makes calls of ops. Users have the functions of `Device` and of its
-// families.
+// How the library makes a call from an op and its arrays. It is not for users: they have the functions of `Device` and
+// of its families.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace troupe::inline v0 {
 
-/// What the library needs of a device and users do not.
+/// What the library needs from a device and users do not.
 class DeviceParts {
  public:
   static const std::shared_ptr<detail::DeviceState>& state(const Device& device) noexcept { return device.state(); }
@@ -22,14 +22,14 @@ class DeviceParts {
   static Result<void> allocate(const Device& device, AnyArray& array, const Shape& shape) {
     return device.allocate(array, shape);
   }
-  /// Checks everything before it reaches a worker: the arrays are those of the op's views, in the order in which it
-  /// describes them. Arrays after those are kept until the op ends.
+  /// Checks everything before it reaches a worker. The arrays are those of the op's views, in the order in which the op
+  /// describes them; further arrays are only kept until the op ends.
   static Result<detail::IntrusivePtr<detail::OpCall>> make_op_call(const Device& device, const op::OpInfo& info,
                                                                    const void* op,
                                                                    std::span<const AnyArray* const> arrays);
 };
 
-/// A call that gives `R`: what it keeps is where the op writes it, and one of the arrays.
+/// A call that gives `R`. `kept` is one of the arrays: the op writes the result there.
 template <class R, class Op>
 Call<R> make_call_giving(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays) {
@@ -47,8 +47,8 @@ Call<void> make_call(const Device& device, const Op& op, std::initializer_list<c
   return make_call(device, op, std::span<const AnyArray* const>(arrays.begin(), arrays.size()));
 }
 
-/// The same for one that says itself whether it went well, in `verdict`, one of the arrays; `judge` says what the words
-/// in it mean.
+/// The same for an op that itself says whether it went well: it writes words into `verdict`, one of the arrays, and
+/// `judge` says what they mean.
 template <class R, class Op>
 Call<R> make_judged_call(const Device& device, typename detail::Keeping<R>::Kept kept, const Op& op,
                          std::span<const AnyArray* const> arrays, const HostArray<std::int32_t>& verdict,

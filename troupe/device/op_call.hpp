@@ -1,6 +1,6 @@
 // One op under way, as the app keeps it: its bytes, the blocks it uses (and keeps alive), where it stands, and whoever
-// waits for its end. One allocation per op. The engine owns a share from submission to the op's end; the waiting side
-// owns another.
+// waits for its end. One allocation per op. It is owned by the engine from submission to the op's end, and by whoever
+// waits for it.
 #pragma once
 
 #include <array>
@@ -53,20 +53,20 @@ class BlockUses {
   std::unique_ptr<BlockUse[]> more_;
 };
 
-/// What an op says of its own result, for those that can fail without anything being wrong with the worker (a matrix
-/// turns out to be singular): words that it writes where the app sees them, and what they mean. A verdict of failure
-/// taints what the op writes, like any other failure.
+/// What an op says about its own result, for ops that can fail in a healthy worker (a matrix turns out to be singular):
+/// words that it writes where the app sees them, and what they mean. A verdict of failure taints what the op writes,
+/// like any other failure.
 struct Verdict {
   std::span<const std::int32_t> words;                                   // in one of the op's arrays
   Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
 };
 
-/// What happens to an op's block when its turn has come, before whoever waits for it is told. A seal goes through the
-/// ring twice: from the first time on writes are refused, and the second time waits for those that were taken at the
-/// same moment. An unseal does, too, so that it stays behind the seals before it.
+/// What happens to an op's block at the op's turn, before its caller is told. A seal goes through the ring twice: from
+/// the first time on writes are refused, and the second time waits for writes that were taken at the same moment. An
+/// unseal goes twice, too, so that it stays behind the seals before it.
 enum class Sealing : std::uint8_t { none, seal, unseal };
 
-/// Where an op stands that is not simply in the active worker's ring.
+/// Where an op stands.
 enum class OpStage : std::uint8_t {
   in_ring,   // in a ring, nothing is wrong
   ready,     // waits in the app: for room, for a worker, or for what it conflicts with
@@ -82,7 +82,7 @@ class OpCall final : public Outcome<void> {
  public:
   OpCall() : Outcome<void>(1) {}
 
-  // What is looked at for every op that ends lies together: another core wrote it.
+  // What is read for every op that ends lies together, because another core wrote it.
 
   // ---- the engine's, under its locks ----
   wire::Position position = 0;
@@ -90,24 +90,24 @@ class OpCall final : public Outcome<void> {
   wire::Ticket ticket = 0;
   std::uint32_t units = 0;
   OpStage stage = OpStage::in_ring;
-  bool is_done = false;      // its timeline covers it, and that is proven
+  bool is_done = false;      // its timeline covers it, with proof
   bool given_up = false;     // nobody waits for it any more
-  bool is_hopeless = false;  // reads what is unknown: in the ring for its place in the order only
+  bool is_hopeless = false;  // reads something unknown: in the ring only to keep its place
   bool deadline_passed = false;
   bool is_stale = false;       // hopeless because it names memory that died with a worker
-  bool stands_alone = true;    // its end is told for it alone
+  bool stands_alone = true;    // its timeline is raised for it alone
   bool writes_sealed = false;  // hopeless because it was submitted after what it writes was sealed
-  /// How it failed, by the worker's proven word; null: it went well.
+  /// How it failed, as the worker has proven; null: it went well.
   std::unique_ptr<wire::Channel::Failure> failure;
-  /// The engine is through with it: nothing is in a ring, nothing waits.
+  /// The engine is done with it: it is in no ring and does not wait.
   std::atomic<bool> ended_in_engine{false};
 
   // ---- written before submission, by the caller ----
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
-  bool runs_alone = false;    // it, or another like it, was under way when a worker died
+  bool runs_alone = false;    // this op, or one like it, was under way when a worker died
   Sealing sealing = Sealing::none;
-  bool goes_again = false;  // through the ring, when it has ended
+  bool goes_again = false;  // goes through the ring a second time
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();
@@ -117,7 +117,7 @@ class OpCall final : public Outcome<void> {
   Verdict verdict;
   std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
 
-  // ---- the engine's, of those that are in trouble ----
+  // ---- the engine's, for ops that are in trouble ----
   WorkerSession* session = nullptr;  // whose ring it is in
   std::int64_t generation = -1;      // of the worker it was first given to
   std::int64_t cut_off_in = -1;      // the generation whose death cut it off
@@ -125,33 +125,33 @@ class OpCall final : public Outcome<void> {
   OpCall* previous = nullptr;
   bool was_first = false;                // of its lane that was not done when that happened
   int runs_cut_off = 0;                  // how often a worker died while it ran
-  int times_resent = 0;                  // how often a worker died that had it in its ring and had not begun it
-  TimePoint kill_at = TimePoint::max();  // when its deadline has passed and it still runs
-  std::uint64_t progress = 0;            // of what it waits for past its deadline, as it was last
-  TimePoint stands_since{};              // since when that has not moved
-  bool stands_still = false;             // for too long
-  bool is_culprit = false;               // it ran past its deadline, and its worker is stopped for that
-  bool is_in_the_way = false;            // perhaps of one past its deadline
+  int times_resent = 0;                  // how often a worker died before it began it
+  TimePoint kill_at = TimePoint::max();  // when its worker is killed if it still runs
+  std::uint64_t progress = 0;            // past its deadline: how far the ops before it were at the last look
+  TimePoint stands_since{};              // since when `progress` has not changed
+  bool stands_still = false;             // `progress` has not changed for too long
+  bool is_culprit = false;               // it ran past its deadline, and its worker is killed for that
+  bool is_in_the_way = false;            // perhaps of an op past its deadline
   bool has_trial_limit = false;          // its deadline is that of its trial
-  /// Why its worker died, if that cut it off: what it ends in if nothing better is known in time.
+  /// Why the worker that cut it off died: the op ends in this if nothing better is known in time.
   std::optional<Error> evidence;
 
   /// It waits in the app, and no worker has begun it.
   bool waits_unbegun() const noexcept {
     return stage == OpStage::ready || (stage == OpStage::suspect && runs_cut_off == 0);
   }
-  /// Calls for what is looked at when it ends.
+  /// Prefetches what is read when it ends.
   void prefetch() const noexcept {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(&position, 1);
   }
-  /// What it writes overlaps nothing that it reads, so that running it twice is running it once.
+  /// What it writes overlaps nothing that it reads, so running it twice has the effect of running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
-  /// It runs code of the user's own, a kernel or a plugin.
+  /// It runs the user's own code, a kernel or a plugin.
   bool is_users_code() const noexcept;
-  /// In the ring of the same worker, in which `other` is not done: then this one has certainly not begun. Inside one
-  /// lane, the timeline says as much.
+  /// Both are in one worker's ring: while `other` is not done, this op has certainly not begun. Only for different
+  /// lanes; within one lane the timeline tells.
   bool comes_after(const OpCall& other) const noexcept {
     return other.lane != lane && other.position < position && conflicts_with(other);
   }

@@ -52,7 +52,7 @@ class SandboxTest : public DeviceTest {
   }
   static std::string nosy() { return beside("libnosy_plugin.so"); }
 
-  /// What the plugin's deed gives.
+  /// What the plugin's function gives.
   static int attempt(const Device& device, const char* deed, int process = 0, const std::string& text = {}) {
     std::vector<std::byte> parameters(sizeof process + text.size());
     std::memcpy(parameters.data(), &process, sizeof process);

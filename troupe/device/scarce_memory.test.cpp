@@ -1,5 +1,5 @@
-// Memory that runs out in the threads of a system: whatever they do then, nothing aborts, every call ends, and all is
-// well again when there is memory again.
+// Memory runs out in the threads of a system: whatever they do then, nothing aborts, every call ends, and everything
+// works again when there is memory again.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Of a thousand allocations in threads that are not `spared`, so many fail.
+/// How many of a thousand allocations fail in threads that are not `spared`.
 constinit std::atomic<std::uint32_t> failing_per_mille{0};
 [[maybe_unused]] constinit std::atomic<std::uint64_t> allocations{0};
 constinit std::atomic<std::uint64_t> failures{0};
@@ -35,8 +35,8 @@ bool fails_now() noexcept {
 
 }  // namespace
 
-// All of this program allocates here, the library included. A sanitizer has functions of its own in these places. (Not
-// inlined, because g++ would warn of a `new` that is freed by `free`.)
+// The whole program allocates here, including the library. A sanitizer has its own functions instead. (Not inlined,
+// because g++ would warn of a `new` that is freed by `free`.)
 #if !TROUPE_SANITIZED
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* const memory = fails_now() ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
@@ -50,7 +50,7 @@ bool fails_now() noexcept {
 namespace troupe {
 namespace {
 
-/// Until the end of the scope, of a thousand allocations in other threads so many fail.
+/// Until the end of the scope, that many of a thousand allocations fail in other threads.
 class ScarceMemory {
  public:
   explicit ScarceMemory(std::uint32_t per_mille) {

@@ -1,4 +1,4 @@
-// What is sealed stays as it is, whatever runs in a worker: plugins here write where they should only read.
+// A sealed array stays as it is, whatever runs in a worker: the plugins here write where they should only read.
 #include <thread>
 
 #include "troupe/device/device_fixture.test.hpp"
@@ -18,7 +18,7 @@ class Seal : public DeviceTest {
     value(device.seal(array).get());
     return array;
   }
-  /// The end of a plugin that writes over an array which it was to read.
+  /// The end of a plugin that overwrites an array which it should only read.
   static Result<void> end_of_scribble(const Device& device, const Array<float>& array) {
     return bad(device, "scribble", {reads(array)}).get();
   }

@@ -7,14 +7,14 @@
 namespace troupe::inline v0 {
 
 void SealRequest::end(Result<void> result) noexcept {
-  call_->uses.clear();  // whoever sees the reply may count on the memory
+  call_->uses.clear();  // before the reply: its receiver may count on the memory
   call_.leak()->complete_and_release(std::move(result));
 }
 
 detail::IntrusivePtr<detail::OpCall> SealRequest::take_if_again() noexcept {
   if (!std::exchange(call_->goes_again, false)) return nullptr;
   call_->refuse_when_full = false;  // it has been let in
-  call_->deadline_passed = false;   // it is looked at once more
+  call_->deadline_passed = false;   // it is checked again
   return std::move(call_);
 }
 
@@ -26,7 +26,7 @@ void SealQueue::attend(ChunkTable& chunks) {
   }
 }
 
-/// Tells the workers, or ends it when there is nothing to tell.
+/// Tells the workers, or ends the request when there is nothing to tell.
 void SealQueue::begin(ChunkTable& chunks) {
   const SealRequest& first = requests_.front();
   Result<std::optional<std::vector<const wire::Socket*>>> told = chunks.protect(first.chunk(), first.seals());
@@ -45,7 +45,7 @@ void SealQueue::end_first(Result<void> result, bool has_changed) {
   SealRequest first = std::move(requests_.front());
   requests_.pop_front();
   is_under_way_ = false;
-  // The seal that holds stays counted in the block, until it is broken.
+  // The seal in force stays counted in the block until an unseal.
   if (first.seals() != has_changed) first.block().end_seal();
   first.end(std::move(result));
 }

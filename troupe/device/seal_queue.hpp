@@ -1,7 +1,7 @@
-// Seals and unseals whose turn in the order of the ops has come: what is left is that every worker maps the chunk as it
-// is to be, and says so. One after another, in the order in which they come.
+// Seals and unseals whose turn in the order of the ops has come. Every worker must still map the chunk accordingly, and
+// say so. They are done one after another, in the order in which they come.
 //
-// All of it is touched on the turns of the device's context only.
+// Only the turns of the device's context touch it.
 #pragma once
 
 #include <deque>
@@ -13,13 +13,13 @@
 
 namespace troupe::inline v0 {
 
-/// A worker that has not answered after so long is replaced.
+/// A worker that has not answered after this time is replaced.
 inline constexpr Duration kSealPatience = std::chrono::seconds(10);
 
-/// An op that seals or unseals. It ends exactly once, also when nobody comes to it: then in `stopped`.
+/// An op that seals or unseals. It ends exactly once; in `stopped` if nobody does it.
 class SealRequest {
  public:
-  /// Takes over a share.
+  /// Takes over one ownership.
   explicit SealRequest(detail::OpCall& call) noexcept : call_(detail::IntrusivePtr<detail::OpCall>::adopt(&call)) {}
   SealRequest(SealRequest&&) noexcept = default;
   SealRequest& operator=(SealRequest&&) = delete;
@@ -27,7 +27,7 @@ class SealRequest {
     if (call_) end(fail(ErrorKind::stopped, "the device was closed"));
   }
 
-  /// The op when it is to go through the ring again; then this is empty.
+  /// The op, if it must go through the ring again; then this is empty.
   detail::IntrusivePtr<detail::OpCall> take_if_again() noexcept;
   bool seals() const noexcept { return call_->sealing == Sealing::seal; }
   detail::VaultBlock& block() const noexcept { return *call_->uses.all().front().block; }
@@ -40,11 +40,11 @@ class SealRequest {
 
 class SealQueue {
  public:
-  /// Takes it, or throws and leaves it.
+  /// Takes the request, or throws and leaves it.
   void add(SealRequest&& request) { requests_.push_back(std::move(request)); }
-  /// Begins the next one, if none is under way, and ends those that all workers have done.
+  /// Begins the next request, if none is under way, and ends those that all workers have done.
   void attend(ChunkTable& chunks);
-  /// A worker has answered. What nobody asked for is ignored.
+  /// A worker has answered. An answer that nobody asked for is ignored.
   void answered(const wire::Socket& worker, std::uint32_t chunk, bool read_only) noexcept;
   /// A worker is gone, and with it what it had mapped.
   void gone(const wire::Socket& worker) noexcept { std::erase(awaited_, &worker); }

@@ -42,9 +42,9 @@ void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noex
     if (generation != 0 && generation != generation_) call.is_hopeless = call.is_stale = true;
     if (use.touch.writes) {
       use.block->begin_write();
-      if (is_new && use.block->is_sealed()) call.writes_sealed = true;  // one that is run again came before the seal
+      if (is_new && use.block->is_sealed()) call.writes_sealed = true;  // an op that is run again came before the seal
     }
-    if (is_new && call.sealing == Sealing::seal) use.block->begin_seal();  // whatever comes after it finds it so
+    if (is_new && call.sealing == Sealing::seal) use.block->begin_seal();  // whatever comes after it sees the seal
   }
   if (call.writes_sealed) call.is_hopeless = true;
   calls_[channel_->ring().index(slot.record())] = &call;
@@ -89,7 +89,7 @@ bool WorkerSession::take_covered() noexcept {
 void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
-  if (!wire::reached(lane.issued, now)) scan();  // perhaps an op has come meanwhile, and is done already
+  if (!wire::reached(lane.issued, now)) scan();  // an op may have come meanwhile, and be done already
   if ((changed_ & (1U << number)) == 0) lanes_before_[number] = lane;
   changed_ |= 1U << number;
   if (!is_proven(number, word)) return distrust(number, word);
@@ -108,8 +108,8 @@ void WorkerSession::mark_done(LaneOps& lane, std::uint64_t word) noexcept {
   }
 }
 
-/// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Those are
-/// taken.
+/// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Takes the
+/// replies.
 bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
@@ -127,8 +127,8 @@ bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) noexcept
   return true;
 }
 
-/// What it said of the other lanes in this look is not believed either: an op that is done there may have waited for
-/// one that is not.
+/// Nor is what it said about other lanes in this look believed: an op that is done there may have waited for one that
+/// is not.
 void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
   for (detail::OpCall* call : done_) call->is_done = false;
   done_.clear();
@@ -154,8 +154,8 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   if (contradiction_) return done_;
   const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
   if (!take_covered() || !several_lanes) return done_;
-  // An op is covered after those of other lanes that it waited for, but we may have looked at their lanes before that.
-  // When a whole round finds nothing new, everything that the ops found depend on has been found too.
+  // An op is covered after the ops of other lanes that it waited for, but we may have looked at their lanes before
+  // that. When a whole round finds nothing new, we have found everything that the found ops depend on.
   while (take_covered()) {
   }
   std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
@@ -196,7 +196,7 @@ void WorkerSession::free_places() noexcept {
   while (head < scanned_) {
     const wire::Record record = *channel_->ring().at(head);
     const wire::Position next = head + record.units;
-    // A skip stays as long as the record behind it: until that is done, the worker may still have to come by.
+    // A skip stays as long as the record after it: until that is done, the worker may still have to pass the skip.
     const bool under_way =
         record.skip ? next == scanned_ || calls_[0] : calls_[channel_->ring().index(head)] != nullptr;
     if (under_way) break;
@@ -233,7 +233,7 @@ std::uint64_t WorkerSession::progress_before(const detail::OpCall& call) const n
 
 bool WorkerSession::was_handed_in(const detail::OpCall& call) const noexcept {
   const std::optional<wire::Ticket> begun = channel_->begun(call.lane);
-  return !begun || wire::reached(*begun, call.ticket);  // who knows, if the word was overwritten
+  return !begun || wire::reached(*begun, call.ticket);  // when the word was overwritten, it may have been
 }
 
 }  // namespace troupe::inline v0

@@ -1,9 +1,8 @@
-// The app's side of one worker's ring: which ops are in it, in ring order, and which of them its timelines cover. It
-// lasts as long as its worker, and is used again for a later one, never freed: a thread that is just about to submit
-// may still look at it.
+// The app's side of one worker's ring: which ops are in it, in ring order, and which of them its timelines cover. It is
+// used again for a later worker, and never freed, because a thread that is about to submit may still look at it.
 //
-// Everything here is done by whoever holds the engine's watch, but for `head` and `enter`, which submitting threads
-// use.
+// Only whoever holds the engine's `watch_` calls these functions, except `head` and `enter`, which submitting threads
+// call.
 #pragma once
 
 #include <array>
@@ -20,8 +19,7 @@ namespace troupe::inline v0 {
 class WorkerSession {
  public:
   /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
-  /// good.
-  /// `ops_per_flag`: for so many ops at most does the worker raise a timeline at once.
+  /// ever. `ops_per_flag`: the worker raises a timeline at once for this many ops at most.
   void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1);
   void close() noexcept { channel_ = nullptr; }
   bool is_open() const noexcept { return channel_ != nullptr; }
@@ -32,33 +30,33 @@ class WorkerSession {
 
   /// The oldest position still in use; any thread. Sequentially consistent, see `Engine::count_waiting`.
   wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
-  /// A submitting thread, at a slot it was given: the op is in the ring from here on. Wakes the worker if it sleeps.
+  /// A submitting thread puts the op into its slot of the ring. Wakes the worker if it sleeps.
   void enter(detail::OpCall& call, const wire::RingSlot& slot) noexcept;
 
-  /// Where the next op goes; known when no op is being entered.
+  /// Where the next op goes; valid while no op is being entered.
   wire::Position tail() const noexcept { return scanned_; }
-  /// Takes note of ops that were entered since; false while one before `tail` is still being written.
+  /// Takes note of ops that were entered since the last call; false while one before `tail` is still being written.
   bool scan_to(wire::Position tail) noexcept;
   void scan() noexcept { scan_to(~wire::Position{0}); }
-  /// The ops that are done, in ring order, with all that they depend on: none of those comes in a later call. They are
-  /// out of the session then, but `leave` frees their slot. None any more when the worker's words cannot be true.
+  /// The ops that are done, in ring order, together with all that they depend on. They are out of the session then, but
+  /// `leave` frees their slot. None after a contradiction.
   const std::vector<detail::OpCall*>& take_done() noexcept;
-  /// What the worker says of its lanes cannot be true: why. From then on nothing that it says of what is done is
-  /// believed until the worker is dead. What has begun is known from words of their own.
+  /// Why what the worker says about its lanes cannot be true. From then on, until the worker is dead, nothing that it
+  /// says is done is believed. What has begun stands in words of its own.
   const std::optional<Error>& contradiction() const noexcept { return contradiction_; }
   /// The same, once.
   const Error* contradiction_to_tell() noexcept {
     return contradiction_ && !std::exchange(contradiction_is_told_, true) ? &*contradiction_ : nullptr;
   }
-  /// When the worker is dead, in the place of `take_done`: after a contradiction, too, each lane is believed that
-  /// proves what it says in the end.
+  /// Replaces `take_done` when the worker is dead: even after a contradiction, a lane whose last word is proven is
+  /// believed.
   void take_last_done() noexcept;
   /// Whether it is known which ops of a lane were done.
   bool knows_what_was_done(std::uint32_t lane) const noexcept { return (unknown_lanes_ & (1U << lane)) == 0; }
-  /// The worker is no good any more: gives the ops that are left, in ring order. They are out of the ring; those that
-  /// it still does are found by `take_done`. Good until the next call.
+  /// The worker has failed: gives the ops that are left, in ring order, and takes them out of the ring. `take_done`
+  /// finds those that it still does. Valid until the next call.
   const std::vector<detail::OpCall*>& retire() noexcept;
-  /// After that: its ops may end, and nothing is looked for any more.
+  /// After `retire`: its ops may end, and nothing is looked for any more.
   void forget_ops() noexcept {
     lanes_.fill({});
     occupied_ = 0;
@@ -68,12 +66,12 @@ class WorkerSession {
   /// The op is out of the ring: its content is settled, and its slot is no longer needed.
   void leave(detail::OpCall& call) noexcept;
 
-  /// Asks the worker not to begin it. True when it certainly has not and will not.
+  /// Asks the worker not to begin it. True when it certainly has not begun and will not.
   bool cancel(const detail::OpCall& call) noexcept;
-  /// Whether its timeline covers it, as far as was looked.
+  /// Whether its timeline covered it at the last look.
   bool covers(const detail::OpCall& call) const noexcept { return wire::reached(lanes_[call.lane].done, call.ticket); }
-  /// Whether it may have begun: it was handed to its lane, and those before it there are done, as far as is known.
-  /// Ops of other lanes that it has to wait for are looked at by whoever knows them: see `comes_after`.
+  /// Whether it may have begun: it was handed to its lane, and the ops before it there are done or may be. Does not
+  /// look at ops of other lanes that it waits for: see `comes_after`.
   bool may_have_begun(const detail::OpCall& call) const noexcept;
   /// Whether all that came before it in its lane have ended.
   bool is_first_in_lane(const detail::OpCall& call) const noexcept { return lanes_[call.lane].first == &call; }
@@ -85,7 +83,7 @@ class WorkerSession {
   void knock() noexcept {
     if (!empty()) doorbell_->wake();
   }
-  /// A number that changes when an op that this one has to wait for is done.
+  /// A number that changes when an op that this one waits for is done.
   std::uint64_t progress_before(const detail::OpCall& call) const noexcept;
   /// Calls `f(call)` for every op known to be in the ring.
   template <class F>
@@ -104,8 +102,8 @@ class WorkerSession {
     detail::OpCall* last = nullptr;
     wire::Ticket issued = 0;
     wire::Ticket done = 0;       // proven
-    std::uint16_t failures = 0;  // the sum of their proofs, up to there
-    std::uint64_t word = 0;      // the timeline as it was then
+    std::uint16_t failures = 0;  // the sum of their proofs, up to `done`
+    std::uint64_t word = 0;      // the timeline's word at `done`
   };
 
   bool take_covered() noexcept;
@@ -115,19 +113,19 @@ class WorkerSession {
   void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
-  // What submitting threads read lies apart from what is written with every op that ends.
+  // What submitting threads read, apart from what every op that ends writes.
   alignas(128) wire::Channel* channel_ = nullptr;
   wire::Bell* doorbell_ = nullptr;
   std::int64_t generation_ = -1;
   wire::Ticket ops_per_flag_ = 1;
-  std::vector<detail::OpCall*> calls_;  // along the ring; null where none is under way
+  std::vector<detail::OpCall*> calls_;  // by the index in the ring; null where none is under way
 
   alignas(128) std::atomic<wire::Position> head_{0};
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;                         // a bit for every lane with ops
-  std::vector<detail::OpCall*> done_, rest_;           // have room for all from the start
-  std::array<LaneOps, wire::kMaxLanes> lanes_before_;  // of those that this look has changed
+  std::vector<detail::OpCall*> done_, rest_;           // have room for all ops from the start
+  std::array<LaneOps, wire::kMaxLanes> lanes_before_;  // before this look, of those that it has changed
   std::uint32_t changed_ = 0;                          // a bit for each
   std::optional<Error> contradiction_;
   bool contradiction_is_told_ = false;

@@ -13,7 +13,7 @@ class Session : public ::testing::Test {
  protected:
   Session() { session.open(channel, doorbell); }
 
-  /// An op whose record takes so many units, entered where the last one ended.
+  /// An op whose record takes that many units, entered where the last one ended.
   detail::OpCall& enter(std::uint64_t units, std::uint32_t lane = 0) {
     detail::OpCall& call = calls.emplace_back();
     const std::vector<std::byte> bytes(units * wire::kUnitBytes - sizeof(wire::RecordHeader));
@@ -58,7 +58,7 @@ TEST_F(Session, gives_ops_back_in_ring_order_once_their_timelines_cover_them) {
   EXPECT_TRUE(session.empty());
 }
 
-// The app comes by a skip at its own time; the worker, who has to find the way to the record behind it, perhaps later.
+// App and worker pass a skip at different times; the worker, which must find the record after it, perhaps later.
 TEST_F(Session, keeps_a_skip_until_the_record_behind_it_is_done) {
   for (int i = 0; i < 2; ++i) {
     enter(120);

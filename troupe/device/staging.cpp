@@ -1,4 +1,4 @@
-// Between ordinary memory and a device: through shared memory, in pieces, so that one piece travels while several
+// Copies between ordinary memory and a device, through shared memory, in pieces: one piece travels while several
 // threads copy the next ones.
 #include <cstring>
 #include <mutex>
@@ -11,11 +11,11 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// What is smaller goes in one piece, copied by the calling thread.
+/// An array that is smaller goes in one piece, copied by the calling thread.
 constexpr std::int64_t kWritePieceBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kReadPieceBytes = std::int64_t{16} << 20;
 
-/// The elements of an array, in pieces of about so many bytes.
+/// The elements of an array, in pieces of about `piece_bytes`.
 struct Pieces {
   Pieces(const AnyArray& array, std::int64_t piece_bytes)
       : element_bytes(size_bytes(array.dtype())),
@@ -34,7 +34,8 @@ struct Pieces {
   std::int64_t per_piece;
 };
 
-/// Pieces that were copied in any order go on in their own: what an array was tainted by is cured from its beginning.
+/// Passes pieces on in their order, in whatever order they were copied: so a tainted array becomes whole from its
+/// beginning.
 class InOrder {
  public:
   InOrder(std::size_t count, std::function<Result<void>(std::size_t, const AnyArray&)> pass_on)
@@ -96,7 +97,7 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
     const AnyArray part = TROUPE_TRY(flat->slice(0, pieces.begin(i), pieces.end(i)));
     Call<void> piece = copy(staged, part);
     if (piece.refuses_to_start()) return piece.take();
-    return piece.submit_above_limit();  // whoever submits or awaits what follows is held back
+    return piece.submit_above_limit();  // what is submitted or awaited after it is held back
   });
   state()->copy_team()->run(pieces.count(), [&](std::size_t i) {
     if (!in_order.status()) return;

@@ -1,4 +1,4 @@
-// Processes that a plugin has made, and that are to end with their worker: they hold the memory of the vault.
+// Processes that a plugin has started must end with their worker, because they hold memory of the vault.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>

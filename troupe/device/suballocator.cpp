@@ -13,7 +13,7 @@ static_assert(op::kMaxChunkBytes / kVaultAlignment <= std::uint64_t{1} << 35, "t
 Suballocator::Suballocator(std::uint64_t size_bytes) : size_(size_bytes / kVaultAlignment) {
   TROUPE_ASSERT(size_bytes > 0 && size_bytes % kVaultAlignment == 0 && size_bytes <= op::kMaxChunkBytes,
                 "a chunk is a whole number of granules and has an address for each byte");
-  nodes_.reserve(2);  // the first piece is found without memory
+  nodes_.reserve(2);  // so that the first piece needs no more memory
   heads_.assign((class_of(size_).level + std::size_t{1}) * kSteps, kNone);
   const std::uint32_t all = new_node();
   nodes_[all].size = size_;
@@ -41,8 +41,8 @@ std::uint32_t Suballocator::find(std::uint64_t size) const noexcept {
     const auto level = static_cast<std::uint32_t>(std::countr_zero(higher_levels));
     return head({level, static_cast<std::uint32_t>(std::countr_zero(steps_[level]))});
   }
-  // Pieces of the size's own class may be a little too small. One that is just right is often among the first: a chunk
-  // made for one large array has exactly one.
+  // Pieces of the size's own class may be a little too small. One that fits is often among the first: a chunk made for
+  // one large array has exactly one.
   const SizeClass own = class_of(size);
   if ((steps_[own.level] >> own.step & 1) == 0) return kNone;
   std::uint32_t node = head(own);
@@ -99,7 +99,7 @@ void Suballocator::free(const Piece& piece) {
   link(freed);
 }
 
-/// Makes a node one with the node after it. Both are free and in no list.
+/// Merges a node with the node after it. Both are free and in no list.
 void Suballocator::absorb_next(std::uint32_t node) noexcept {
   const std::uint32_t gone = nodes_[node].after;
   nodes_[node].size += nodes_[gone].size;

@@ -1,5 +1,5 @@
-// Hands out pieces of one chunk of memory: two-level segregated fit (Masmano et al., 2004). Allocating and freeing
-// take constant time, and freed neighbours become one piece at once. It deals in offsets and keeps its books in memory
+// Hands out pieces of one chunk of memory: two-level segregated fit (Masmano et al., 2004). Allocating and freeing take
+// constant time, and freed neighbours become one piece at once. It works with offsets and keeps its records in memory
 // of its own, because the chunk may be VRAM that the app cannot touch.
 //
 //   Suballocator pieces(64 << 20);
@@ -14,7 +14,7 @@
 
 namespace troupe::inline v0 {
 
-/// Pieces start and end at multiples of this: what wide loads, copy engines and tensor cores like best.
+/// Pieces start and end at multiples of this: best for wide loads, copy engines and tensor cores.
 inline constexpr std::uint64_t kVaultAlignment = 512;
 
 /// The next multiple of `step`, a power of two. Needs a result that fits in 64 bits.
@@ -29,7 +29,7 @@ class Suballocator {
   struct Piece {
     std::uint64_t offset_bytes = 0;
     std::uint64_t size_bytes = 0;  // a multiple of kVaultAlignment
-    std::uint32_t node = 0;        // where the books have it
+    std::uint32_t node = 0;        // its index in the records
     std::uint32_t serial = 0;      // tells it from later pieces in the same place
   };
 
@@ -37,14 +37,14 @@ class Suballocator {
   explicit Suballocator(std::uint64_t size_bytes);
 
   /// A piece of `size_bytes`, rounded up to kVaultAlignment, or nothing when no free piece was found. Needs a size
-  /// above 0. It looks for a piece that surely fits by its size class, and then at `kNearFits` that might: when memory
-  /// is very fragmented it may miss one that would just fit.
+  /// above 0. It takes a piece whose size class surely fits; if there is none, it looks at `kNearFits` pieces that
+  /// might fit, so when memory is very fragmented it may miss one.
   std::optional<Piece> allocate(std::uint64_t size_bytes);
 
-  /// Needs a piece that this suballocator gave and that was not freed since.
+  /// Needs a piece that this suballocator gave and that is not freed.
   void free(const Piece& piece);
 
-  /// False when `allocate(size_bytes)` would surely find nothing; a few instructions.
+  /// False when `allocate(size_bytes)` would surely find nothing. Takes a few instructions.
   bool may_fit(std::uint64_t size_bytes) const noexcept;
 
   bool empty() const noexcept { return used_ == 0; }
@@ -73,7 +73,7 @@ class Suballocator {
     std::uint64_t size = 0;
     std::uint32_t before = kNone;  // neighbours in memory
     std::uint32_t after = kNone;
-    std::uint32_t previous = kNone;  // neighbours in the free list; `next` also links the nodes out of use
+    std::uint32_t previous = kNone;  // neighbours in the free list; `next` also links unused nodes
     std::uint32_t next = kNone;
     std::uint32_t serial = 0;
     bool used = false;

@@ -46,7 +46,7 @@ Vault::~Vault() {
     trim();
   } catch (const std::bad_alloc&) {  // the chunks go with their table
   }
-  forget_quick();  // when it was closed before, and so not trimmed
+  forget_quick();  // for a closed vault, which was not trimmed
   while (idle_) delete std::exchange(idle_, idle_->next_idle_);
 }
 
@@ -63,7 +63,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::find_or_make(std::uint64_t size_bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return stopped();
-    if (!idle_) keep_idle(*new VaultBlock);  // before there is a place for it: then there may be no memory
+    if (!idle_) keep_idle(*new VaultBlock);  // before it takes a place: later there may be no memory
     if (size_bytes == 0) return new_block(nullptr, 0);
     if (IntrusivePtr<VaultBlock> quick = quick_block(size_bytes)) return quick;
     if (size_bytes <= usual_bytes_) place = find_place(round_up(size_bytes, kVaultAlignment), Search::usual_chunks);
@@ -177,7 +177,7 @@ Vault::ChunkPiece Vault::add_chunk(ChunkSource::Chunk chunk, std::uint64_t chunk
   return *place;
 }
 
-/// The usual case is the chunk that had room last time; then one look at each of the others.
+/// Looks first at the chunk that had room last, then once at each of the others.
 std::optional<Vault::ChunkPiece> Vault::find_place(std::uint64_t bytes, Search search) {
   const auto slots = static_cast<std::uint32_t>(chunks_.size());
   std::uint32_t slot = last_slot_;
@@ -229,8 +229,8 @@ Result<void> Vault::commit(const ChunkPiece& place) {
   return {};
 }
 
-/// Gives empty chunks back until no more than `keep_bytes` are in them, and all that were for one block: their memory
-/// may be sealed, and is not used again. True when it gave one back.
+/// Gives empty chunks back until those left have no more than `keep_bytes`, and all that were made for one block: their
+/// memory may be sealed, and is not used again. True when it gave one back.
 bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
   {
@@ -242,7 +242,7 @@ bool Vault::give_back_empty_chunks(std::uint64_t keep_bytes) {
   return !removed.empty();
 }
 
-/// Those made for one block or for large ones first: what is kept should serve many.
+/// Removes those made for one block or for large ones first: the chunks that are kept should serve many.
 std::vector<std::uint32_t> Vault::remove_empty_chunks(std::uint64_t keep_bytes) {
   std::vector<std::uint32_t> removed;
   if (empty_bytes_ > keep_bytes || own_empty_ > 0) removed.reserve(chunks_.size());
@@ -285,7 +285,7 @@ IntrusivePtr<VaultBlock> Vault::quick_block(std::uint64_t size_bytes) noexcept {
 
 bool Vault::keep_quick(VaultBlock& block) noexcept {
   const std::uint64_t bytes = block.piece_.size_bytes;
-  const bool is_last = stats_.blocks == 0 && stats_.chunks > 1;  // then chunks should be empty
+  const bool is_last = stats_.blocks == 0 && stats_.chunks > 1;  // then chunks should become empty
   if (bytes == 0 || bytes > kQuickSizes * kVaultAlignment || block.slot_ != last_slot_ || is_last) return false;
   if (quick_bytes_ + bytes > kMaxQuickBytes || !chunks_[last_slot_]->usual) return false;
   block.next_idle_ = std::exchange(quick_[bytes / kVaultAlignment - 1], &block);
@@ -293,7 +293,7 @@ bool Vault::keep_quick(VaultBlock& block) noexcept {
   return true;
 }
 
-/// Their pieces are free again.
+/// Frees the pieces of all quick blocks.
 void Vault::forget_quick() noexcept {
   if (quick_bytes_ == 0) return;
   for (VaultBlock*& first : quick_)
@@ -330,7 +330,7 @@ IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t
 }
 
 IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept {
-  block.owners_.store(1, std::memory_order_relaxed);  // whoever gets it from here gets it by a proper hand-over
+  block.owners_.store(1, std::memory_order_relaxed);  // whoever shares it orders that itself
   block.whole_.store(true, std::memory_order_relaxed);
   block.unknown_ = block.skipped_ = {};
   block.seals_.store(0, std::memory_order_relaxed);
@@ -343,7 +343,7 @@ IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_b
   return IntrusivePtr<VaultBlock>::adopt(&block);
 }
 
-/// From the last owner, who may be any thread: waits for nobody who waits for the source.
+/// From the last owner, on any thread: must not wait for anybody who waits for the source.
 void Vault::take_back(VaultBlock& block) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -360,7 +360,7 @@ void Vault::take_back(VaultBlock& block) noexcept {
   try {
     if (const std::unique_lock growth(growth_, std::try_to_lock); growth && !closed_)
       give_back_empty_chunks(keep_empty_bytes_);
-  } catch (const std::bad_alloc&) {  // the next one gives them back
+  } catch (const std::bad_alloc&) {  // the next call gives them back
   }
 }
 

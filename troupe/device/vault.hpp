@@ -1,6 +1,6 @@
-// The memory of a device that outlives its workers: large chunks from a `ChunkSource`, cut into blocks by a
-// suballocator each. Allocating and freeing a block needs no system call once the chunks are there, and memory freed
-// can be given out again at once, because the order of ops on one range is kept by the worker.
+// The memory of a device that outlives its workers: large chunks from a `ChunkSource`, each cut into blocks by a
+// suballocator. Once the chunks are there, allocating and freeing a block needs no system call. Freed memory can be
+// given out again at once, because the worker keeps the order of ops on one range.
 //
 //   auto vault = TROUPE_TRY(Vault::create({.limit_bytes = 1 << 30}, device, source));
 //   IntrusivePtr<VaultBlock> block = TROUPE_TRY(vault->allocate(4096));
@@ -24,40 +24,40 @@
 
 namespace troupe::inline v0 {
 
-/// Where chunks of memory come from: made once, told to every worker, dropped when empty. A vault makes one call at a
-/// time, from any thread. While it waits for `make` or `commit`, blocks can still be freed, and allocated where there
-/// is room.
+/// Where chunks of memory come from: made once, announced to every worker, dropped when empty. A vault makes one call
+/// at a time, from any thread. While it waits for `make` or `commit`, blocks can still be freed, and allocated where
+/// there is room.
 class ChunkSource {
  public:
   struct Chunk {
-    std::uint32_t id = 0;       // below op::kMaxChunks, and of no other chunk until it is dropped
+    std::uint32_t id = 0;       // below op::kMaxChunks; unique until the chunk is dropped
     std::byte* data = nullptr;  // where the app sees it, aligned to kVaultAlignment; null when it does not
   };
 
   virtual ~ChunkSource() = default;
-  /// The size is a multiple of kChunkStepBytes when the vault's limit is one; else the last chunk under the limit may
-  /// be a multiple of kVaultAlignment only. `out_of_memory` makes the vault give back what it can and try again.
+  /// The size is a multiple of kChunkStepBytes if the vault's limit is one; otherwise the last chunk under the limit
+  /// may be a multiple of kVaultAlignment only. `out_of_memory` makes the vault give back what it can and try again.
   virtual Result<Chunk> make(std::uint64_t size_bytes) = 0;
   /// Makes sure that the first `bytes` bytes of the chunk are backed by memory, so that touching them cannot fail.
   virtual Result<void> commit(std::uint32_t id, std::uint64_t bytes) = 0;
-  /// Called by whoever drops the last owner of a block, so it must not wait for another thread that might do that.
+  /// Called by whoever releases the last owner of a block, so it must not wait for another thread that might do that.
   virtual void drop(std::uint32_t id) noexcept = 0;
 };
 
 inline constexpr std::uint64_t kDefaultChunkBytes = std::uint64_t{64} << 20;
-/// Chunks are committed in steps of this, and most are a multiple of it; it is also CUDA's.
+/// Chunks are committed in steps of this, and most are a multiple of it. CUDA has the same step.
 inline constexpr std::uint64_t kChunkStepBytes = std::uint64_t{2} << 20;
-/// A vault whose limit is small makes smaller chunks, so that the limit is at least this many.
+/// A vault with a small limit makes smaller chunks, so that at least this many fit.
 inline constexpr std::uint64_t kLeastChunks = 8;
-/// A vault keeps so many blocks without owners for the next allocations.
+/// How many blocks without owners a vault keeps for the next allocations.
 inline constexpr std::uint64_t kMaxIdleBlocks = 65536;
-/// Small blocks that are freed keep their piece, by its size in steps of kVaultAlignment, for the next one of that
-/// size; but no more than so many bytes together, and in no other chunk than the one that had room last.
+/// Small blocks, of up to this many steps of kVaultAlignment, keep their piece when they are freed, for the next block
+/// of that size; but only in the chunk that had room last, and no more than kMaxQuickBytes together.
 inline constexpr std::uint64_t kQuickSizes = 16;
 inline constexpr std::uint64_t kMaxQuickBytes = std::uint64_t{1} << 20;
 
 struct VaultOptions {
-  /// Chunks never have more bytes than this together.
+  /// All chunks together never have more bytes than this.
   std::uint64_t limit_bytes = 0;
   /// Rounded up to kChunkStepBytes. Chunks are smaller when the limit is small, and larger when the limit would need
   /// more than half of op::kMaxChunks. A block that is larger gets a chunk for itself.
@@ -65,13 +65,13 @@ struct VaultOptions {
   /// Empty chunks are kept as long as they have no more bytes than this together, or than one usual chunk. More helps
   /// programs that free and allocate large blocks all the time.
   std::uint64_t keep_empty_bytes = 0;
-  /// Whose memory it is when it dies with a worker: of that generation. 0: it outlives all of them.
+  /// For memory that dies with its worker: that worker's generation. 0: the memory outlives all workers.
   std::int64_t generation = 0;
 };
 
 namespace detail {
 
-/// Any thread may call any function. Lives as long as its blocks: each is an owner of its vault.
+/// Any thread may call any function. A vault lives as long as its blocks, because each block owns its vault.
 class Vault : public RefCounted {
  public:
   /// `invalid_argument` when the limit is below kVaultAlignment or there is no source. The vault shares the source,
@@ -79,11 +79,11 @@ class Vault : public RefCounted {
   static Result<IntrusivePtr<Vault>> create(VaultOptions options, int device, std::shared_ptr<ChunkSource> source);
 
   /// A block of `size_bytes`; its content is whatever was there. A block of size 0 has an empty range and takes
-  /// nothing. `out_of_memory` with the figures when there is no room, also after empty chunks were given back;
-  /// `stopped` after `close`; else what the source answered.
+  /// nothing. `out_of_memory` with the figures when there is no room, even after empty chunks were given back;
+  /// `stopped` after `close`; otherwise the source's error.
   Result<IntrusivePtr<VaultBlock>> allocate(std::uint64_t size_bytes);
-  /// The same in a chunk that no other block is in, now or later: it is given back to the source with the block. It has
-  /// whole steps of kChunkStepBytes, where the limit leaves room for that.
+  /// The same in a chunk of its own, which goes back to the source with the block. The chunk's size is a multiple of
+  /// kChunkStepBytes, where the limit leaves room for that.
   Result<IntrusivePtr<VaultBlock>> allocate_own_chunk(std::uint64_t size_bytes);
 
   VaultStats stats() const;
@@ -95,8 +95,8 @@ class Vault : public RefCounted {
   /// Gives all empty chunks back to the source.
   void trim();
 
-  /// From now on `allocate` answers `stopped`, and the source hears nothing more. Blocks stay as they are. Waits for a
-  /// call to the source that is under way.
+  /// From now on `allocate` answers `stopped`, and the source is not called any more. Blocks stay as they are. Waits
+  /// for a call to the source that is under way.
   void close() noexcept;
 
  private:
@@ -106,8 +106,8 @@ class Vault : public RefCounted {
     ChunkSource::Chunk chunk;
     Suballocator pieces;
     std::uint64_t committed_bytes = 0;
-    bool usual = true;    // else it was made for one large block, and others use it only when nothing else is left
-    bool is_own = false;  // it was made for one block, and no other uses it
+    bool usual = true;    // false: made for one large block; others use it only when nothing else is left
+    bool is_own = false;  // made for one block, and no other uses it
   };
   struct ChunkPiece {
     ChunkState* chunk;
@@ -158,7 +158,8 @@ class Vault : public RefCounted {
   const std::int64_t generation_;
   const std::shared_ptr<ChunkSource> source_;
 
-  // Serializes calls to the source, which may take long. Taken before `mutex_`, and never waited for by those who free.
+  // Serializes calls to the source, which may take long. Taken before `mutex_`. Whoever frees a block never waits for
+  // it.
   std::mutex growth_;
   mutable std::mutex mutex_;                         // of what follows
   bool closed_ = false;                              // changes under both, so either is enough to read it
@@ -167,7 +168,7 @@ class Vault : public RefCounted {
   std::uint64_t empty_bytes_ = 0;                    // in chunks without blocks
   std::uint64_t own_empty_ = 0;                      // chunks among them that were for one block
   VaultStats stats_;
-  VaultBlock* idle_ = nullptr;  // those without a piece
+  VaultBlock* idle_ = nullptr;  // blocks without a piece
   std::uint64_t idle_blocks_ = 0;
   std::array<VaultBlock*, kQuickSizes> quick_{};
   std::uint64_t quick_bytes_ = 0;

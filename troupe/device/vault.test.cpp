@@ -421,7 +421,7 @@ TEST_F(VaultTest, takes_blocks_back_on_other_threads) {
   EXPECT_EQ(vault->stats().used_bytes, 0U);
 }
 
-/// Frees a block while it makes a chunk: what a thread does that the source waits for.
+/// Frees a block while it makes a chunk, as a thread that the source waits for may do.
 class FreeingChunks : public TestChunks {
  public:
   Result<Chunk> make(std::uint64_t size_bytes) override {

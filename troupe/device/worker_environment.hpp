@@ -1,5 +1,5 @@
-// The environment of a worker: the variables that computing needs, and those that the user names. The app's others stay
-// with the app: keys and passwords are often handed to programs that way.
+// The environment of a worker: the variables that computing needs, and those that the user names. All others stay with
+// the app: keys and passwords are often passed to programs in variables.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ namespace troupe::inline v0 {
 /// True for the variables that every worker gets; docs/security.md lists them.
 bool is_usual_variable(std::string_view name) noexcept;
 
-/// The environment of a worker, as NAME=value: the usual variables of this process, and `added`: NAME takes this
-/// process's, where it has it, and NAME=value sets it. `invalid_argument` for one without a name.
+/// The environment of a worker, as NAME=value: the usual variables of this process, and `added`: NAME passes on this
+/// process's variable, if it has one, and NAME=value sets it. `invalid_argument` for an entry without a name.
 Result<std::vector<std::string>> worker_environment(std::span<const std::string_view> added);
 
 }  // namespace troupe::inline v0

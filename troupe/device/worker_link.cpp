@@ -17,14 +17,14 @@ namespace {
 constexpr int kSocketInWorker = 3;
 /// A longer line becomes several.
 constexpr std::size_t kMaxPrintedLine = 4096;
-/// What is read of a worker's print at a time, before others have their turn.
+/// How much of a worker's print is read at a time, before others have their turn.
 constexpr std::size_t kPrintedStepBytes = 16 * 1024;
-/// A pipe holds 64 KiB. More comes after a worker's end only from processes that it has left behind.
+/// A pipe holds 64 KiB. After a worker's end, only processes that it has left behind print more.
 constexpr int kLastPrintedSteps = 64;
 /// How long a worker thread gets to end before it is left behind.
 constexpr Duration kThreadPatience = std::chrono::seconds(2);
 
-/// A pipe that nobody writes to: whoever reads it is at its end. It needs no file.
+/// A pipe that nobody writes to: a reader is at its end at once. It needs no file.
 Result<wire::Descriptor> input_that_has_ended() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return fail(wire::errno_error("no pipe for a worker's input", errno));
@@ -110,7 +110,7 @@ Result<void> WorkerLink::start_thread(wire::Descriptor their_end) {
       troupe_serve_in_thread(end, log);
       state->ended.store(1, std::memory_order_release);
       futex_wake_all(state->ended);
-    }).detach();  // whether it ends is known by `ended`; if it hangs, it is left behind
+    }).detach();  // `ended` tells whether it has ended; if it hangs, it is left behind
   } catch (const std::system_error& error) {
     return fail(ErrorKind::out_of_memory, std::string("no thread for a worker: ") + error.what());
   }

@@ -1,5 +1,5 @@
-// The app's end of one worker: its process (or thread), the line to it, the memory they share, and what it prints. All
-// of it belongs to the control loop's thread.
+// The app's end of one worker: its process (or thread), the socket to it, the memory they share, and what it prints.
+// Only the control loop's thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@ struct WorkerSetup {
   Isolation isolation = Isolation::process;
   std::string executable;  // for Isolation::process
   std::string backend;
-  std::string device;  // which one of the backend's
+  std::string device;  // which device of the backend
   std::uint64_t ring_units = 0;
   std::uint64_t memory_limit_bytes = 0;
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::array<std::int8_t, wire::kMaxLanes> priorities = {};
   Sandbox sandbox = Sandbox::none;
-  std::vector<std::string> environment;  // all of it, unless there is no sandbox
+  std::vector<std::string> environment;  // the whole environment; unused without a sandbox
   std::vector<std::string> readable_paths;
   std::vector<std::string> writable_paths;
-  LogSink log;                  // for Isolation::thread: the worker logs itself
-  LogQueue* printed = nullptr;  // takes what a process prints
+  LogSink log;                  // for Isolation::thread: the worker logs by itself
+  LogQueue* printed = nullptr;  // takes what a worker process prints
 };
 
 class WorkerLink {
  public:
-  /// Starts a worker and greets it; it answers later. `number` is its doorbell. Errors as `wire::Child::spawn`.
+  /// Starts a worker and greets it; it answers later. `number` is its doorbell. Fails as `wire::Child::spawn` does.
   static Result<std::unique_ptr<WorkerLink>> start(std::uint32_t number, const WorkerSetup& setup,
                                                    const wire::SharedBells& bells);
   /// Kills and reaps a process. A thread that does not end soon is left behind, with the memory it uses.
@@ -50,14 +50,14 @@ class WorkerLink {
   wire::Channel& channel() noexcept { return channel_; }
   wire::Socket& socket() noexcept { return *socket_; }
 
-  /// Readable when the worker has ended: the pidfd, or for a thread the socket.
+  /// The pidfd, readable when the worker has ended; -1 for a thread, whose end shows at its socket.
   int end_descriptor() const noexcept;
   /// Readable when the worker has printed something; -1 for a thread.
   int print_descriptor() const noexcept { return printed_.get(); }
-  /// Hands some of what the worker has printed since to the log, line by line, and never waits for it. False when it
-  /// will print no more. Needs no memory.
+  /// Passes some of what the worker has printed to the log, line by line, without waiting for more. False when it will
+  /// print no more. Needs no memory.
   bool read_printed() noexcept;
-  /// The same with all that is there, once it has ended.
+  /// The same for all that is left, once the worker has ended.
   void read_last_printed() noexcept;
 
   /// False for a thread: it cannot be killed.
@@ -79,14 +79,14 @@ class WorkerLink {
 
   const std::uint32_t number_;
   wire::Channel channel_;
-  std::optional<wire::Socket> socket_;  // gone when it was hung up
+  std::optional<wire::Socket> socket_;  // empty when it was hung up
   LogSink log_;
   std::optional<wire::Child> child_;
   wire::Descriptor printed_;
   LogQueue* const log_queue_;
   std::shared_ptr<LogQueue::Speaker> speaker_;  // shared with the queue
   std::string name_;                            // in the log
-  std::string partial_line_;                    // has room for the longest from the start
+  std::string partial_line_;                    // has room for the longest line from the start
   struct ThreadState;
   std::shared_ptr<ThreadState> thread_;  // shared with the thread, which may outlive us
 };

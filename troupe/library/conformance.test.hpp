@@ -43,12 +43,12 @@ namespace troupe::conformance {
 
 // ---- cases ----
 
-/// Where a test runs: the backend, and what the test's name says of it.
+/// Where a test runs: the backend, and its name in the test's name.
 struct Place {
   const char* backend;
   const char* name;
 };
-// A sanitizer and a GPU do not go together, and GPUs are tested with one compiler.
+// Sanitizers do not work with a GPU, and GPUs are tested with one compiler.
 #if TROUPE_SANITIZED || defined(__clang__)
 inline constexpr std::array kPlaces{Place{"host", "host"}};
 #else
@@ -58,7 +58,7 @@ inline constexpr std::array kPlaces{Place{"host", "host"},
 
 template <class... Ts>
 struct TypeList {};
-// Every type takes its time to compile. ThreadSanitizer looks at threads, so one will do.
+// Every type takes time to compile. ThreadSanitizer looks at threads, so one type is enough.
 #if TROUPE_TEST_ONE_TYPE
 template <class T, class...>
 using Types = TypeList<T>;
@@ -164,7 +164,7 @@ constexpr double epsilon() {
     return std::numeric_limits<T>::epsilon();
 }
 
-/// What nothing must read, and what nothing beside an array may change.
+/// Fills the memory around an array: nothing may read or change it.
 template <class T>
 T poison() {
   if constexpr (detail::kIsComplex<T>) {
@@ -212,13 +212,13 @@ inline const char* name(Layout layout) {
   constexpr std::array kNames{"dense", "offset", "transposed", "padded", "sliced", "reversed"};
   return kNames[static_cast<std::size_t>(layout)];
 }
-/// Another one for the second operand of a test, so that all pairs need not be tried.
+/// A different layout for the second operand of a test, so that not all pairs need be tried.
 inline Layout next(Layout layout, int by = 1) {
   return kLayouts[(static_cast<std::size_t>(layout) + static_cast<std::size_t>(by)) % kLayouts.size()];
 }
 
-/// An array on a device that lies as it is told, with poison all around it. Knows what it was filled with, and notices
-/// when something beside it has changed.
+/// An array on a device with the given layout and poison all around it. Knows what it was filled with, and notices when
+/// something beside it has changed.
 template <Element T>
 class Sample {
  public:

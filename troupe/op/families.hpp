@@ -23,6 +23,7 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
 
+/// A family of ops, by its number.
 enum class Family : std::uint8_t {
 #define TROUPE_FAMILY(name, lane) name,
   TROUPE_FAMILIES(TROUPE_FAMILY)

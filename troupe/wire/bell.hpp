@@ -1,6 +1,6 @@
 // How one side sleeps until the other has something for it, across processes. The sleeper says that it is about to
-// sleep, looks once more, and sleeps; the other side publishes, and rings only if somebody said so. When both are busy
-// nobody makes a system call.
+// sleep, looks once more, and sleeps; the other side publishes, and rings only if somebody said that it sleeps. When
+// both are busy nobody makes a system call.
 //
 // Both sides' accesses are sequentially consistent: either the sleeper's last look sees what was published, or the
 // publisher sees the sleeper. (What is looked at must be published and read the same way, as Ring and Timeline do.)
@@ -20,7 +20,7 @@ class Bell {
   void listen() noexcept { state_.store(kListening, std::memory_order_seq_cst); }
   /// The sleeper has seen something: nobody needs to ring.
   void ignore() noexcept { state_.store(kQuiet, std::memory_order_seq_cst); }
-  /// Sleeps until rung, until `until`, or for no reason at all.
+  /// Sleeps until somebody rings or `until` has come. May wake for no reason.
   void sleep(TimePoint until) noexcept {
     if (until == TimePoint::max())
       shared_futex_wait(state_, kListening);
@@ -29,11 +29,11 @@ class Bell {
   }
   bool listening() const noexcept { return state_.load(std::memory_order_seq_cst) == kListening; }
 
-  /// Another thread of the sleeper's side looks for a while, instead of the sleeper, who may sleep on. Nobody rings
+  /// Another thread of the sleeper's side looks for a while in its place, and the sleeper may sleep on. Nobody rings
   /// until `listen`.
   void look() noexcept { state_.store(kLookedFor, std::memory_order_seq_cst); }
-  /// The sleeper, while another thread looks; a ring after that one's `listen` wakes it. Returns at once when nobody
-  /// looks any more.
+  /// The sleeper sleeps while another thread looks; a ring after that thread's `listen` wakes it. Returns at once when
+  /// no thread looks any more.
   void sleep_while_looked_for(TimePoint until) noexcept { shared_futex_wait(state_, kLookedFor, until); }
 
   /// Wakes the sleeper whatever the word says: bad code may have written over it.

@@ -46,7 +46,7 @@ struct Table {
   Side left, right;
 };
 
-/// Sometimes one side is early, sometimes the other: a few rounds of nothing before it looks.
+/// Idles for a few rounds before a look, so that sometimes one side is early, sometimes the other.
 void dawdle(Ticket round) noexcept {
   for (Ticket i = 0; i < round * 2654435761U >> 24; ++i) relax_core();
 }

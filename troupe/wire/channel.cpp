@@ -20,11 +20,11 @@ constexpr std::uint64_t status_bytes(std::uint64_t ring_units) noexcept {
   return sizeof(Status) + ring_units * kUnitBytes;
 }
 constexpr std::size_t kTextOffset = offsetof(Reply, text);
-/// So that the shortest reply has room for a message, too.
+/// Short enough that even the shortest reply has room for a message.
 constexpr std::size_t kMaxLibraryBytes = 32;
 constexpr std::size_t kMaxOpNameBytes = 255;
 
-/// The size comes from a user or from the other process: it is an error there, and an assert only in `Ring`.
+/// The size comes from a user or from the other process, so a bad one is an error here; only `Ring` asserts it.
 Result<void> check_units(std::uint64_t ring_units) {
   if (std::has_single_bit(ring_units) && ring_units <= kMaxRingUnits) return {};
   return fail(ErrorKind::invalid_argument, "a ring has a power of two of units, at most " +
@@ -45,7 +45,7 @@ Result<MarkKey> make_key() {
   return MarkKey(secret);
 }
 
-/// Bytes that a reply really has: its head and its text.
+/// How many bytes of a reply are in use: its head and its text.
 std::size_t reply_bytes(const Reply& reply) noexcept {
   return kTextOffset + std::size_t{reply.library_bytes} + reply.op_bytes + reply.message_bytes;
 }
@@ -115,7 +115,7 @@ std::uint16_t Channel::write_reply(Position position, std::uint64_t units, const
   const ErrorOrigin& origin = error.origin();
   const std::string_view library = std::string_view(origin.library).substr(0, kMaxLibraryBytes);
   std::string_view message = error.message().substr(0, std::numeric_limits<std::uint16_t>::max());
-  std::string_view cut;  // what stands for the rest of the message
+  std::string_view cut;  // stands for the rest of the message
   std::string_view op = std::string_view(origin.op).substr(0, kMaxOpNameBytes);
   if (library.size() + op.size() + message.size() > room) op = {};
   if (library.size() + message.size() > room) {
@@ -139,14 +139,14 @@ std::unique_ptr<Channel::Failure> Channel::copy_failure(Position position, std::
   std::memcpy(copy.data(), &reply(position), copy.size());
   Reply head;
   std::memcpy(&head, copy.data(), sizeof head);
-  if (head.error_kind_plus_one == 0) head.error_kind_plus_one = 1;  // it was not a moment ago
+  if (head.error_kind_plus_one == 0) head.error_kind_plus_one = 1;  // it was not 0 a moment ago
   const std::span<const std::byte> said =
       std::span<const std::byte>(copy).first(std::min(copy.size(), reply_bytes(head)));
   const std::string_view text(reinterpret_cast<const char*>(said.data()) + kTextOffset, said.size() - kTextOffset);
   auto failure = std::make_unique<Failure>(
       Failure{.error = error_of(head, text), .had_begun = head.had_begun != 0, .proof = proof_of(position, said)});
   for (std::uint64_t i = 0; i < units; ++i)
-    reply(position + i).error_kind_plus_one = 0;  // when nothing can fail any more
+    reply(position + i).error_kind_plus_one = 0;  // last, when nothing can fail any more
   return failure;
 }
 

@@ -1,5 +1,6 @@
 // What the app shares with one worker, in three pieces of memory: the ring of records, which the worker may only read;
-// the status, which it writes (timelines, replies, last words); and the device's bells, one page for all its workers.
+// the status, which the worker writes (timelines, replies, last words); and the device's bells, one page for all its
+// workers.
 //
 // The app creates the pieces and passes their descriptors; the worker opens them. Nothing in the status is trusted.
 #pragma once
@@ -23,25 +24,25 @@ namespace troupe::inline v0::wire {
 
 inline constexpr std::uint32_t kMaxLanes = 16;
 inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
-/// Workers of one device at a time: the active one, a standby, and those that are dead and not reaped.
+/// How many workers a device may have at a time: the active one, a standby, and those that are dead but not reaped.
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
 inline constexpr std::uint32_t kProtocolVersion = 9;
 
-/// Three words with a writer each, on pairs of cache lines of their own (a core that reads one of a pair fetches both):
-/// whoever spins on one of them holds up nobody else.
+/// Three words, each with its own writer and its own pair of cache lines (a core that reads one line of a pair fetches
+/// both), so that whoever spins on one word slows down nobody else.
 struct alignas(128) LaneStatus {
   std::atomic<std::uint64_t> timeline{0};  // a `TimelineWord`
-  /// Handed to the lane: ops after this one have certainly not begun, and a lane does one after another. The ticket in
-  /// the high half, a mark in the low one.
+  /// The last op that was handed to the lane: ops after it have certainly not begun. The ticket is in the high half, a
+  /// mark in the low half.
   alignas(128) std::atomic<std::uint64_t> begun{0};
-  /// How far the app has seen the timeline: there is no need to ring for that again.
+  /// How far the app has seen the timeline: nobody needs to ring for that again.
   alignas(128) std::atomic<Ticket> seen{0};
 };
 static_assert(sizeof(LaneStatus) == 384);
 
-/// How one op ended when it did not end well, beside its record: as many bytes here as the record has there.
+/// How an op failed. Replies have the layout of the ring: a record's reply lies at the same index and is as long.
 struct Reply {
   std::uint16_t error_kind_plus_one;  // 0: it went well
   std::uint16_t had_begun;            // not 0: it may have written something
@@ -55,7 +56,7 @@ static_assert(sizeof(Reply) == kUnitBytes);
 
 struct Status {
   std::array<LaneStatus, kMaxLanes> lanes;
-  /// Changes all the time while the worker's process runs, whatever its lanes do.
+  /// Keeps changing while the worker's process runs, whatever its lanes do.
   alignas(128) std::atomic<std::uint32_t> heartbeat{0};
   alignas(128) std::array<std::byte, 4096> last_words{};
 };
@@ -65,8 +66,8 @@ class Channel {
   /// The app's side. `invalid_argument` unless `ring_units` is a power of two and at most `kMaxRingUnits`,
   /// `out_of_memory` when the machine has no memory or descriptors left.
   static Result<Channel> create(std::uint64_t ring_units);
-  /// The worker's side, from the descriptors and the key it was sent. `invalid_argument` for such a size, and for
-  /// memory that is smaller than that.
+  /// The worker's side, from the descriptors and the key it was sent. `invalid_argument` for a size that `create`
+  /// refuses, and for memory that is smaller than the size.
   static Result<Channel> open(Descriptor ring, Descriptor status, std::uint64_t ring_units, const MarkKey& key);
 
   Ring& ring() noexcept { return ring_; }
@@ -83,7 +84,7 @@ class Channel {
   void begin(std::uint32_t lane, Ticket ticket) noexcept {
     status().lanes[lane].begun.store(begun_word(lane, ticket), std::memory_order_seq_cst);
   }
-  /// The app: up to which op that was said. None when the word is none that the worker wrote.
+  /// The app: the ticket of the last `begin`. None when its mark is wrong.
   std::optional<Ticket> begun(std::uint32_t lane) const noexcept {
     const std::uint64_t word = status().lanes[lane].begun.load(std::memory_order_seq_cst);
     const auto ticket = static_cast<Ticket>(word >> 32);
@@ -94,10 +95,9 @@ class Channel {
   const Descriptor& ring_descriptor() const noexcept { return ring_memory_.descriptor(); }
   const Descriptor& status_descriptor() const noexcept { return status_memory_.descriptor(); }
 
-  /// The worker: how the op whose record is at `position` failed. Before its timeline is raised. Kind, message, library
-  /// and native code arrive as they are; of a text without room the op goes first, then the message's end.
-  /// `had_begun`: the op may have written something by then. Gives the proof of it, never 0, which the op's timeline
-  /// counts.
+  /// The worker: says how the op whose record is at `position` failed, before it raises the op's timeline. When the
+  /// text has no room, the op's name is left out first, and then the end of the message. `had_begun`: the op may have
+  /// written something. Gives a proof of the reply, never 0, to add to the op's timeline.
   std::uint16_t write_reply(Position position, std::uint64_t units, const Error& error,
                             bool had_begun = false) noexcept;
   /// How an op failed, as the worker says.
@@ -106,14 +106,14 @@ class Channel {
     bool had_begun = true;
     std::uint16_t proof = 0;
   };
-  /// The app: whether and how the op failed, by a copy that nobody changes any more. What is there is cleared, for the
-  /// next op whose record is there. Trusts nothing; whether it is what the worker wrote, the proof shows.
+  /// The app: how the op failed, or null. Takes a copy, which nobody can change any more, and clears the reply for the
+  /// next op at this place. Trusts nothing: only the proof shows whether the worker wrote this.
   std::unique_ptr<Failure> take_failure(Position position, std::uint64_t units) {
     if (reply(position).error_kind_plus_one == 0) [[likely]]
       return nullptr;
     return copy_failure(position, units);
   }
-  /// Calls for what `take_failure` will look at.
+  /// Prefetches what `take_failure` will look at.
   void prefetch_reply(Position position) const noexcept { __builtin_prefetch(&reply(position)); }
 
  private:
@@ -128,7 +128,7 @@ class Channel {
   std::unique_ptr<Failure> copy_failure(Position position, std::uint64_t units);
   std::uint16_t proof_of(Position position, std::span<const std::byte> reply) const noexcept;
 
-  // Where a mark belongs: first the lanes' timelines, by their numbers.
+  // The places of the marks. Those of the timelines come first: a lane's place is its number.
   static constexpr std::uint64_t kBegunPlace = kMaxLanes;
   static constexpr std::uint64_t kReplyPlace = 2 * kMaxLanes;
 
@@ -140,7 +140,7 @@ class Channel {
 };
 
 /// Where a device's app and its workers sleep. One page for the device's whole life, so that a thread which has just
-/// handed in an op can ring even when that worker's channel is gone already.
+/// submitted an op can ring even when that worker's channel is already gone.
 struct BellPage {
   /// The app sleeps here until one of its workers has finished something.
   alignas(128) Bell app;
@@ -158,7 +158,7 @@ class SharedBells {
   static Result<SharedBells> open(Descriptor descriptor);
 
   Bell& app() noexcept { return page().app; }
-  /// `number` is below kMaxDoorbells.
+  /// Needs number < kMaxDoorbells.
   Bell& doorbell(std::uint32_t number) noexcept { return page().doorbells[number].bell; }
   LifeLine& life_line(std::uint32_t number) noexcept { return page().doorbells[number].life; }
   const Descriptor& descriptor() const noexcept { return memory_.descriptor(); }

@@ -21,10 +21,10 @@
 namespace troupe::inline v0::wire {
 namespace {
 
-/// How long a keeper may take for its last words, or for its end, before it is killed: it waits for stragglers itself.
+/// How long a keeper may take to tell the child's end, or to end itself, before it is killed. It waits for stragglers
+/// in that time.
 constexpr Duration kKeeperPatience = std::chrono::milliseconds(2 * kStragglerPatienceMs);
-/// How long the destructor waits for the end of a child that it has killed: one that hangs in the kernel is left
-/// behind.
+/// How long the destructor waits for a child that it has killed. One that hangs in the kernel is left behind.
 constexpr int kEndPatienceMs = 10'000;
 constexpr Duration kLookAgain = std::chrono::milliseconds(1);
 
@@ -41,7 +41,7 @@ Result<OwnedKeeperMemory> map_keeper_memory() {
   return memory;
 }
 
-/// Blocks every signal of this thread, those included that the C library keeps for itself.
+/// Blocks every signal of this thread, even those that the C library keeps for itself.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {
@@ -57,7 +57,7 @@ class SignalsBlocked {
 
 constexpr int kForEver = -1;
 
-/// True when a descriptor of the list is readable; waits that long for it.
+/// True when a descriptor of the list is readable; waits up to `timeout_ms` for it.
 bool wait_readable(std::initializer_list<int> descriptors, int timeout_ms) noexcept {
   pollfd entries[2] = {};
   nfds_t count = 0;
@@ -90,7 +90,7 @@ Result<void> check(const ChildOptions& options) {
 /// The plan with the memory it points to.
 struct PreparedPlan {
   PreparedPlan(const ChildOptions& options, KeeperMemory* memory, int started) {
-    // Nobody writes through these pointers; exec just never learnt to say const.
+    // Nobody writes through these pointers; exec merely lacks the const.
     const auto pointer = [](const std::string& text) { return const_cast<char*>(text.c_str()); };
     arguments.push_back(pointer(options.executable));
     for (const std::string& argument : options.arguments) arguments.push_back(pointer(argument));
@@ -134,7 +134,7 @@ Error failure(const KeeperRecord& record, const std::string& executable) {
     case KeeperStep::descriptors: {
       const std::string which = what + ": passing on descriptor " + std::to_string(record.failed_number);
       if (number == EBADF) return errno_error(ErrorKind::invalid_argument, which, number);
-      return errno_error(which, number == EINVAL ? EMFILE : number);  // EINVAL: its new number is beyond the limit
+      return errno_error(which, number == EINVAL ? EMFILE : number);  // EINVAL: the new number is beyond the limit
     }
     case KeeperStep::exec: {
       const ErrorKind kind = kind_of_errno(number);
@@ -152,7 +152,7 @@ class Child::Life {
   Life(OwnedKeeperMemory memory, Descriptor keeper) noexcept : memory_(std::move(memory)), keeper_(std::move(keeper)) {}
   Life(const Life&) = delete;
   ~Life() {
-    if (getpid() != app_) return;  // a fork of the app ends: the child is not its own
+    if (getpid() != app_) return;  // a fork of the app ends, and the child is not the fork's
     kill(SIGKILL);
     if (!end_ && child_ && !wait_readable({child_.get()}, kEndPatienceMs)) {
       (void)memory_.release();  // the keeper uses it until the kernel lets go of the child
@@ -162,7 +162,7 @@ class Child::Life {
     wait_for_keeper();
   }
 
-  /// Waits for the keeper's word; from then on the record is complete.
+  /// Waits until the keeper says that the record is complete.
   const KeeperRecord& wait_for_start(const Descriptor& started) noexcept {
     wait_readable({started.get(), keeper_.get()}, kForEver);
     child_ = Descriptor(memory_->record.pidfd);
@@ -180,7 +180,8 @@ class Child::Life {
     return end_;
   }
 
-  /// What the child left behind is gone then, or hangs in the kernel with its death before it.
+  /// When it returns, the processes that the child left behind are gone, or hang in the kernel and end when they leave
+  /// it.
   void wait_for_keeper() noexcept {
     if (!keeper_) return;
     const TimePoint until = std::chrono::steady_clock::now() + kKeeperPatience;
@@ -197,12 +198,12 @@ class Child::Life {
     return errno == ESRCH ? 0 : errno;
   }
 
-  /// Somebody may have stopped it.
+  /// Wakes a keeper that somebody stopped; kills one that takes too long.
   void urge_keeper(TimePoint until) noexcept {
     send(keeper_, std::chrono::steady_clock::now() < until ? SIGCONT : SIGKILL);
   }
 
-  /// The child has ended: what the keeper says of it. Who kills the keeper kills the child.
+  /// The child has ended: takes the keeper's word for how. Whoever kills the keeper has killed the child with it.
   ChildEnd hear_of_end() noexcept {
     const std::atomic<std::uint32_t>& end = memory_->record.end;
     const TimePoint until = std::chrono::steady_clock::now() + kKeeperPatience;
@@ -217,7 +218,7 @@ class Child::Life {
   }
 
   OwnedKeeperMemory memory_;
-  Descriptor keeper_;  // empty when it is reaped
+  Descriptor keeper_;  // empty once it is reaped
   Descriptor child_;
   pid_t app_ = getpid();
   std::optional<ChildEnd> end_;

@@ -1,8 +1,8 @@
-// A child process that the rest of the app cannot notice: no SIGCHLD, and `waitpid(-1)` elsewhere never takes it away.
-// Exec makes every process an ordinary child again, so between app and child stands a keeper: a process without
-// memory or descriptors of its own (it borrows the app's) that never execs, waits for the child and leaves its end.
-// Then it kills the processes that the child has left behind. When the app dies, whatever the reason, the kernel tells
-// the keeper, which kills the child; when the keeper dies, the kernel kills the child.
+// A child process that the rest of the app does not notice: it raises no SIGCHLD, and a `waitpid(-1)` elsewhere never
+// reaps it. Exec makes every process an ordinary child again, so a keeper stands between app and child: a process that
+// never execs and borrows the app's memory. It waits for the child, tells the app how the child ended, and kills the
+// processes that the child has left behind. When the app dies, whatever the reason, the kernel tells the keeper, which
+// kills the child; when the keeper dies, the kernel kills the child.
 #pragma once
 
 #include <csignal>
@@ -20,11 +20,11 @@ namespace troupe::inline v0::wire {
 struct ChildOptions {
   std::string executable;  // a path; PATH is not searched
   std::vector<std::string> arguments;
-  /// {the number in the child, ours}. The child has these and no others, except 0, 1 and 2, which it shares with us
-  /// where they are not listed.
+  /// {the number in the child, ours}. The child has these and no others, except 0, 1 and 2: where those are not listed,
+  /// it shares ours.
   std::vector<std::pair<int, int>> descriptors;
-  std::vector<std::string> environment;  // NAME=value, added to ours or in the place of ours
-  bool inherits_environment = true;      // false: it has the variables above and no others
+  std::vector<std::string> environment;  // NAME=value, added to ours; replaces ours of the same name
+  bool inherits_environment = true;      // false: it has only the variables above
 };
 
 struct ChildEnd {
@@ -35,12 +35,12 @@ struct ChildEnd {
   std::string to_string() const;
 };
 
-/// Move-only; the destructor kills and reaps, the child and what it left behind. One thread at a time, but not always
-/// the same one.
+/// A running child. Move-only; the destructor kills and reaps the child and the processes that it left behind. Any
+/// thread may use it, one at a time.
 class Child {
  public:
-  /// Starts the child; when it returns, the executable runs. All signals have their default action there and none is
-  /// blocked. `invalid_argument` when the executable is missing or none, or a descriptor is not open,
+  /// Starts the child; when this returns, the executable runs. In the child all signals have their default action and
+  /// none is blocked. `invalid_argument` when the executable is missing or cannot be run, or a descriptor is not open;
   /// `out_of_memory` at a limit of the process or the machine.
   ///
   /// The child is killed when the *thread* that called this ends: call it from one that lives as long as the child
@@ -52,17 +52,17 @@ class Child {
   ~Child();
 
   int pid() const noexcept;
-  /// Becomes readable when the child has ended, just when `try_reap` has its end.
+  /// Becomes readable when the child has ended and `try_reap` has its end.
   const Descriptor& pidfd() const noexcept;
 
-  /// Sends the signal. Fine when the child has ended, and never hits another process with the same number.
+  /// Sends the signal. Does nothing when the child has ended, and never hits another process with the same number.
   Result<void> kill(int signal = SIGKILL);
 
-  /// How it ended, once it has; the same answer from then on. Nothing of the process runs any more; processes that it
+  /// How the child ended, once it has; the same answer from then on. Nothing of it runs any more; processes that it
   /// left behind are being killed.
   std::optional<ChildEnd> try_reap();
-  /// The same; waits for the end, and for that of what it left behind: nothing of it is left then, not even a zombie.
-  /// Only a straggler that hangs in the kernel is not waited for: it ends as soon as it returns from there.
+  /// The same, but waits for the end of the child and of the processes that it left behind; then not even a zombie is
+  /// left. It does not wait for a process that hangs in the kernel; that one ends as soon as it returns from there.
   ChildEnd reap();
 
  private:

@@ -8,9 +8,9 @@ namespace troupe::inline v0::wire {
 
 /// What a chunk of the vault is made of.
 enum class ChunkMemory : std::uint8_t {
-  shared,  // the machine's, which the app may see too
-  device,  // the accelerator's own, made by a worker and held by the app by its descriptor
-  // What follows is in one worker only, and goes with it.
+  shared,  // the machine's; the app may map it too
+  device,  // the accelerator's own, made by a worker; the app holds its descriptor
+  // The following kinds exist in one worker only and die with it.
   local,    // the accelerator's own, where a driver cannot export it
   managed,  // moves between the machine and the accelerator by itself
   kLast = managed,
@@ -22,7 +22,7 @@ struct Chunk {
   std::uint32_t id = 0;
   std::uint64_t size_bytes = 0;
   ChunkMemory memory = ChunkMemory::shared;
-  /// Where the accelerator's memory is to be in every worker; 0: anywhere.
+  /// The address of the accelerator's memory in every worker; 0: anywhere.
   std::uint64_t address = 0;
   /// Sealed: mapped so that nothing in the worker can write it.
   bool read_only = false;

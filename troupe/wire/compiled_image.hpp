@@ -1,5 +1,5 @@
-// A kernel that was compiled in a process of its own, `troupe-worker --compile CAPABILITY`: it reads the compiler's
-// flags (a line) and the source from its standard input, and answers on its standard output. Here is the answer.
+// The answer of `troupe-worker --compile CAPABILITY`, which compiles a kernel in a process of its own: it reads the
+// compiler's flags (one line) and the source from its standard input, and answers on its standard output.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ inline constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
 
 struct CompiledImage {
   std::string bytes;
-  std::string log;  // what the compiler said all the same
+  std::string log;  // what the compiler said although it succeeded
 };
 
 std::string encode(const Result<CompiledImage>& compiled);
-/// Nothing for what is no answer.
+/// Nothing when the text is not such an answer.
 std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer);
 
 }  // namespace troupe::inline v0::wire

@@ -22,7 +22,7 @@ class Descriptor {
   int get() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
 
-  /// Gives the number away: closing it is now the caller's business.
+  /// Gives the number away: the caller must close it.
   int release() noexcept { return std::exchange(number_, -1); }
   void reset() noexcept;
 

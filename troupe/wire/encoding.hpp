@@ -1,6 +1,6 @@
 // Plain values to bytes and back. Writing never fails: the writer grows. Reading trusts nothing: every length is
-// checked against what is left, and the first thing that does not fit makes the reader fail for good, so that a decoder
-// reads all its fields and asks `ok()` once.
+// checked against what is left. After the first failure all reads fail, so a decoder reads all its fields and asks
+// `ok()` once.
 //
 // Both sides run on one machine, so numbers keep the machine's byte order.
 #pragma once
@@ -32,7 +32,7 @@ class Writer {
     if (!bytes.empty()) std::memcpy(inline_.data() + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Its length first, as 32 bits.
+  /// The length comes first, in 32 bits.
   void put_sized(std::span<const std::byte> bytes) {
     put(static_cast<std::uint32_t>(bytes.size()));
     put_bytes(bytes);
@@ -71,7 +71,7 @@ class Reader {
     T value{};
     const std::span<const std::byte> bytes = get_bytes(sizeof(T));
     if constexpr (std::is_same_v<T, bool>) {
-      if (ok_) value = bytes[0] != std::byte{0};  // any other byte in a bool would be undefined
+      if (ok_) value = bytes[0] != std::byte{0};  // a bool with any other byte would be undefined
     } else {
       if (ok_) std::memcpy(&value, bytes.data(), sizeof(T));
     }
@@ -92,7 +92,7 @@ class Reader {
     const std::span<const std::byte> bytes = get_sized();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  /// For a decoder that has found a value which cannot be.
+  /// For a decoder that has found an impossible value.
   void reject() noexcept { ok_ = false; }
 
  private:

@@ -1,6 +1,6 @@
-// What a worker finds on its machine, for `troupe doctor`: only workers open a driver or a library, so one is asked. A
-// line each, with tabs between its fields, printed as soon as it is known: from a worker that hangs or dies while it
-// looks, everything up to there is known, and what it was looking at.
+// What a worker finds on its machine, for `troupe doctor`: only workers open a driver or a library, so the doctor asks
+// one. Each fact is a line with tabs between its fields, printed at once: when a worker hangs or dies, the facts before
+// that are known, and so is what it was looking at.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct GpuFacts {
 };
 
 struct Facts {
-  std::vector<std::string> backends;  // those it was built with
+  std::vector<std::string> backends;  // those that the worker was built with
   FoundLibrary openblas;
   FoundLibrary driver;  // its `problem` says why it does not start
   std::vector<GpuFacts> gpus;
@@ -34,17 +34,17 @@ struct Facts {
   bool complete = false;   // it came to its end
 };
 
-/// What was printed, also when it was cut off. Lines that it does not know are passed over; `invalid_argument` for one
-/// that it knows and cannot read.
+/// Reads what was printed, even when it was cut off. Skips lines of an unknown kind; `invalid_argument` for a line of a
+/// known kind that cannot be read.
 Result<Facts> parse_facts(std::string_view text);
 
-/// What a line begins with.
+/// The kinds of lines: the first word of each.
 namespace fact {
 inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kOpenBlas = "openblas",
                                   kDriver = "driver", kGpu = "gpu", kLibrary = "library", kEnd = "end";
 }  // namespace fact
 
-/// The lines themselves, with their ends. A tab or an end of line inside a field becomes a space.
+/// One line, with its end. A tab or an end of line inside a field becomes a space.
 std::string fact_line(std::string_view kind, std::initializer_list<std::string_view> fields);
 std::string line_of(std::string_view kind, const FoundLibrary& library);
 std::string line_of(const GpuFacts& gpu);

@@ -1,5 +1,5 @@
-// What became of the search for a library that is opened at run time: found, missing, or there and unusable. Plain
-// text, so that a worker can say it and `troupe doctor` can show it.
+// The result of the search for a library that is opened at run time: found, missing, or found but unusable. Plain text,
+// so that a worker can print it and `troupe doctor` can show it.
 #pragma once
 
 #include <string>

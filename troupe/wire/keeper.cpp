@@ -17,15 +17,16 @@
 #include "troupe/core/sanitized.hpp"
 #include "troupe/wire/raw_call.hpp"
 
-// Keeper and child run on borrowed memory, and the thread whose thread-local storage they have may end before them:
-// nothing of a sanitizer's may run in them, nor a check of the stack that looks there.
+// Keeper and child run on borrowed memory, and the thread whose thread-local storage they use may end before them. So
+// they must run no code of a sanitizer and no stack protector, which look there.
 #define TROUPE_BORROWS \
   [[gnu::noinline]] __attribute__((no_sanitize("address", "thread", "undefined"), no_stack_protector))
 
 namespace troupe::inline v0::wire {
 namespace {
 
-/// What the kernel sends the keeper when the thread that started it has ended. Nobody sends it to a group of processes.
+/// The signal that the kernel sends to the keeper when the thread that started it has ended. Nobody sends this one to a
+/// group of processes.
 constexpr int kAppDied = SIGPWR;
 constexpr std::size_t kSignalSetBytes = 8;
 constexpr std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} << (signal - 1); }
@@ -40,7 +41,7 @@ TROUPE_BORROWS void note_failure(KeeperRecord* record, KeeperStep step, long ans
 TROUPE_BORROWS long start_process(int (*run)(void*), std::byte* stack, long flags, KeeperPlan* plan,
                                   int* pidfd) noexcept {
 #if TROUPE_SANITIZED
-  (void)stack;  // a copy of our memory instead of the memory itself: what a sanitizer keeps per thread stays sound
+  (void)stack;  // run on a copy of our memory, so that what a sanitizer keeps per thread stays intact
   const long pid = raw_call(SYS_clone, flags & ~CLONE_VM, 0, raw(pidfd));
   if (pid == 0) run(plan);
   return pid;
@@ -57,9 +58,9 @@ TROUPE_BORROWS long hear_of_death(pid_t parent, int signal) noexcept {
   return raw_call(SYS_getppid) == parent ? 0 : -ESRCH;
 }
 
-// ---- the child, until it is its executable ----
+// ---- the child, before it execs ----
 
-/// First all of them to numbers that nobody wants, then to those they should have: no order could overwrite one.
+/// Moves all of them to numbers that nobody wants, and from there to the wanted ones, so that none overwrites another.
 TROUPE_BORROWS bool place_descriptors(const KeeperPlan* plan) noexcept {
   KeeperRecord* record = &plan->memory->record;
   for (std::size_t i = 0; i < plan->placement_count; ++i) {
@@ -95,7 +96,7 @@ TROUPE_BORROWS int become_executable(void* argument) noexcept {
 
 // ---- the keeper ----
 
-/// No handler of the app may ever run in keeper or child, and an ignored SIGCHLD would lose the child's end.
+/// No handler of the app may run in keeper or child, and an ignored SIGCHLD would lose the child's end.
 TROUPE_BORROWS void reset_signal_actions() noexcept {
   constexpr int kSignals = 64;
   struct KernelAction {
@@ -108,14 +109,14 @@ TROUPE_BORROWS void reset_signal_actions() noexcept {
     raw_call(SYS_rt_sigaction, signal, raw(&by_default), 0, kSignalSetBytes);
 }
 
-/// One of our children that has ended: its id, 0 when none has, or a negative errno: -ECHILD when there are none.
+/// The id of a child that has ended, 0 when none has, or a negative errno (-ECHILD when there are no children).
 TROUPE_BORROWS long ended_child(siginfo_t* info, int options) noexcept {
   info->si_pid = 0;
   const long answer = raw_call(SYS_waitid, P_ALL, 0, raw(info), WEXITED | WNOHANG | __WALL | options);
   return answer < 0 ? answer : info->si_pid;
 }
 
-/// Tells the app. By a plain store of one word: no function of the library's atomics may run here.
+/// Tells the app, with a plain store of one word: no library function for atomics may run here.
 TROUPE_BORROWS void publish_end(KeeperRecord* record, const siginfo_t* info) noexcept {
   const auto code = static_cast<std::uint32_t>(info->si_status) & KeeperRecord::kCodeMask;
   const std::uint32_t how = info->si_code == CLD_EXITED ? 0 : KeeperRecord::kSignalled;
@@ -123,13 +124,13 @@ TROUPE_BORROWS void publish_end(KeeperRecord* record, const siginfo_t* info) noe
   raw_call(SYS_futex, raw(&record->end), FUTEX_WAKE, INT_MAX);
 }
 
-/// Until the child has ended, which is the end of its group of processes, too. Orphans that end before are buried.
+/// Returns when the child has ended, and kills its process group then. Reaps orphans that end before.
 TROUPE_BORROWS void keep_until_end(KeeperRecord* record, pid_t child) noexcept {
   const std::uint64_t awaited = bit_of(SIGCHLD) | bit_of(kAppDied);
   siginfo_t info;
   for (;;) {
     if (raw_call(SYS_rt_sigtimedwait, raw(&awaited), 0, 0, kSignalSetBytes) == kAppDied)
-      raw_call(SYS_kill, child, SIGKILL);  // not reaped, so the number is still its own
+      raw_call(SYS_kill, child, SIGKILL);  // not reaped, so the number is still the child's
     for (long pid = 0; (pid = ended_child(&info, WNOWAIT)) > 0;) {
       if (pid == child) {
         publish_end(record, &info);
@@ -141,10 +142,10 @@ TROUPE_BORROWS void keep_until_end(KeeperRecord* record, pid_t child) noexcept {
   }
 }
 
-/// Kills those who are our children now. A number in that list is not given to anybody else before we have reaped it.
+/// Kills all our present children. The kernel gives none of their numbers to another process before we have reaped it.
 TROUPE_BORROWS void kill_children() noexcept {
   const long list = raw_call(SYS_openat, AT_FDCWD, raw("/proc/thread-self/children"), O_RDONLY | O_CLOEXEC);
-  if (list < 0) return;  // a kernel or a container without it: those of the child's group have been killed
+  if (list < 0) return;  // a kernel or a container without it: only the child's group has been killed
   char text[256];
   long pid = 0;
   for (long size = 0; (size = raw_call(SYS_read, list, raw(text), sizeof text)) > 0;) {
@@ -160,7 +161,7 @@ TROUPE_BORROWS void kill_children() noexcept {
   raw_call(SYS_close, list);
 }
 
-/// As they end, their own children become ours: so in turns, until nobody is left.
+/// When they end, their children become ours, so this repeats until nobody is left.
 TROUPE_BORROWS void end_stragglers() noexcept {
   timespec turn;
   turn.tv_sec = 0;
@@ -187,7 +188,7 @@ TROUPE_BORROWS int keep(void* argument) noexcept {
   if (const long answer = hear_of_death(plan->app, kAppDied); answer < 0) {
     note_failure(record, KeeperStep::keep, answer);
   } else {
-    // CLONE_VFORK: goes on when the child has become its executable, or has failed and said so.
+    // CLONE_VFORK: returns when the child has exec'ed, or has failed and noted why.
     const long pid = start_process(become_executable, plan->memory->child_stack,
                                    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, plan, &record->pidfd);
     record->pid = static_cast<pid_t>(pid);

@@ -1,9 +1,9 @@
-// The process between the app and a child: see child.hpp. It borrows the app's memory and never allocates; it waits for
-// the child, leaves its end in the record, and then ends whatever processes the child has left behind. It is their
-// parent by then: the kernel hands it every descendant of the child that has lost its own parent, also those that began
-// a session of their own.
+// The process between the app and a child: see child.hpp. It borrows the app's memory and never allocates. It waits for
+// the child, writes into the record how the child ended, and then ends the processes that the child has left behind. By
+// then it is their parent: the kernel gives it every descendant of the child whose own parent is gone, even one that
+// began a session of its own.
 //
-// Not for users of child processes: they have `Child`.
+// Only `Child` uses it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,25 +14,25 @@
 
 namespace troupe::inline v0::wire {
 
-/// How long a keeper waits for the end of what it has killed. What has not ended by then hangs in the kernel; it ends
-/// as soon as it returns from there, and nobody waits for it.
+/// How long a keeper waits for the processes that it has killed. One that has not ended by then hangs in the kernel; it
+/// ends as soon as it returns from there, and nobody waits for it.
 inline constexpr int kStragglerPatienceMs = 2000;
 
 enum class KeeperStep : int { none, keep, clone, death_signal, close_others, descriptors, exec };
 
-/// What keeper and child leave for the app: in memory that they share even where they do not share everything.
+/// What keeper and child tell the app. It is in shared memory, because with a sanitizer they have a copy of the rest.
 struct KeeperRecord {
   KeeperStep failed_at;
   int errno_value;
   int failed_number;  // the descriptor, when one was to blame
   pid_t pid;
   int pidfd;
-  std::atomic<std::uint32_t> end;  // 0 while the child lives; one word, so that it is complete when it is seen
+  std::atomic<std::uint32_t> end;  // 0 while the child lives; one word, so that nobody sees half of it
 
   static constexpr std::uint32_t kEnded = 1U << 31, kSignalled = 1U << 30, kCodeMask = 0xFFFF;
 };
 
-/// Of which keeper and child use a few hundred bytes, and the loader a few thousand when it binds a function.
+/// Keeper and child use a few hundred bytes of a stack, and the loader a few thousand when it binds a function.
 inline constexpr std::size_t kKeeperStackBytes = 64 * 1024;
 
 struct KeeperMemory {
@@ -44,12 +44,12 @@ struct KeeperMemory {
 struct DescriptorPlacement {
   int in_child;
   int ours;
-  int parked;  // where the child holds it while it moves the others
+  int parked;  // where the child keeps it while it moves the others
 };
 
-/// All that keeper and child need, made ready before they exist: there they may not allocate.
+/// All that keeper and child need. The app prepares it, because they may not allocate.
 struct KeeperPlan {
-  KeeperMemory* memory;  // until the keeper has ended
+  KeeperMemory* memory;  // must live until the keeper has ended
   const char* executable;
   char** arguments;
   char** environment;
@@ -58,11 +58,11 @@ struct KeeperPlan {
   int first_parking_number;
   pid_t app;
   pid_t keeper;
-  int started;  // an eventfd: the keeper's word that the record is complete and the plan may go
+  int started;  // an eventfd: the keeper signals that the record is complete and the plan may go
 };
 
-/// Starts a keeper, which starts the child. The calling thread has blocked all signals, and waits until `started` is
-/// readable or the keeper has ended. Gives 0 or an errno, and the keeper's pidfd.
+/// Starts a keeper, which starts the child. The calling thread must have blocked all signals, and must then wait until
+/// `started` is readable or the keeper has ended. Gives 0 or an errno, and the keeper's pidfd.
 int start_keeper(KeeperPlan& plan, int& pidfd) noexcept;
 
 }  // namespace troupe::inline v0::wire

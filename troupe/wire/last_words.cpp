@@ -22,7 +22,7 @@ std::string signal_name(std::uint32_t signal) {
   }
 }
 
-/// The text up to its end, or to the end of its place when it has none.
+/// The text up to its zero byte, or the whole array when there is none.
 template <std::size_t size>
 std::string printable(const char (&place)[size]) {
   std::array<char, size> copy;

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> read_field(const std::string& path, std::string_vie
 }
 
 struct CgroupVersion {
-  std::string_view marker;  // how its line in /proc/self/cgroup goes on after the hierarchy's number
+  std::string_view marker;  // what follows the hierarchy's number in its line of /proc/self/cgroup
   const char* mount;
   const char* limit;
   const char* usage;
@@ -53,8 +53,8 @@ void apply_limit(MemoryInfo& info, const std::string& folder, const CgroupVersio
   info.available_bytes = std::min(info.available_bytes, *limit - std::min(*limit, held));
 }
 
-/// Every group on the way up may be the tightest. In a container the path may be the host's, so that only the mount's
-/// own root can be read: it is the container's group.
+/// Any group on the way up may be the tightest. In a container the path may be the host's; then only the root of the
+/// mount can be read, which is the container's group.
 void apply_limits_upwards(MemoryInfo& info, const std::string& mount, std::string path, const CgroupVersion& version) {
   while (!path.empty()) {
     if (path != "/") apply_limit(info, mount + path, version);

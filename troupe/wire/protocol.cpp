@@ -148,7 +148,7 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
     case Tag::hello: {
       Hello hello;
       hello.version = in.get_text();
-      if (in.ok() && hello.version != protocol_version()) return hello;  // whoever sent it says the rest in another way
+      if (in.ok() && hello.version != protocol_version()) return hello;  // the rest has another layout
       hello.backend = in.get_text();
       hello.ring_units = in.get<std::uint64_t>();
       hello.doorbell = in.get<std::uint32_t>();

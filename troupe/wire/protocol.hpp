@@ -1,5 +1,5 @@
-// What app and worker say to each other over their socket, apart from ops: the greeting and what comes of it, and the
-// chunks of the vault. Few messages, none of them on the hot path.
+// What app and worker say to each other over their socket, apart from ops: the greeting and its answer, and the chunks
+// of the vault. Few messages, none of them on the hot path.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace troupe::inline v0::wire {
 
-/// The version that both must have, of everything that passes between them: this protocol, the channel, the ops.
+/// The version of all that passes between them: this protocol, the channel, the ops. Both must have the same.
 std::string protocol_version();
 
-/// App to worker, first of all. With it come the descriptors of ring, status and bells.
+/// App to worker, the first message. With it come the descriptors of ring, status and bells.
 struct Hello {
   std::string version;
   std::string backend;
   std::uint64_t ring_units = 0;
-  std::uint32_t doorbell = 0;     // which one is this worker's
+  std::uint32_t doorbell = 0;     // this worker's number in the page of bells
   std::uint64_t mark_secret = 0;  // of the channel's `MarkKey`
-  /// What the worker may allocate for itself, vault apart; 0: no limit.
+  /// What the worker may allocate for itself, without the vault; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
-  std::string device;  // which one of the backend's
+  std::string device;  // which device of the backend
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::array<std::int8_t, kMaxLanes> priorities = {};
   Sandbox sandbox = Sandbox::none;
@@ -39,8 +39,8 @@ inline constexpr std::uint32_t kMaxSandboxPaths = 256;
 struct MapChunk {
   Chunk chunk;
 };
-/// App to worker: make that much of the accelerator's memory, and send its descriptor; or, when it is memory that dies
-/// with its worker, keep it as that chunk.
+/// App to worker: make accelerator memory of that size, and send its descriptor. Memory that dies with its worker has
+/// no descriptor: keep it as that chunk.
 struct MakeMemory {
   Chunk chunk;
 };
@@ -48,13 +48,13 @@ struct MakeMemory {
 struct DropChunk {
   std::uint32_t id = 0;
 };
-/// App to worker: from now on nothing there can write that chunk, or everything can again; where it is mapped stays. Of
-/// shared memory the descriptor comes with it, one that was opened for reading only when nothing is to write.
+/// App to worker: make that chunk read-only or writable, at the address where it is. For shared memory its descriptor
+/// comes with the message, opened for reading only when the chunk is to be read-only.
 struct ProtectChunk {
   std::uint32_t id = 0;
   bool read_only = false;
 };
-/// Worker to app: the backend is open, ops are welcome.
+/// Worker to app: the backend is open; send ops.
 struct Ready {
   std::string version;
 };
@@ -64,7 +64,7 @@ struct Refused {
   std::string message;
 };
 
-/// Worker to app: nothing works in it any more, and it ends. Said because its end takes a while.
+/// Worker to app: its context is poisoned, and it ends. It says so because the end takes a while.
 struct Poisoned {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
@@ -73,7 +73,7 @@ struct Poisoned {
 };
 /// Worker to app: the memory is made. Its descriptor comes with it, if it has one.
 struct MemoryMade {};
-/// Worker to app: there is none.
+/// Worker to app: the memory could not be made.
 struct NoMemory {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
@@ -87,12 +87,13 @@ struct ChunkProtected {
 using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk>;
 using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned, ChunkProtected>;
 
-/// Errors as `Socket::send`.
+/// Fails as `Socket::send` does.
 Result<void> send(Socket& socket, const ToWorker& message, std::span<const int> descriptors = {},
                   Duration patience = kSendPatience);
 Result<void> send(Socket& socket, const ToApp& message, std::span<const int> descriptors = {});
 
-/// `invalid_argument` for bytes that are no such message. Of a greeting in another version, only the version is read.
+/// `invalid_argument` for bytes that are not such a message. Of a `Hello` with another version only the version is
+/// read.
 Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes);
 Result<ToApp> decode_to_app(std::span<const std::byte> bytes);
 

@@ -1,10 +1,10 @@
 // A system call and nothing else: no `errno`, no thread-local storage, no function of a library. For code that runs on
-// memory it has borrowed, where any of those may be somebody else's or gone.
+// borrowed memory, where any of those may belong to others or be gone.
 #pragma once
 
 namespace troupe::inline v0::wire {
 
-/// What the kernel answers: a negative number is an errno.
+/// Returns what the kernel answers: a negative number is an errno.
 [[gnu::always_inline]] inline long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0,
                                             long e = 0) noexcept {
 #if defined(__x86_64__)

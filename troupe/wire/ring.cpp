@@ -32,7 +32,7 @@ void Ring::commit(const RingSlot& slot, std::uint32_t lane, std::span<const std:
                   RecordTraits traits) noexcept {
   RecordHeader& record = header(slot.record());
   std::byte* const to = reinterpret_cast<std::byte*>(&record) + sizeof(RecordHeader);
-  // The first cache line comes last: the worker looks at it all the time, and would take it away in between.
+  // The first cache line is written last: the worker keeps looking at it, and would take it away in between.
   const std::size_t in_first_line = std::min(bytes.size(), kLineBytes - sizeof(RecordHeader));
   if (bytes.size() > in_first_line)
     std::memcpy(to + in_first_line, bytes.data() + in_first_line, bytes.size() - in_first_line);
@@ -50,7 +50,7 @@ void Ring::commit(const RingSlot& slot, std::uint32_t lane, std::span<const std:
   if (slot.skip == 0) return;
   RecordHeader& skip = header(slot.begin);
   skip.size_bytes = kSkip;
-  skip.flags = kToBeWiped;  // what else is in its units is older
+  skip.flags = kToBeWiped;  // its other units hold what is older
   skip.mark.store(mark_of(slot.begin), std::memory_order_seq_cst);
 }
 
@@ -72,7 +72,7 @@ void Ring::prefetch_rest(Position position, std::uint64_t units) const noexcept 
   const auto* const record = reinterpret_cast<const std::byte*>(&header(position));
   const std::uint64_t lines = 2 * std::min(units, kUnitsAhead);
   for (std::uint64_t line = 1; line < lines; ++line) __builtin_prefetch(record + line * kLineBytes);
-  __builtin_prefetch(&header(position + units));  // no more of it: the app is about to write there
+  __builtin_prefetch(&header(position + units));  // only its header: the app is about to write there
 }
 void Ring::prefetch_after(Position position) const noexcept { __builtin_prefetch(&header(position + kUnitsAhead)); }
 void Ring::prefetch_to_write_after(Position position) const noexcept {

@@ -1,8 +1,8 @@
 // The ring of records from the app to one worker. Records have any length, several threads of the app write, one worker
-// reads, and a record stays where it is until the app frees it: lanes work from it in place, and after a crash it
-// still says what was under way. The worker maps the ring read-only, so no wild write can change what was asked for.
+// reads, and a record stays where it is until the app frees it: lanes read it in place, and after a crash it still says
+// what was under way. The worker maps the ring read-only, so no wild write can change what was asked for.
 //
-// The ring is the memory only. Who may write where is decided by `RingTail`, or by whoever owns the positions.
+// `Ring` is only the memory. `RingTail`, or whoever else owns the positions, decides who writes where.
 //
 //   RingTail tail;
 //   if (auto slot = tail.reserve(ring, bytes.size(), head)) ring.commit(*slot, lane, bytes);   // a producer
@@ -16,7 +16,7 @@
 
 namespace troupe::inline v0::wire {
 
-/// Counts units from the ring's beginning and never wraps; the ring maps it to memory.
+/// Counts units from the ring's first record on and never wraps; the ring maps it to memory.
 using Position = std::uint64_t;
 
 inline constexpr std::size_t kUnitBytes = 128;
@@ -33,7 +33,7 @@ struct RecordHeader {
 static_assert(sizeof(RecordHeader) == 16);
 
 struct RecordTraits {
-  bool cancelled = false;  // from the start: it has its place in the order, and nothing else
+  bool cancelled = false;  // from the start: it only keeps its place in the order
   bool alone = false;      // its lane's timeline is raised right before it and right after it, for it alone
 };
 
@@ -66,56 +66,57 @@ class Ring {
   /// The memory index of a position, for tables that run along the ring.
   std::uint64_t index(Position position) const noexcept { return position & (capacity_units_ - 1); }
 
-  /// Units that a record of so many bytes takes.
+  /// How many units a record of that size takes.
   static constexpr std::uint64_t units_for(std::size_t size_bytes) noexcept {
     return (sizeof(RecordHeader) + size_bytes + kUnitBytes - 1) / kUnitBytes;
   }
-  /// Where a record of that size goes when `tail` is the next free position: never around the ring's end.
+  /// Where a record of that size goes when `tail` is the next free position. A record never wraps around the ring's
+  /// end.
   static RingSlot slot_at(Position tail, std::size_t size_bytes, std::uint64_t capacity_units) noexcept;
-  /// Whether a slot is free when everything before `head` is. One unit always stays free: it is the one where
-  /// the reader looks for the next record, and so it never looks at what is left of an old one.
+  /// Whether a slot is free when everything before `head` is free. One unit always stays free: the reader looks there
+  /// for the next record, and so never looks at the rest of an old one.
   static bool is_free(const RingSlot& slot, Position head, std::uint64_t capacity_units) noexcept {
     return slot.end() - head < capacity_units;
   }
 
-  /// Writes a record for a lane where its producer was given a slot, and makes it visible. Sequentially consistent,
-  /// because the producer looks next whether the worker sleeps (see Bell).
+  /// Writes a record for a lane into the producer's slot, and makes it visible. Sequentially consistent, because the
+  /// producer looks next whether the worker sleeps (see Bell).
   void commit(const RingSlot& slot, std::uint32_t lane, std::span<const std::byte> bytes,
               RecordTraits traits = {}) noexcept;
-  /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). A record that
-  /// cannot be (a length beyond the ring) comes back empty, as one unit: it is for the reader to reject.
+  /// The record at `position`, if it is whole. What its producer wrote before is visible (acquire). An impossible
+  /// record (with a length beyond the ring) comes back empty, as one unit; the reader must reject it.
   std::optional<Record> at(Position position) const noexcept {
     if (!has(position)) return std::nullopt;
     return read(position);
   }
-  /// Whether there is one.
+  /// Whether there is a whole record at `position`.
   bool has(Position position) const noexcept {
     return header(position).mark.load(std::memory_order_seq_cst) == mark_of(position);
   }
-  /// The other side has the units in its caches: calls for what the reader of the record at `position` looks at next,
-  /// the rest of it and the header of the next one; or for a unit that is a few after it.
+  /// The units are in the other side's caches. These prefetch what is needed next: the rest of the record at `position`
+  /// and the next header; or the unit a few positions later, to read it or to write it.
   void prefetch_rest(Position position, std::uint64_t units) const noexcept;
   void prefetch_after(Position position) const noexcept;
   void prefetch_to_write_after(Position position) const noexcept;
   /// Tells the worker not to begin the record at `position`.
   void cancel(Position position) noexcept;
-  /// Frees the units of a record, or of a skip, for the next round. Only after the worker is done with it. Hardly ever
-  /// writes to them: the worker has them in its caches.
+  /// Frees the units of a record, or of a skip, for the next round, after the worker is done with it. Rarely writes to
+  /// them, because they are in the worker's caches.
   void free(Position position, std::uint64_t units) noexcept;
 
  private:
   RecordHeader& header(Position position) const noexcept {
     return *reinterpret_cast<RecordHeader*>(memory_ + index(position) * kUnitBytes);
   }
-  /// What stands in a whole record's header at this position. Never zero, and another one in the next round: what is
-  /// left of an old record is never taken for a new one.
+  /// The mark in the header of a whole record at this position. Never zero, and different in the next round, so that
+  /// the rest of an old record is never taken for a new one.
   static std::uint32_t mark_of(Position position) noexcept {
     const auto mark = static_cast<std::uint32_t>(position + 1);
     return mark != 0 ? mark : ~std::uint32_t{0};
   }
   /// The record at `position`, which is whole.
   Record read(Position position) const noexcept;
-  /// Whether the next round, which comes by every unit, would take what is in this one for a record.
+  /// Whether the next round would take what is in this unit for a record.
   bool looks_like_next(Position unit) const noexcept;
 
   std::byte* memory_ = nullptr;
@@ -125,7 +126,7 @@ class Ring {
 /// Hands out slots to any number of threads.
 class RingTail {
  public:
-  /// A slot after all others; none when the ring is full, `head` being the oldest position not freed.
+  /// A slot after all others; none when the ring is full. `head` is the oldest position that is not freed.
   std::optional<RingSlot> reserve(const Ring& ring, std::size_t size_bytes, Position head) noexcept;
 
  private:

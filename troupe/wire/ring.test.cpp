@@ -52,7 +52,7 @@ struct TestRing {
   std::atomic<Position> head{0};
 };
 
-/// A record that takes exactly so many units when the header is counted.
+/// A record that takes exactly that many units, including the header.
 Bytes record_of(std::uint64_t units, std::uint8_t fill = 0x5a) {
   return Bytes(units * kUnitBytes - sizeof(RecordHeader), static_cast<std::byte>(fill));
 }
@@ -208,7 +208,7 @@ TEST(Ring, shows_a_cancellation_to_who_has_the_record_and_not_to_the_next_round)
   }
 }
 
-// Each unit of a payload says that it is a record: the mark of its position, of the round before, and of the round
+// Each unit of a payload looks like a record: it has the mark of its position, of the round before, or of the round
 // after.
 TEST(Ring, takes_no_stale_bytes_for_a_record) {
   constexpr std::uint64_t kUnits = 8;
@@ -294,7 +294,7 @@ TEST(RingDeathTest, dies_over_a_capacity_that_is_no_power_of_two) {
   EXPECT_DEATH(Ring(memory, 0), "a ring has a power of two of units");
 }
 
-/// A record of some length that says of itself what is in it, and a mark-like value all through it.
+/// A record of some length that describes its own content, with a mark-like value all through it.
 Bytes numbered(std::uint32_t producer, std::uint32_t number, std::size_t extra_words, std::uint32_t lie) {
   std::vector<std::uint32_t> words(3 + extra_words, lie);
   words[0] = producer;

@@ -12,8 +12,8 @@
 namespace troupe::inline v0::wire {
 namespace {
 
-/// Our two ends of what the child reads and writes. What it reads comes through a socket, because writing to one that
-/// nobody reads any more raises no signal when we say so.
+/// Our ends of the child's input and output. Its input is a socket, because writing to a socket that nobody reads can
+/// be told to raise no signal.
 struct Ends {
   Descriptor to_child;
   Descriptor from_child;
@@ -23,7 +23,7 @@ class Conversation {
  public:
   Conversation(Ends ends, std::span<const std::byte> input) noexcept : ends_(std::move(ends)), input_(input) {}
 
-  /// Until the child has closed its output; false when `until` came first.
+  /// Reads until the child has closed its output; false when `until` came first.
   Result<bool> hear(TimePoint until, std::string& printed) {
     for (;;) {
       if (input_.empty()) ends_.to_child = Descriptor();
@@ -51,14 +51,14 @@ class Conversation {
     if (size > 0)
       input_ = input_.subspan(static_cast<std::size_t>(size));
     else if (errno != EAGAIN && errno != EINTR)
-      input_ = {};  // it does not want the rest
+      input_ = {};  // the child does not want the rest
   }
 
   Ends ends_;
   std::span<const std::byte> input_;
 };
 
-/// One that has closed its output may live on.
+/// A child that has closed its output may still run.
 bool ends_before(const Child& child, TimePoint until) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();

@@ -1,5 +1,5 @@
-// A program that is asked one thing: started, given bytes on its standard input, and heard to its end, within a time
-// limit. What it printed until then is kept whatever becomes of it; when the answer is here, it is gone.
+// Runs a program to its end within a time limit: gives it bytes on its standard input and collects what it prints. What
+// it printed is kept even when it is killed. When this returns, the program is gone.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace troupe::inline v0::wire {
 
 struct ChildAnswer {
   std::string printed;          // on its standard output
-  std::optional<ChildEnd> end;  // none: the time was up, and it was killed
+  std::optional<ChildEnd> end;  // none: it exceeded the limit and was killed
 };
 
-/// What it prints beyond this is `invalid_argument`.
+/// A program that prints more than this ends in `invalid_argument`.
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 
-/// Any thread, which waits. Errors as `Child::spawn`.
+/// Any thread may call it; it waits. Fails as `Child::spawn` does.
 Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, Duration limit);
 

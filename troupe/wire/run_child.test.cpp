@@ -27,7 +27,7 @@ TEST(RunChild, does_not_mind_one_that_reads_nothing) {
 }
 
 TEST(RunChild, keeps_what_was_printed_before_the_time_was_up) {
-  // The shell may be slow to start: the limit grows until it was there in time.
+  // The shell may be slow to start: the limit grows until it has started in time.
   for (Duration limit = 100ms;; limit *= 2) {
     const ChildAnswer answer = value(run_child("/bin/sh", {"-c", "echo one; exec sleep 1000"}, {}, limit));
     ASSERT_FALSE(answer.end);

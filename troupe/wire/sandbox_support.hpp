@@ -1,5 +1,5 @@
-// What this machine's kernel has for a sandbox: asked by the app before it starts a worker, by the worker before it
-// shuts itself in, and by the doctor.
+// What this machine's kernel has for a sandbox: the app asks before it starts a worker, the worker before it enters the
+// sandbox, and so does the doctor.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace troupe::inline v0::wire {
 
 struct SandboxSupport {
-  int landlock = 0;      // the version of its interface; 0: there is none
-  bool seccomp = false;  // filters of system calls, and for this processor
+  int landlock = 0;      // the version of Landlock's interface; 0: there is none
+  bool seccomp = false;  // filters of system calls, for this processor
 
-  /// What is missing for all of that level, for people; empty when nothing is. `standard` does without what is
-  /// missing, `strict` does not.
+  /// What the kernel lacks for that level, for people; empty when nothing. `standard` does without it, `strict` does
+  /// not.
   std::string missing_for(Sandbox level) const;
 };
 

@@ -21,7 +21,7 @@ void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const 
 
 void shared_futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, TimePoint until) noexcept {
   const std::int64_t ns = until.time_since_epoch().count();
-  if (ns < 0) return;  // long past; the kernel knows no such time
+  if (ns < 0) return;  // long past; the kernel takes no negative time
   const timespec at{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
                     .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
   wait(word, expected, &at);

@@ -20,10 +20,10 @@ namespace {
 
 /// A memfd's name has at most this many bytes.
 constexpr std::size_t kMaxNameBytes = 249;
-/// A signal interrupts an allocation and undoes it; in pieces of this size each of them gets through.
+/// A signal interrupts an allocation and undoes it; pieces of this size get through.
 constexpr std::uint64_t kCommitStepBytes = std::uint64_t{256} << 20;
 
-/// Growing a file past RLIMIT_FSIZE does not fail, it raises SIGXFSZ: so this is asked before.
+/// Growing a file past RLIMIT_FSIZE does not fail but raises SIGXFSZ, so the limit is checked first.
 Result<void> check_file_size_limit(std::uint64_t size_bytes) {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
@@ -111,8 +111,8 @@ Result<void> SharedMemory::remap(Descriptor descriptor, bool writable) {
   if (now.st_dev != then.st_dev || now.st_ino != then.st_ino)
     return fail(ErrorKind::invalid_argument, "shared memory cannot be mapped again as other memory");
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-  // The kernel is called past the thread sanitizer, to which this is a write to all of the memory: what uses it comes
-  // before or after by the app's word, which is given in another process.
+  // The thread sanitizer must not see this call: it would take it for a write to all of the memory. Uses of the memory
+  // are ordered before or after it by the app, in another process.
   if (syscall(SYS_mmap, data_, size_bytes_, protection, MAP_SHARED | MAP_FIXED, descriptor.get(), 0) == -1)
     return fail(errno_error("mapping " + format_bytes(size_bytes_) + " of shared memory again", errno));
   descriptor_ = std::move(descriptor);

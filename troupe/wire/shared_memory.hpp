@@ -12,7 +12,7 @@
 
 namespace troupe::inline v0::wire {
 
-/// What `commit` leaves to the rest of the machine.
+/// How much memory `commit` leaves to the rest of the machine.
 inline constexpr std::uint64_t kSpareMemoryBytes = std::uint64_t{64} << 20;
 
 /// Move-only. The functions may be called from any thread, though not while the object is moved.
@@ -22,7 +22,7 @@ class SharedMemory {
   /// is touched or committed. `invalid_argument` for size 0, `out_of_memory` when a limit of the process or the
   /// machine forbids it.
   static Result<SharedMemory> create(std::string_view name, std::uint64_t size_bytes);
-  /// The same, for others to map: takes no addresses of this process.
+  /// The same, but not mapped here: only others map it.
   static Result<SharedMemory> create_unmapped(std::string_view name, std::uint64_t size_bytes);
   /// Maps the first `size_bytes` of memory from elsewhere. `invalid_argument` when it is smaller than that, or sealed
   /// against writing and `writable` is asked for.
@@ -32,20 +32,19 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  /// A descriptor of the same memory that was opened for reading only: what is mapped through it cannot be made
-  /// writable.
+  /// A descriptor of the same memory, opened for reading only: a mapping made through it can never become writable.
   Result<Descriptor> open_for_reading() const;
-  /// Maps the memory again where it is mapped, through another descriptor of it, which takes the place of the one
-  /// before. Whoever reads there meanwhile notices nothing. `invalid_argument` when the descriptor is of other memory.
+  /// Maps the memory again at the same address, through another descriptor of it, which replaces the present one.
+  /// Whoever reads there meanwhile notices nothing. `invalid_argument` when the descriptor is of other memory.
   Result<void> remap(Descriptor descriptor, bool writable);
 
-  /// From now on nobody can map or write it, except through writable mappings made before: the one of this object.
+  /// From now on nobody can write it, except through writable mappings that exist already: the one of this object.
   Result<void> seal_writing_elsewhere();
 
   /// Takes the memory of these bytes from the machine now, so that touching them later cannot fail (SIGBUS).
-  /// `out_of_memory` when the machine or the control group has less than that and `kSpareMemoryBytes` left: asking is
-  /// safe, where plain use would call the kernel's OOM killer. Bytes committed before count again in this question.
-  /// After an error some of the bytes may be committed.
+  /// `out_of_memory` when the machine or the control group has less than that plus `kSpareMemoryBytes` left; plain use
+  /// would call the kernel's OOM killer instead. Bytes that are committed already count again here. After an error some
+  /// of the bytes may be committed.
   Result<void> commit(std::uint64_t offset, std::uint64_t size_bytes);
 
   /// Null when it is not mapped here.

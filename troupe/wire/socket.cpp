@@ -17,7 +17,7 @@ struct alignas(cmsghdr) ControlBuffer {
 };
 static_assert(sizeof(ControlBuffer) == CMSG_LEN(kMaxDescriptors * sizeof(int)), "there is room for not one too many");
 
-/// Received descriptors are owned from the first moment, whatever becomes of their message.
+/// Owns the received descriptors from the first moment, whatever becomes of their message.
 struct ReceivedDescriptors {
   std::array<Descriptor, kMaxDescriptors> owned;
   std::size_t count = 0;
@@ -47,7 +47,7 @@ Result<void> check_whole(const msghdr& header, std::size_t descriptors) {
     return fail(ErrorKind::invalid_argument,
                 "socket: dropped a message with more than " + std::to_string(kMaxDescriptors) + " descriptors");
   }
-  // The kernel does not say why it delivered only some of them; that there was no free number is the only known cause.
+  // The kernel does not say why it delivered only some of them; the only known cause is that no number was free.
   return fail(errno_error(ErrorKind::out_of_memory, "socket: dropped a message with descriptors", EMFILE));
 }
 
@@ -125,7 +125,7 @@ Result<Message> Socket::receive() {
 }
 
 Result<std::optional<Message>> Socket::try_receive() {
-  Message message;  // has its memory before there is a message to lose
+  Message message;  // gets its memory before there is a message to lose
   message.bytes.resize(kMaxMessageBytes);
   message.descriptors.reserve(kMaxDescriptors);
   ControlBuffer control;
@@ -139,7 +139,7 @@ Result<std::optional<Message>> Socket::try_receive() {
     const ssize_t size = recvmsg(descriptor(), &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (size < 0) {
       if (errno == EAGAIN) return std::nullopt;
-      // A peer that died before it read everything gives ECONNRESET, once, ahead of what it had sent: go on to that.
+      // A peer that died before it had read everything causes one ECONNRESET, ahead of what it had sent: go on to that.
       if (errno == EINTR || errno == ECONNRESET) continue;
       if (kind_of_errno(errno) == ErrorKind::stopped) return peer_is_gone();
       return fail(errno_error("receiving a message", errno));

@@ -1,5 +1,5 @@
-// One end of a private line between two processes: whole messages in order, with descriptors beside the bytes. It
-// carries what is rare (the handshake, memory, the last words of a worker); ops go through the ring.
+// One end of a private connection between two processes: whole messages in order, with descriptors beside the bytes. It
+// carries what is rare (the greeting, memory, a worker's report that it is poisoned); ops go through the ring.
 #pragma once
 
 #include <chrono>
@@ -25,27 +25,27 @@ struct Message {
   std::vector<Descriptor> descriptors;  // closed on exec
 };
 
-/// AF_UNIX, SOCK_SEQPACKET, closed on exec. Any thread may send and receive, also at once.
+/// AF_UNIX, SOCK_SEQPACKET, closed on exec. Any thread may send and receive, several at once.
 class Socket {
  public:
-  /// Our end, and the other one to give away.
+  /// Our end, and the other end to give away.
   static Result<std::pair<Socket, Descriptor>> make_pair();
   explicit Socket(Descriptor descriptor) noexcept : descriptor_(std::move(descriptor)) {}
 
-  /// Sends one message: 1 to `kMaxMessageBytes` bytes (none means "closed" on such a line) and copies of up to
-  /// `kMaxDescriptors` descriptors, all or nothing. `invalid_argument` beyond that, `stopped` when the peer is gone,
-  /// `queue_full` when it has not read for `patience`.
+  /// Sends one message, whole or not at all: 1 to `kMaxMessageBytes` bytes (0 bytes would mean "closed") and copies of
+  /// up to `kMaxDescriptors` descriptors. `invalid_argument` beyond that, `stopped` when the peer is gone, `queue_full`
+  /// when it has not read for `patience`.
   Result<void> send(std::span<const std::byte> message, std::span<const int> descriptors = {},
                     Duration patience = kSendPatience);
 
-  /// The next message; waits for it. `stopped` when the peer has closed and everything it sent has been received.
-  /// A message that breaks the limits is dropped, with its descriptors, as `invalid_argument`; one whose descriptors
-  /// this process has no room for as `out_of_memory`. `std::bad_alloc` leaves the message where it is.
+  /// The next message; waits for it. `stopped` when the peer has closed and everything it sent has been received. A
+  /// message that breaks the limits is dropped with its descriptors: `invalid_argument`. So is one whose descriptors
+  /// this process has no room for: `out_of_memory`. After a `std::bad_alloc` the message can still be received.
   Result<Message> receive();
-  /// The same without waiting; nothing when nothing is there.
+  /// The same without waiting; nothing when there is no message.
   Result<std::optional<Message>> try_receive();
 
-  /// To wait for several things at once; readable when `try_receive` has something to say.
+  /// For a wait on several descriptors; readable when `try_receive` has an answer.
   int descriptor() const noexcept { return descriptor_.get(); }
 
  private:

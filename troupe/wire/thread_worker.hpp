@@ -1,5 +1,5 @@
-// A worker inside the app, for `Isolation::thread`. The backends are not part of what programs link; the target
-// troupe::thread brings them, and with them this function. Without it the function is null.
+// A worker inside the app, for `Isolation::thread`. Programs do not link the backends; the target troupe::thread brings
+// them, and this function with them. Without that target the function is null.
 #pragma once
 
 #include "troupe/core/log.hpp"

@@ -2,8 +2,8 @@
 // it, everyone may read it, and it only grows.
 //
 // It stands in memory that a worker can write, and anything may run in a worker: a stray write must not look as if ops
-// were done. So a word proves what it says. Beside the ticket it has a mark, which only app and worker can make, and
-// the sum of the failures up to that ticket, so that a reply that was wiped out, or forged, shows as well.
+// were done. So the word proves itself: beside the ticket it has a mark, which only app and worker can make, and the
+// sum of the proofs of all failures up to that ticket, so that a wiped or forged reply shows, too.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ using Ticket = std::uint32_t;
 /// True when `now` is at or past `ticket`, for tickets less than 2^31 apart.
 constexpr bool reached(Ticket now, Ticket ticket) noexcept { return static_cast<std::int32_t>(now - ticket) >= 0; }
 
-/// An accelerator may raise a timeline once for several ops in a row, when many wait; never for more than this. Then an
-/// op that runs may be this far after what its timeline says, unless its record is `alone`.
+/// When many ops wait, an accelerator may raise a timeline once for several ops in a row, but never for more than this.
+/// So a running op may be this far ahead of its timeline, unless its record is `alone`.
 inline constexpr Ticket kMaxOpsPerFlag = 8;
 
-/// What app and worker know and stray writes do not: makes the marks of one channel. No protection from code that looks
-/// for it in its worker's memory.
+/// Makes the marks of one channel from a secret that app and worker know and a stray write does not. It is no
+/// protection from code that searches its worker's memory for the secret.
 class MarkKey {
  public:
   constexpr MarkKey() noexcept = default;
@@ -41,8 +41,8 @@ class MarkKey {
   std::uint64_t secret_ = 0;
 };
 
-/// What stands in a timeline: from its high to its low bits the ticket, half a mark, and the sum of failures. Ticket 0,
-/// from before the first op, has its mark, too: memory that was wiped out says nothing.
+/// The word in a timeline, from its high to its low bits: the ticket, half a mark, and the sum of failures. Ticket 0,
+/// before the first op, has its mark, too, so wiped memory is never a valid word.
 struct TimelineWord {
   static constexpr std::uint64_t make(const MarkKey& key, std::uint32_t lane, Ticket ticket,
                                       std::uint16_t failures) noexcept {
@@ -60,8 +60,8 @@ struct TimelineWord {
   }
 };
 
-/// The worker's side of one timeline, for those who raise it and those who wait for it there. Of the word in shared
-/// memory it believes what is marked and does not go back; else it keeps to what it knew.
+/// The worker's side of one timeline, for whoever raises it or waits for it there. It believes the word in shared
+/// memory only when the mark is right and the ticket does not go back; otherwise it keeps what it knew.
 class Timeline {
  public:
   Timeline(std::atomic<std::uint64_t>& word, const MarkKey& key, std::uint32_t lane) noexcept
@@ -70,8 +70,8 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   /// What the device had finished at this moment. Whatever the device wrote before raising the counter to this value is
-  /// visible to the caller afterwards. Sequentially consistent, because whoever is about to sleep looks here once more
-  /// after it has said so (see Bell): an acquire load may be done before others can see what it said.
+  /// visible to the caller afterwards. Sequentially consistent, because a sleeper looks here once more after it has
+  /// said that it sleeps (see Bell); an acquire load could happen before others see that.
   Ticket now() const noexcept {
     const std::uint64_t word = word_.load(std::memory_order_seq_cst);
     const Ticket ticket = TimelineWord::ticket(word);
@@ -82,19 +82,19 @@ class Timeline {
   }
   bool done(Ticket ticket) const noexcept { return reached(now(), ticket); }
 
-  /// The word that says that everything up to `ticket` is done, and that the last op of them failed with that proof
-  /// (see `Channel::write_reply`; 0: it did not). In the order of the tickets: it counts the failures.
+  /// The word that says that everything up to `ticket` is done. `failure` is the proof of that op's failure (see
+  /// `Channel::write_reply`), or 0. Call it in the order of the tickets, because it sums up the failures.
   std::uint64_t word_for(Ticket ticket, std::uint16_t failure) noexcept {
     failures_ = static_cast<std::uint16_t>(failures_ + failure);
     return TimelineWord::make(key_, lane_, ticket, failures_);
   }
   /// For lanes that run on a CPU; a GPU stores a word to `address()` itself. Sequentially consistent, because whoever
-  /// raises it looks next whether somebody sleeps until it moves (see Bell).
+  /// raises it looks next whether somebody sleeps (see Bell).
   void raise_to(Ticket ticket, std::uint16_t failure = 0) noexcept { put(word_for(ticket, failure)); }
   void put(std::uint64_t word) noexcept;
 
   void* address() const noexcept { return &word_; }
-  /// Where the ticket stands in the word, for a GPU that waits for it.
+  /// The ticket's offset in the word, for a GPU that waits for it.
   static constexpr std::size_t kTicketOffset = 4;
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
@@ -103,7 +103,7 @@ class Timeline {
   const MarkKey key_;
   const std::uint32_t lane_;
   mutable std::atomic<Ticket> known_{0};
-  std::uint16_t failures_ = 0;  // of whoever raises it; those take turns
+  std::uint16_t failures_ = 0;  // only whoever raises it uses this; they take turns
 };
 
 }  // namespace troupe::inline v0::wire

@@ -36,7 +36,7 @@ Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [
 }  // namespace
 
 int answer_compile(int capability) {
-  // Compilers may print; the answer must stand alone.
+  // A compiler may print; standard output must have the answer alone.
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   const Result<std::string> input = read_input();

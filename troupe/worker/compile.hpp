@@ -4,7 +4,7 @@
 
 namespace troupe::worker {
 
-/// Compiles what stands on standard input, and answers on standard output. Gives the exit code.
+/// Compiles the source on standard input, and answers on standard output. Gives the exit code.
 int answer_compile(int capability);
 
 }  // namespace troupe::worker

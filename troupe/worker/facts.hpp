@@ -1,5 +1,5 @@
-// What a worker finds out for `troupe doctor`: only workers open a driver or a library. wire/facts.hpp has the lines in
-// which it says so.
+// What a worker finds out for `troupe doctor`: only workers open a driver or a library. wire/facts.hpp has the format
+// of its lines.
 #pragma once
 
 #include <cstdio>

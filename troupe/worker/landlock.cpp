@@ -12,7 +12,7 @@
 namespace troupe::worker {
 namespace {
 
-// As in linux/landlock.h, of which older systems have older ones.
+// From linux/landlock.h, which may be older than the kernel.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr int kPathBeneath = 1;
 
@@ -32,7 +32,7 @@ constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(
                         kTruncate = bit(14), kUseDevice = bit(15);
 constexpr std::uint64_t kTcp = bit(0) | bit(1);
 constexpr std::uint64_t kAbstractSockets = bit(0), kSignals = bit(1);
-/// What can be said of a file that is no folder.
+/// The rights that apply to a file; a folder has more.
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kUseDevice;
 
 std::uint64_t known_rights(int version) noexcept {
@@ -54,7 +54,8 @@ RulesetAttributes attributes_of(int version, LandlockDomain::Closes closes) noex
     if (version >= 4) attributes.network = kTcp;
     if (version >= wire::kLandlockWithSignals) attributes.scopes |= kAbstractSockets;
   } else if (attributes.scopes == 0) {
-    // A domain has to close something. Moving files between folders is closed in every such one, unless it is opened.
+    // A domain must close something. One that closes anything of files also forbids moving files between folders,
+    // unless that is allowed.
     attributes.files = kMakeCharacterDevice | kMakeBlockDevice | (version >= 2 ? kRefer : 0);
   }
   return attributes;

@@ -26,12 +26,12 @@ constexpr int kMaxSymbolBytes = 160;
 constexpr unsigned kBacktraceSeconds = 1;
 constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwinder takes about 10 KiB
 
-// A signal handler is given nothing of ours, so what it needs is the process's own.
+// A signal handler gets no argument of ours, so what it needs is global.
 constinit std::atomic<LastWords*> words_of_process{nullptr};
 constinit std::atomic<pid_t> process{0};
 constinit std::atomic<pid_t> dying_thread{0};
 
-/// Writes text into a fixed place and stops where that ends, always terminated. Async-signal-safe.
+/// Writes text into a fixed array; what does not fit is cut off, and the text is always terminated. Async-signal-safe.
 class Appender {
  public:
   explicit Appender(std::span<char> place) noexcept : place_(place) {}
@@ -58,8 +58,8 @@ class Appender {
   std::size_t used_ = 0;
 };
 
-/// True for the first thread that dies, and only the first time. False for that thread when it crashes once more, in
-/// its handler. All others wait here for the end, which is near.
+/// True for the first thread that dies, and only the first time. False for that thread when it crashes again, in its
+/// handler. All other threads wait here until the process ends.
 bool first_to_die() noexcept {
   const pid_t self = gettid();
   pid_t first = 0;
@@ -111,7 +111,7 @@ std::uintptr_t faulting_instruction(const void* context) noexcept {
 #endif
 }
 
-/// Where a function returns to that has been called and has done nothing yet.
+/// The return address of a function that has been called and has done nothing yet.
 std::uintptr_t caller(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -125,9 +125,9 @@ std::uintptr_t caller(const void* context) noexcept {
 #endif
 }
 
-/// "plugin.so(symbol+0x12)", or "plugin.so(+0x1234)" where there is no symbol; false, and the bare address, where there
-/// is no code. A return address stands behind the call, which may be in the next function when the call was the last
-/// thing; so the byte before it is looked up.
+/// "plugin.so(symbol+0x12)", or "plugin.so(+0x1234)" where there is no symbol; where there is no code, the bare
+/// address, and false. A return address lies after the call, perhaps already in the next function, so the byte before
+/// it is looked up.
 bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) noexcept {
   Dl_info info = {};
   const std::uintptr_t inside = is_return_address ? address - 1 : address;
@@ -147,13 +147,13 @@ bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) 
   return true;
 }
 
-/// Neither the unwinder nor `dladdr` is async-signal-safe: they may take a lock that is held, or fault in a stack that
-/// is no longer one. So this comes last, and under an alarm.
+/// Neither the unwinder nor `dladdr` is async-signal-safe: they may take a lock that is held, or fault on a broken
+/// stack. So this comes last, and under an alarm.
 void write_backtrace(LastWords& words, const void* context) noexcept {
   Appender out(words.text);
   const std::uintptr_t instruction = faulting_instruction(context);
   if (!write_frame(out, instruction, false)) {
-    // A jump to where no code is: a null function, a smashed stack. The unwinder would read there, and fault.
+    // A jump to a place without code (a null function, a smashed stack): the unwinder would read there, and fault.
     out.text(" <- ");
     write_frame(out, caller(context), true);
     return;
@@ -163,7 +163,7 @@ void write_backtrace(LastWords& words, const void* context) noexcept {
   const auto frame = [&](int i) { return reinterpret_cast<std::uintptr_t>(frames[static_cast<std::size_t>(i)]); };
   int next = 0;
   while (next < count && frame(next) != instruction) ++next;
-  ++next;  // what comes before is this handler
+  ++next;  // the frames before it are this handler
   for (int written = 1; next < count && written < kMaxFrames; ++next, ++written) {
     out.text(" <- ");
     write_frame(out, frame(next), true);
@@ -207,7 +207,7 @@ class AlternateStack {
     stack_t current = {};
     if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t frame = getauxval(AT_MINSIGSTKSZ);  // the registers; the newer the processor the more they are
+    const std::size_t frame = getauxval(AT_MINSIGSTKSZ);  // for the registers; newer processors have more
     const std::size_t size = (kAlternateStackBytes + frame + page - 1) / page * page;
     void* memory = mmap(nullptr, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return;
@@ -250,7 +250,7 @@ void install_last_words(LastWords& words) {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   // Not SA_RESETHAND: a second thread that crashes meanwhile would end the process in the middle of the first one's
-  // words. `first_to_die` stops what that flag is for, a handler that crashes for ever.
+  // words. `first_to_die` prevents what that flag is for: a handler that crashes again and again.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (const int signal : kSignals) sigaction(signal, &action, nullptr);

@@ -190,8 +190,7 @@ TEST_F(Dying, a_plugin_that_ignores_an_exhausted_memory_is_told) {
 TEST_F(Dying, a_smashed_stack_still_leaves_the_op) {
   const int status = status_of_child(*words, [] { call_bad_plugin("stack"); });
   ASSERT_TRUE(WIFSIGNALED(status));
-  // Where the compiler guards the stack it aborts, and the unwinder may fault in what is left; then the words end
-  // there.
+  // With a stack protector it aborts, and the unwinder may fault on the broken stack; then the words end there.
   EXPECT_NE(words->state.load(), LastWords::none);
   EXPECT_EQ(words->signal, static_cast<std::uint32_t>(WTERMSIG(status)));
   EXPECT_TRUE(WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGABRT) << WTERMSIG(status);

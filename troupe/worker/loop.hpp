@@ -46,7 +46,7 @@ class Loop {
   bool drain() {
     bool any = false;
     while (const std::optional<wire::Record> record = channel_.ring().at(position_)) {
-      // Far ahead only when the app is ahead: else that takes from it what it is about to write.
+      // Only when the app is ahead: otherwise this would take away cache lines that the app is about to write.
       if (any) channel_.ring().prefetch_after(position_);
       if (!record->skip) hand_in(*record);
       position_ += record->units;
@@ -59,7 +59,7 @@ class Loop {
   void hand_in(const wire::Record& record) {
     // The app counts the ops of each lane in ring order, too: both sides know the ticket, and nobody sends it.
     const std::uint32_t lane = record.lane % wire::kMaxLanes;
-    // What is looked at next was written elsewhere: called for now, it comes while the op is decoded.
+    // Other cores wrote what is read next: prefetched now, it arrives while the op is decoded.
     channel_.ring().prefetch_rest(position_, record.units);
     __builtin_prefetch(channel_.timeline(lane).address());
     backend::Work work;
@@ -78,7 +78,7 @@ class Loop {
     backend_.submit(work, op_);
   }
 
-  /// An error is that of an op that must not be run.
+  /// Fails for an op that must not be run.
   Result<void> hand_in(const wire::Record& record, backend::Work& work) {
     TROUPE_TRY(op_.decode(record.bytes));
     const op::OpInfo& info = op_.info();
@@ -87,14 +87,14 @@ class Loop {
     op::Toucher toucher;
     TROUPE_TRY(op::examine(info, op_.get(), views, toucher));
     work.estimate = info.work(op_.get(), toucher.elements());
-    // One that is not wanted only takes its turn; what it names may not even be there.
+    // A cancelled op only keeps its place in the order; the memory that it names may be gone.
     if (record.cancelled->load(std::memory_order_seq_cst) == 0)
       for (const op::Touch& touch : toucher.touches().all())
         if (!backend_.memory().contains(touch.range))
           return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
     tracker_.add(work, toucher.touches().all());
     backend_.submit(work, op_);
-    op_.clear();  // now, when nobody waits for it, and not when the next one has come
+    op_.clear();  // now, while nobody waits, and not when the next op has come
     return {};
   }
 

@@ -20,7 +20,7 @@ constexpr const char* kHelp =
     "  --doctor    what it finds on this machine, for `troupe doctor`\n"
     "  --compile C compiles CUDA C++ from standard input (its first line: flags) for compute capability C (90: 9.0)\n";
 
-/// To the app, which reads what we print.
+/// The app reads what we print.
 void log_to_app(const troupe::LogRecord& record) {
   std::fprintf(stderr, "troupe:%s:%.*s\n", std::string(name(record.level)).c_str(),
                static_cast<int>(record.message.size()), record.message.data());
@@ -28,9 +28,8 @@ void log_to_app(const troupe::LogRecord& record) {
 
 }  // namespace
 
-/// OpenBLAS calls its own function of this name when it is loaded, which sees to it that a fork first stops its
-/// threads, under the lanes that are using them: a plugin that forks would leave others waiting for ever. With this one
-/// they stay.
+/// Replaces OpenBLAS's own function of this name, which OpenBLAS calls when it is loaded and which makes every fork
+/// stop its threads first, even while lanes use them: after a plugin's fork, other ops would wait for ever.
 extern "C" [[gnu::visibility("default")]] void openblas_fork_handler() {}
 
 int main(int argc, char** argv) {
@@ -42,7 +41,7 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--compile") == 0) return troupe::worker::answer_compile(std::atoi(argv[2]));
   if (argc == 2 && std::strcmp(argv[1], "--doctor") == 0) {
     troupe::worker::print_facts(stdout);
-    _exit(0);  // what the libraries would still do at the end of the process is not worth waiting for
+    _exit(0);  // what the libraries do at the end of a process is not worth waiting for
   }
   if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);

@@ -29,7 +29,7 @@ class RangeTracker {
     bool conflicts_with(std::span<const op::Touch> others) const noexcept;
     bool reads_what_is_written_by(std::span<const op::Touch> others) const noexcept;
   };
-  /// The unfinished ops of one lane, oldest first, in a circle that grows with the lane's backlog and no further.
+  /// The unfinished ops of one lane, oldest first, in a circular buffer that grows with the lane's backlog.
   struct LaneOps {
     std::vector<Entry> entries;
     std::size_t first = 0;

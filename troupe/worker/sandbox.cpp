@@ -16,7 +16,7 @@
 namespace troupe::worker {
 namespace {
 
-/// Where the system keeps libraries, and what they look at to know the machine.
+/// The system's libraries, and what they read to learn about the machine.
 constexpr std::array kReadableInStrict{
     "/lib",           "/lib64",        "/usr",        "/etc/ld.so.cache", "/etc/localtime",
     "/proc/cpuinfo",  "/proc/meminfo", "/proc/stat",  "/proc/sys/vm",     "/sys/devices/system",
@@ -30,7 +30,7 @@ constexpr std::array kWritableForCuda{"/dev/shm"};
 constexpr std::array kVariablesWithPaths{"LD_LIBRARY_PATH", "TROUPE_OPENBLAS", "TROUPE_CUDA_LIBRARIES", "CUDA_HOME",
                                          "CUDA_PATH"};
 
-/// Those that are not there are left out: systems differ.
+/// Skips paths that do not exist: systems differ.
 template <class Paths>
 Result<void> allow_all(LandlockDomain& domain, const Paths& paths, FileAccess access) {
   for (const auto& path : paths) TROUPE_TRY(domain.allow(path, access));
@@ -44,7 +44,7 @@ Result<void> allow_named(LandlockDomain& domain, const std::vector<std::string>&
   return {};
 }
 
-/// What variables name, with colons in between.
+/// The absolute paths in these variables, which colons separate.
 std::vector<std::string> paths_of_environment() {
   std::vector<std::string> paths;
   for (const char* name : kVariablesWithPaths) {
@@ -59,7 +59,7 @@ std::vector<std::string> paths_of_environment() {
   return paths;
 }
 
-/// The executable lies beside what it was installed with.
+/// The executable's folder: what was installed with it lies there.
 std::vector<std::string> own_folder() {
   std::error_code ignored;
   const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", ignored);

@@ -1,5 +1,5 @@
-// Where a worker gives up what it does not need, before it loads anything of the user's. There is no way back, and
-// threads and processes that it makes later are in the sandbox, too. docs/security.md says what each level means.
+// A worker gives up what it does not need, before it loads any code of the user. There is no way back, and threads and
+// processes that it makes later are in the sandbox, too. docs/security.md says what each level means.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct SandboxRules {
   std::vector<std::string> writable_paths;
 };
 
-/// Of the calling thread and all that it makes. `unsupported` when the kernel lacks something that `strict` needs,
-/// `invalid_argument` when a path that was named is not there. `standard` does without what the kernel lacks
-/// or refuses, and logs the latter.
+/// For the calling thread and all that it makes. `unsupported` when the kernel lacks something that `strict` needs,
+/// `invalid_argument` when a named path does not exist. `standard` does without what the kernel lacks or refuses, and
+/// logs the latter.
 Result<void> enter_sandbox(const SandboxRules& rules, const LogSink& log);
 
 }  // namespace troupe::worker

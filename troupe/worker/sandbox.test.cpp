@@ -1,4 +1,4 @@
-// The sandbox of kernels that are not at hand: a newer kernel takes the rules of an older one.
+// The sandbox on older kernels: a newer kernel accepts the rules of an older one, so they can be tested here.
 #include "troupe/worker/sandbox.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 namespace troupe::worker {
 namespace {
 
-/// What `body` gives in a process of its own, which it may shut in; -1 when that crashes.
+/// What `body` gives in a process of its own, which it may sandbox; -1 when that process crashes.
 template <class Body>
 int in_process(const Body& body) {
   const pid_t process = fork();

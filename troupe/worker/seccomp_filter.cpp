@@ -23,7 +23,7 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
-/// Numbers from here on are the same calls once more, for 32-bit pointers on x86-64; no other processor has them.
+/// Numbers from here on are the same calls again, for 32-bit pointers on x86-64; no other processor has them.
 constexpr std::uint32_t kFirstOther = 0x4000'0000;
 
 // Calls that are newer than some headers; their numbers are the same on every processor.
@@ -31,15 +31,15 @@ constexpr int kPidfdGetfd = 438, kProcessMadvise = 440, kMountSetattr = 442, kPr
               kSetxattrat = 463, kRemovexattrat = 466, kClone3 = 435, kOpenTree = 428, kMoveMount = 429, kFsopen = 430,
               kFsconfig = 431, kFsmount = 432, kFspick = 433, kIoUringSetup = 425;
 
-/// Into the memory and the descriptors of other processes.
+/// Calls that reach into the memory and the descriptors of other processes.
 constexpr std::array kIntoOthers{SYS_ptrace,  SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
                                  kPidfdGetfd, kProcessMadvise,      kProcessMrelease};
 
 constexpr std::array kNotInStrict{
-    // the network, also by way of a ring that makes calls without calling
+    // the network, also through io_uring, whose calls no filter sees
     SYS_socket,
     kIoUringSetup,
-    // programs; processes are told from threads below
+    // new programs; new processes are refused below, where threads are allowed
     SYS_execve,
     SYS_execveat,
     // memory and queues that processes find by name
@@ -48,7 +48,7 @@ constexpr std::array kNotInStrict{
     SYS_msgget,
     SYS_semget,
     SYS_mq_open,
-    // what belongs to files and is not asked of Landlock
+    // changes to files that Landlock does not check
     SYS_truncate,
     SYS_fchmod,
     SYS_fchmodat,
@@ -103,7 +103,7 @@ constexpr std::array kNotInStrict{
     SYS_perf_event_open,
     SYS_userfaultfd,
 #if defined(__x86_64__)
-    // the older spellings, which ARM never had
+    // older calls, which ARM never had
     SYS_fork,
     SYS_vfork,
     SYS_chmod,
@@ -135,7 +135,7 @@ class FilterWriter {
   void refuse_all(std::span<const int> calls) {
     for (const int call : calls) refuse(call);
   }
-  /// The four instructions below are for this call alone.
+  /// The next four instructions are for this call alone.
   void skip_unless(int call) { put(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 4); }
 
   std::vector<sock_filter> program;
@@ -162,13 +162,13 @@ std::vector<sock_filter> filter_of(Sandbox level) {
   out.refuse_all(kIntoOthers);
   if (level == Sandbox::strict) {
     out.refuse_all(kNotInStrict);
-    out.refuse(kClone3, ENOSYS);  // its flags cannot be seen; the C library takes `clone` then
+    out.refuse(kClone3, ENOSYS);  // a filter cannot see its flags; the C library then uses `clone`
     out.skip_unless(SYS_clone);
     out.load(argument(0));
     out.answer_if(BPF_JSET, CLONE_THREAD, SECCOMP_RET_ALLOW);
     out.answer(refusal(EPERM));
   }
-  out.skip_unless(SYS_prlimit64);  // only of the process itself
+  out.skip_unless(SYS_prlimit64);  // allowed for the process itself only
   out.load(argument(0));
   out.answer_if(BPF_JEQ, 0, SECCOMP_RET_ALLOW);
   out.answer(refusal(EPERM));
@@ -182,7 +182,7 @@ Result<void> install_filter(std::vector<sock_filter> program) {
   const unsigned flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
   const long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &all);
   if (answer == 0) return {};
-  const int number = answer > 0 ? EBUSY : errno;  // a thread that cannot follow
+  const int number = answer > 0 ? EBUSY : errno;  // > 0: a thread that cannot follow
   return fail(wire::errno_error(ErrorKind::unsupported, "installing a filter of system calls", number));
 }
 

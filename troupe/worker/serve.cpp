@@ -19,7 +19,7 @@
 namespace troupe::worker {
 namespace {
 
-/// What a poisoned worker leaves to the one that takes over, before it ends.
+/// How long a poisoned worker waits before it ends, so that the worker that takes over gets a head start.
 constexpr auto kHeadStart = std::chrono::milliseconds(5);
 /// The app looks four times a second.
 constexpr auto kHeartbeat = std::chrono::milliseconds(100);
@@ -62,7 +62,7 @@ void catch_up_with_lanes(const wire::Channel& channel) noexcept {
 template <backend::Backend B>
 Result<void> make_memory(wire::Socket& socket, B& backend, const wire::Chunk& chunk) {
   const auto refuse = [&](const Error& why) -> Result<void> {
-    if (why.kind() == ErrorKind::context_poisoned) return fail(why);  // the next worker is asked
+    if (why.kind() == ErrorKind::context_poisoned) return fail(why);  // the app asks the next worker
     return send(socket, wire::ToApp(wire::NoMemory{why.kind(), std::string(why.message())}));
   };
   if (wire::dies_with_its_worker(chunk.memory)) {
@@ -75,7 +75,7 @@ Result<void> make_memory(wire::Socket& socket, B& backend, const wire::Chunk& ch
   return send(socket, wire::ToApp(wire::MemoryMade{}), descriptor);
 }
 
-/// A worker that cannot do it ends: the next one maps the chunk as it is to be.
+/// A worker that cannot do it ends; the next one maps the chunk with the right protection from the start.
 template <backend::Backend B>
 Result<void> protect(wire::Socket& socket, B& backend, const wire::ProtectChunk& wanted,
                      std::vector<wire::Descriptor> descriptors) {
@@ -84,7 +84,7 @@ Result<void> protect(wire::Socket& socket, B& backend, const wire::ProtectChunk&
   return send(socket, wire::ToApp(wire::ChunkProtected{wanted.id, wanted.read_only}));
 }
 
-/// Announcements, until the app hangs up.
+/// Handles the app's messages until it hangs up.
 template <backend::Backend B>
 Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend) {
   for (;;) {
@@ -105,7 +105,7 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
   }
 }
 
-/// Shows the app that this process runs, whatever its lanes do, for as long as it does.
+/// Shows the app that this process runs, whatever its lanes do; and at once when it does not any more.
 void start_heartbeat(Shared& shared) {
   std::thread([&beat = shared.channel.status().heartbeat, &life = shared.bells.life_line(shared.hello.doorbell)] {
     pthread_setname_np(pthread_self(), "troupe-heart");
@@ -123,13 +123,13 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   setup.device = shared.hello.device;
   setup.completion = shared.hello.completion;
   setup.priorities = shared.hello.priorities;
-  setup.poisoned = [&](const Error&) { shutdown(socket.descriptor(), SHUT_RDWR); };  // `listen` ends, and the thread
+  setup.poisoned = [&](const Error&) { shutdown(socket.descriptor(), SHUT_RDWR); };  // ends `listen`, and so the thread
   if (options.owns_process) {
     setup.in_new_thread = use_alternate_stack;
     setup.after_loading = install_exit_words;
     setup.poisoned = [&](const Error& why) {
-      // The app need not wait until the driver has taken this process apart; and that holds up the whole GPU, so the
-      // one that takes over is let go first.
+      // The app need not wait until the driver has torn down this process. The teardown holds up the whole GPU, so the
+      // worker that takes over goes first.
       const TimePoint now = std::chrono::steady_clock::now();
       (void)send(socket, wire::ToApp(wire::Poisoned{.kind = why.kind(),
                                                     .message = std::string(why.message()),

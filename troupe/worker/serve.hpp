@@ -14,13 +14,13 @@ struct ServeOptions {
   LogSink log;
 };
 
-/// Serves the app at the other end of `socket`. Returns when it has hung up, or why it could not be served; it has been
-/// told, too.
+/// Serves the app at the other end of `socket`. Returns when the app has hung up, or the error because of which it
+/// could not be served; the app is told, too.
 Result<void> serve(wire::Socket socket, const ServeOptions& options);
 
 /// Prints the accelerators of all backends but the host's, a line each, with tabs between: backend, id, bytes of
 /// memory, compute capability, "keeps" or "loses" (memory, when a worker dies), "shared" or "exclusive" (by one
-/// process), name. Why there are none goes to standard error. Gives the exit code.
+/// process), name. When there are none because of an error, prints it to standard error. Gives the exit code.
 int print_devices();
 
 }  // namespace troupe::worker

@@ -112,12 +112,12 @@ class WorkerThread {
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  /// Waits until it has ended by itself; what `serve` gave.
+  /// Waits until it has ended by itself, and gives the result of `serve`.
   Result<void> end() {
     thread_.join();
     return end_;
   }
-  /// Hangs up, and the same.
+  /// Hangs up, and does the same.
   Result<void> join() {
     app_.hang_up();
     if (thread_.joinable()) thread_.join();
@@ -130,7 +130,7 @@ class WorkerThread {
   std::thread thread_;
 };
 
-/// What a worker says to a greeting that it does not like; its `serve` says the same.
+/// What a worker answers to a greeting that it refuses; its `serve` gives the same error.
 wire::Refused refusal_of(const wire::Hello& hello) {
   App app;
   WorkerThread worker(app);

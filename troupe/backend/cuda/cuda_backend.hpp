@@ -1,6 +1,6 @@
 // A GPU as an accelerator: lanes are streams, and the GPU itself raises their timelines, in memory that the app sees.
-// Nobody calls back, nobody is asked: the one who waits looks. When much work waits, a timeline is raised once for a
-// few ops. A thread of the worker's rings for an app that sleeps, and looks for errors that no call was there to hear.
+// There are no callbacks: whoever waits looks at the timeline. When much work waits, a timeline is raised once for a
+// few ops. A thread of the worker rings for an app that sleeps, and looks for errors that no call has returned.
 #pragma once
 
 #if TROUPE_CUDA_BACKEND
@@ -24,11 +24,11 @@ struct CudaEvent {
   wire::Ticket ticket = 0;
 };
 
-/// Ops that are on a lane and not done. The driver's own queues have 1024 places, and an op may take several; who runs
-/// into that waits inside the driver, where nobody else gets in.
+/// How many unfinished ops a lane may have. The driver's own queues have 1024 places, and an op may take several; a
+/// thread that finds them full waits inside the driver and keeps all others out.
 inline constexpr wire::Ticket kMaxOpsOnLane = 128;
 
-/// A stream, and the word that is raised for it.
+/// A stream, and the timeline that is raised for it.
 class CudaLane {
  public:
   CudaLane(const LaneCompletion::Parts& parts, CompletionPolicy completion)
@@ -47,17 +47,17 @@ class CudaLane {
 
   // ---- the thread that submits ----
 
-  /// What is put on it from now on comes after that ticket of another lane.
+  /// What is put on this lane from now on waits for that ticket of another lane.
   Result<void> wait_for(CudaLane& other, wire::Ticket ticket);
-  /// The op was put on it, or has failed. Its timeline is raised for it now, or with a later one.
+  /// The op was put on the lane, or has failed. The timeline is raised for it now, or later together with other ops.
   Result<void> added(const backend::Work& work, bool raise_now);
-  /// There is hardly any work left on it before the flag that was put there last.
+  /// Whether hardly any work is left before the last point at which the timeline is raised.
   bool is_near_its_flag() const noexcept { return raised_ - now() <= wire::kMaxOpsPerFlag; }
   /// Raises the timeline for all that was added.
   Result<void> flush();
-  /// The same; and what is put on it from now on begins when the timeline says so.
+  /// The same; and what is put on it from now on begins only when the timeline says that all before it is done.
   Result<void> flush_before_next();
-  /// So much is on it that more would make the driver wait.
+  /// Whether more work would make the driver wait.
   bool is_full() const noexcept { return added_.load(std::memory_order_relaxed) - now() >= kMaxOpsOnLane; }
 
   // ---- the thread that watches ----
@@ -75,7 +75,7 @@ class CudaLane {
   const std::unique_ptr<LaneCompletion> completion_;
   std::atomic<wire::Ticket> added_{0};
   wire::Ticket raised_ = 0;
-  std::uint64_t word_ = 0;  // what the timeline is to become for the last one
+  std::uint64_t word_ = 0;  // the timeline's word for the last op
 };
 
 class CudaBackend {
@@ -110,7 +110,7 @@ class CudaBackend {
  private:
   CudaBackend(const backend::Setup& setup, std::unique_ptr<CudaContext> context, RegisteredMemory status);
 
-  /// What fails here that is not the op's own failure is the end of this worker.
+  /// A failure here that is not the op's own ends this worker.
   Result<void> try_submit(backend::Work& work, const op::AnyOp& op) {
     static thread_local const Result<void> kCurrent = context_->make_current();
     TROUPE_TRY(Result<void>(kCurrent));
@@ -140,7 +140,7 @@ class CudaBackend {
   std::array<std::unique_ptr<CudaLane>, wire::kMaxLanes> made_lanes_;
   std::array<std::atomic<CudaLane*>, wire::kMaxLanes> lanes_{};  // for a look without the lock
   CudaOps ops_;                 // behind the lanes: its handles use their streams to the end
-  std::uint32_t unraised_ = 0;  // a bit for every lane that has ops for which its timeline is not raised yet
+  std::uint32_t unraised_ = 0;  // a bit for every lane with ops for which its timeline is not raised yet
   std::atomic<bool> is_poisoned_{false};
 
   Parker watcher_sleeps_;

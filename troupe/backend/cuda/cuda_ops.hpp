@@ -1,5 +1,5 @@
-// From a decoded op to what does it on the GPU. A family that the GPU can do is a room beside this file with a `run_op`
-// for each of its ops.
+// Runs decoded ops on the GPU. Each family that the GPU supports has a folder beside this file, with a `run_op` for
+// each of its ops.
 #pragma once
 
 #include "troupe/backend/cuda/lanes/op_tools.hpp"

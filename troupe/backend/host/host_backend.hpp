@@ -13,7 +13,7 @@
 
 namespace troupe::host {
 
-/// The CPU's own codes are signals: what a thread that cannot go on gets from the kernel. 0 is none.
+/// The CPU's native codes are signals, which the kernel sends to a thread that faults. 0 is none.
 enum class Signal : int {};
 
 class HostBackend {
@@ -29,7 +29,7 @@ class HostBackend {
   static Result<std::unique_ptr<HostBackend>> open(const backend::Setup& setup);
 
   HostMemory& memory() noexcept { return memory_; }
-  /// Runs short work at once when its lane is idle and nothing is left to wait for: no thread changes. Queues the rest.
+  /// Runs short work at once, in this thread, when its lane is idle and it waits for nothing. Queues all other work.
   void flush_due() noexcept {}  // lanes raise their timelines after each op
   void flush() noexcept {}
   void submit(backend::Work& work, op::AnyOp& op);

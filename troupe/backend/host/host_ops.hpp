@@ -1,5 +1,5 @@
-// From a decoded op to what does it on the CPU. A family that the host can do is a room beside this file with a
-// `run_op` for each of its ops.
+// Runs decoded ops on the CPU. Each family that the host supports has a folder beside this file, with a `run_op` for
+// each of its ops.
 #pragma once
 
 #include "troupe/backend/host/host_tools.hpp"

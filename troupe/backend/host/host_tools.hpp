@@ -1,5 +1,5 @@
-// What an op has at hand when the host runs it: where its arrays are, which work it is, and the plugins. And the table
-// of how each op is run, to which every room beside this file adds its family.
+// What an op can use when the host runs it: the place of its arrays, its work, and the plugins. And the table of how
+// each op is run, to which every folder beside this file adds its family.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_views.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::host {
 
-/// Most ops need only their arrays, and take it as that.
+/// Most ops need only their arrays, and take a `HostViews`.
 class HostTools : public HostViews {
  public:
   HostTools(const HostViews& views, const backend::Work& work, backend::PluginCaller& plugins, bool& has_begun) noexcept

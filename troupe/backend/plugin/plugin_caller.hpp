@@ -14,8 +14,8 @@ class PluginCaller {
  public:
   explicit PluginCaller(const Setup& setup) : log_(setup.log), after_loading_(setup.after_loading) {}
 
-  /// `at(view)` is the address of its first element; `lane` is the native lane or null; `begin` is called when all is
-  /// there, right before the function. Any thread.
+  /// `at(view)` is the address of its first element; `lane` is the native lane or null; `begin` is called right before
+  /// the function, when everything was found. Any thread.
   template <class At, class Begin>
   Result<void> call(const op::PluginCall& op, void* lane, const At& at, const Begin& begin) {
     TROUPE_TRY(plugins_.prepare(op));

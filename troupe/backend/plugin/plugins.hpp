@@ -1,6 +1,6 @@
 // The plugins that a worker has loaded, and how one of their functions is called. A plugin is loaded once, at its first
 // call, and never unloaded: its code may have left threads and callbacks behind, and the worker is disposable anyway.
-// So a plugin that was built again under the same path is seen by the next worker, not by this one.
+// So when a plugin is rebuilt under the same path, the next worker sees the new one, not this worker.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class Plugins {
   Plugins(const Plugins&) = delete;
   Plugins& operator=(const Plugins&) = delete;
 
-  /// Calls the op's function and gives when it has returned. `arrays` are the op's, in their order; `lane` is the
+  /// Calls the op's function and waits until it has returned. `arrays` are the op's, in their order; `lane` is the
   /// native lane or null. A path without a slash is looked up where the loader looks for libraries. From any thread.
   ///  - `invalid_argument`: not a plugin that can be loaded, or no such function; nothing was called.
   ///  - `out_of_memory`: too many plugins, or the function threw `std::bad_alloc`.
@@ -54,13 +54,13 @@ class Plugins {
   /// A function that crashes or never returns takes the worker with it.
   Result<void> call(const op::PluginCall& op, std::span<const PluginArgument> arrays, void* lane, const LogFn& log);
 
-  /// Loads a plugin ahead of its first call; without effect when it is there.
+  /// Loads a plugin ahead of its first call; does nothing when it is loaded.
   Result<void> load(const std::string& path);
   /// Loads the plugin of a call and looks whether it has the function: what fails here has not begun.
   Result<void> prepare(const op::PluginCall& op);
 
  private:
-  using Loaded = Result<const TroupePlugin*>;  // the error is that of a shared object that is no plugin
+  using Loaded = Result<const TroupePlugin*>;  // or why the shared object is not a plugin
 
   Loaded find_or_load(const std::string& path);
   const Loaded* find(const std::string& path) const;

@@ -42,7 +42,7 @@ Result<void> check_rank(std::string_view call, int rank, const NamedArray& array
   return op::check_ranks(call, rank, {{array.name, array.array.view()}});
 }
 
-/// Vectors where a call takes vectors, in the words of that call; the rest is checked with the op.
+/// Checks that vectors are vectors and matrices are matrices, in the words of the call; the op's check does the rest.
 Result<void> check_ranks(std::string_view call, std::initializer_list<NamedArray> vectors,
                          std::initializer_list<NamedArray> matrices) {
   for (const NamedArray& vector : vectors) TROUPE_TRY(check_rank(call, 1, vector));
@@ -55,7 +55,7 @@ Unexpected refuse_right(std::string_view call) {
   return refuse(call, "options.side is Side::right; a vector needs Side::left, with the matrix on its left");
 }
 
-/// a x fits into y.
+/// Checks that a x fits into y.
 Result<void> check_gemv(std::string_view call, const AnyArray& a, const AnyArray& x, const AnyArray& y) {
   TROUPE_TRY(check_ranks(call, {{"x", x}, {"y", y}}, {{"a", a}}));
   if (a.shape()[1] == x.shape()[0] && a.shape()[0] == y.shape()[0]) return {};
@@ -92,7 +92,7 @@ op::Symm make_symm(const op::View& a, const op::View& b, const op::View& c, cons
   return op;
 }
 
-/// What the verdict of an op says that divides by a diagonal.
+/// What the verdict of an op that divides by a diagonal means.
 Result<void> judge_diagonal(std::span<const std::int32_t> words) {
   if (words[0] == 0) return {};
   return fail(Error(ErrorKind::numerical_error,

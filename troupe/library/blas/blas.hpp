@@ -79,7 +79,7 @@ class Blas {
   Call<void> scal(detail::Factor alpha, const AnyArray& x) const;
   /// y = x. Any type.
   Call<void> copy(const AnyArray& x, const AnyArray& y) const { return device_.copy(x, y); }
-  /// x and y change places.
+  /// Exchanges the elements of x and y.
   Call<void> swap(const AnyArray& x, const AnyArray& y) const;
   /// x' = cosine x + sine y, y' = cosine y - conj(sine) x.
   Call<void> rot(const AnyArray& x, const AnyArray& y, double cosine, detail::Factor sine) const;
@@ -121,8 +121,8 @@ class Blas {
   /// c = alpha a b + beta c: matrices of one floating-point or complex type, or i8 into i32. With a beta of 0 the old
   /// content of c is not read. Small floats are summed in f32. Arrays of rank 3 are batches, with one product for each.
   Call<void> gemm(const AnyArray& a, const AnyArray& b, const AnyArray& c, GemmOptions options = {}) const;
-  /// Up to 64 such products at once: c[i] = alpha a[i] b[i] + beta c[i]. The matrices may be anywhere and each product
-  /// may have its own shape; all must have one type.
+  /// Up to 64 such products in one op: c[i] = alpha a[i] b[i] + beta c[i]. The matrices may be anywhere, and each
+  /// product may have its own shape; all must have one type.
   Call<void> gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
                         GemmOptions options = {}) const;
   /// c = alpha a b + beta c, or alpha b a + beta c, for a symmetric or Hermitian a.

@@ -1,5 +1,5 @@
-// Asks a worker's executable to compile a kernel, and waits: a compiler that crashes or hangs costs only the one who
-// asked.
+// Asks a worker's executable to compile a kernel, in a process of its own, and waits: a compiler that crashes or hangs
+// costs only its caller.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace troupe::inline v0 {
 
-/// Starts that worker and gives what it answers: the image, or `invalid_argument` with the compiler's words, or
-/// `unsupported`; `timeout`; `worker_crashed`.
+/// Starts that executable and gives its answer: the image, or `invalid_argument` with the compiler's log, or
+/// `unsupported`. `timeout` or `worker_crashed` when it gives none.
 Result<wire::CompiledImage> compile_in_worker(const std::string& executable, const std::string& source,
                                               std::string_view flags, int capability, Duration limit);
 

@@ -15,7 +15,7 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// Where there is no GPU, kernels are compiled all the same, for this one.
+/// The compute capability to compile for when there is no GPU.
 constexpr int kUsualCapability = 90;
 
 /// Waits for one compiler, which may take a second, on a thread that has nothing else to do.

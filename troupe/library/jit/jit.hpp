@@ -1,7 +1,7 @@
-// Kernels of one's own on a GPU: CUDA C++ that NVRTC compiles at run time, in a process of its own, and launches that
-// are ops like any other: ordered by what they say that they read and write, stopped by a deadline, tried alone after a
-// crash. A kernel that touches other memory than its arrays can spoil what is in the vault, as anywhere in CUDA; one
-// that faults costs its own caller and nobody else.
+// Your own kernels on a GPU. NVRTC compiles CUDA C++ at run time, in a process of its own. Launches are ops like any
+// other: ordered by what they say they read and write, stopped by a deadline, tried alone after a crash. A kernel that
+// touches memory outside of its arrays can spoil what is in the vault, as anywhere in CUDA; one that faults costs its
+// own caller and nobody else.
 //
 //   Program program = CO_TRY(co_await gpu.jit().compile(R"(
 //     extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -21,7 +21,7 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// Along up to three axes: `256`, or `{16, 16}`.
+/// Extents along up to three axes: `256`, or `{16, 16}`.
 struct GridExtents {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -49,11 +49,11 @@ struct CompileOptions {
 static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
               "safe inside a co_await with g++ 12");
 
-/// Kernels that were compiled, for one device. Copies are the same program; launches under way keep it.
+/// Compiled kernels for one device. Copies are the same program; launches under way keep it alive.
 class Program {
  public:
   Program() = default;
-  /// What the compiler said of code that it took: its warnings.
+  /// The compiler's warnings.
   const std::string& log() const noexcept { return log_; }
   std::int64_t size_bytes() const noexcept { return image_.size(); }
 
@@ -69,16 +69,16 @@ class Jit {
  public:
   explicit Jit(Device device) noexcept : device_(std::move(device)) {}
 
-  /// Compiles for this device. Kernels are found by the names that they have in the image, so declare them
-  /// `extern "C"`. `invalid_argument` with the compiler's words when it does not take the source, `unsupported` when
-  /// there is no NVRTC, `timeout`. Works without a GPU, too; what was compiled on the host device cannot be launched.
+  /// Compiles for this device. Kernels are found by their names in the image, so declare them `extern "C"`.
+  /// `invalid_argument` with the compiler's log when the source is wrong, `unsupported` when there is no NVRTC,
+  /// `timeout`. Works without a GPU, too, but what was compiled on the host device cannot be launched.
   Task<Result<Program>> compile(std::string source, CompileOptions options = {}) const;
   /// The same in a plain thread, which waits.
   Result<Program> compile_now(const std::string& source, const CompileOptions& options = {}) const;
 
   /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the array's first element) or a
   /// number, and more generally anything of at most 128 bytes that can be copied as bytes. Their number and sizes are
-  /// checked against the kernel's. `invalid_argument` for a grid that cannot be and for a kernel that is not there.
+  /// checked against the kernel's. `invalid_argument` for an impossible grid and for a kernel that does not exist.
   template <class... Arguments>
   Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid,
                     const Arguments&... arguments) const {

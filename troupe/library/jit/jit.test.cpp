@@ -1,4 +1,5 @@
-// What of `jit()` needs no GPU: NVRTC compiles, refuses with its words, and launches are checked before they are made.
+// The parts of `jit()` that need no GPU: NVRTC compiles or refuses with its log, and launches are checked before they
+// are made.
 #include "troupe/library/jit/jit.hpp"
 
 #include <gtest/gtest.h>

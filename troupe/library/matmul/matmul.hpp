@@ -4,8 +4,8 @@
 //   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu, .bias = &b}));
 //
 // Types of a and b, and of the result: f32, f64, f16 and bf16 into themselves, f16 and bf16 also into f32, 8-bit floats
-// (both of them, mixed as you like) into f32, f16, bf16 and f8e4m3, i8 into i32 (without an epilogue). Small types are
-// summed in f32.
+// (both types, in any mix) into f32, f16, bf16 and f8e4m3, i8 into i32 (without an epilogue). Small types are summed in
+// f32.
 #pragma once
 
 #include "troupe/device/device.hpp"
@@ -24,8 +24,8 @@ struct MatmulOptions {
   double scale_a = 1;
   double scale_b = 1;
   double scale_d = 1;
-  /// When a shape is seen for the first time, its algorithms are measured, which takes some milliseconds, and the
-  /// fastest is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps it. Without autotune the library
+  /// When a shape comes for the first time, its algorithms are measured, which takes some milliseconds, and the fastest
+  /// is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps the choice. Without autotune the library
   /// chooses.
   bool autotune = false;
   const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16

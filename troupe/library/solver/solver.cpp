@@ -23,14 +23,14 @@ op::View with_dimension(const op::View& view, int at) {
   return more;
 }
 
-/// The arrays of one call: whether they are batches follows from the first.
+/// The arrays of one call: the first one decides whether they are batches.
 class Form {
  public:
   explicit Form(const AnyArray& first) noexcept : is_batch_(first.rank() == 3) {}
 
   op::View matrix(const AnyArray& array) const { return of_rank(array, 2); }
   op::View vector(const AnyArray& array) const { return of_rank(array, 1); }
-  /// One side may come without its dimension.
+  /// Right-hand sides: a single one may lack its dimension.
   op::View sides(const AnyArray& array) const {
     if (array.rank() == (is_batch_ ? 2 : 1)) {
       const op::View view = with_dimension(array.view(), array.rank());
@@ -81,12 +81,12 @@ std::string indefinite(std::int32_t word) {
 std::string no_convergence(std::int32_t word) {
   return "does not let the iteration converge (info " + std::to_string(word) + ")";
 }
-/// LAPACK has one number for both: up to n for the iteration, n + i for b.
+/// LAPACK's `info` has both: up to n for the iteration, n + i for b.
 std::string no_convergence_or_indefinite(std::int32_t word) {
   return "does not let the iteration converge, or b is not positive definite (info " + std::to_string(word) + ")";
 }
 
-/// With a verdict, which all of these ops describe last.
+/// A call with a verdict, which is the last view of all these ops.
 template <class Op>
 Call<void> make_judged(const Device& device, Op op, const op::View& batch, std::vector<const AnyArray*> arrays,
                        Result<void> (*judge)(Words)) {

@@ -35,6 +35,7 @@ class Solver {
   Call<void> solve(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
   /// The same for a Hermitian positive definite a, of which only the lower triangle is read: half the work.
   Call<void> solve_positive(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
+  /// The inverse of a [n, n].
   Call<void> inverse(const AnyArray& a, const AnyArray& out) const;
   /// The determinant of a matrix; that of a singular matrix is 0.
   template <Element T>
@@ -56,6 +57,7 @@ class Solver {
   Call<void> lu_solve(const AnyArray& lu, const AnyArray& pivots, const AnyArray& b, const AnyArray& x) const;
   /// a = l l^H for a Hermitian positive definite a, of which only the lower triangle is read; zeros above l's diagonal.
   Call<void> cholesky(const AnyArray& a, const AnyArray& l) const;
+  /// a x = b, with the l that `cholesky` gave for a.
   Call<void> cholesky_solve(const AnyArray& l, const AnyArray& b, const AnyArray& x) const;
   /// a = q r for a [m, n] of any shape: q [m, k] and r [k, n] with k the lesser of m and n, or q [m, m] and r [m, n].
   Call<void> qr(const AnyArray& a, const AnyArray& q, const AnyArray& r) const;
@@ -70,13 +72,14 @@ class Solver {
   /// vt [k, n]. Full: u [m, m] and vt [n, n].
   Call<void> svd(const AnyArray& a, const AnyArray& u, const AnyArray& s, const AnyArray& vt,
                  SvdOptions options = {}) const;
+  /// The singular values alone.
   Call<void> singular_values(const AnyArray& a, const AnyArray& s, SvdOptions options = {}) const;
   /// a v[:, i] = w[i] v[:, i] for a symmetric or Hermitian a, of which only the lower triangle is read; w is real and
   /// ascending.
   Call<void> eigh(const AnyArray& a, const AnyArray& w, const AnyArray& v) const;
   /// a v[:, i] = w[i] b v[:, i] with a positive definite b; v^H b v = 1.
   Call<void> eigh(const AnyArray& a, const AnyArray& b, const AnyArray& w, const AnyArray& v) const;
-  /// The values only.
+  /// The eigenvalues alone.
   Call<void> eigenvalues(const AnyArray& a, const AnyArray& w) const;
   Call<void> eigenvalues(const AnyArray& a, const AnyArray& b, const AnyArray& w) const;
 

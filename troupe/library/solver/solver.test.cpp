@@ -1,5 +1,5 @@
-// What solvers refuse, before anything is submitted; and how a matrix that does not allow what is asked of it ends its
-// call, on every backend.
+// What solvers refuse before anything is submitted, and how a call ends when its matrix has no solution, on every
+// backend.
 #include "troupe/library/solver/solver.hpp"
 
 #include "troupe/library/solver/solver.test.hpp"

@@ -219,7 +219,7 @@ Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimit
                         std::string(name(dtype_of<T>)));
   const Extents extents = TROUPE_TRY(read_extents(lines, header, limits));
   Triplets<T> matrix{extents.rows, extents.columns, {}};
-  // Not reserved: what a file says of itself may not be so.
+  // Not reserved: what a file says about its size may be wrong.
   for (std::int64_t i = 0; i < extents.elements; ++i) TROUPE_TRY(read_element(lines, header, extents, matrix.elements));
   if (!TROUPE_TRY(lines.next_data()).empty())
     return lines.refuse("there is another element; the file says that it has " + std::to_string(extents.elements));

@@ -1,13 +1,13 @@
-// The elements of sparse matrices in ordinary memory, and in Matrix Market files: the format in which collections of
-// them are published. Coordinates of real, complex, integer and pattern matrices (whose elements are ones); general,
-// symmetric, skew-symmetric and Hermitian.
+// The elements of sparse matrices in ordinary memory, and in Matrix Market files, the format in which collections of
+// matrices are published. Coordinates of real, complex, integer and pattern matrices (whose elements are ones);
+// general, symmetric, skew-symmetric and Hermitian.
 //
 //   %%MatrixMarket matrix coordinate real general
 //   3 4 2
 //   1 1  2.5
 //   3 4 -1
 //
-// A file is read as the elements of the whole matrix, both halves of a symmetric one. What is wrong with it is
+// A file is read as the elements of the whole matrix, both halves of a symmetric one. A file that is wrong is
 // `invalid_argument`, with the number of the line.
 #pragma once
 
@@ -38,7 +38,7 @@ struct Triplets {
   std::vector<Triplet<T>> elements;
 };
 
-/// What a Matrix Market file may at most ask for; more is refused before memory is taken.
+/// The limits of a Matrix Market file; one that exceeds them is refused before memory is taken.
 struct MatrixMarketLimits {
   std::int64_t rows_or_columns = std::int64_t{1} << 31;
   std::int64_t elements = std::int64_t{1} << 28;  // in the file
@@ -52,7 +52,7 @@ Result<Triplets<T>> read_matrix_market(std::istream& in, const MatrixMarketLimit
 template <class T>
 Result<Triplets<T>> read_matrix_market(const std::string& path, const MatrixMarketLimits& limits = {});
 
-/// Writes a Matrix Market file. As real or complex, general; numbers so that they are read back exactly.
+/// Writes a Matrix Market file: real or complex, general, with numbers that are read back exactly.
 template <class T>
 Result<void> write_matrix_market(std::ostream& out, const Triplets<T>& matrix);
 template <class T>

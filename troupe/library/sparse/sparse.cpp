@@ -36,7 +36,7 @@ op::StoredTriangle triangle_of(const SparseSolveOptions& options) noexcept {
   return options.unit_diagonal ? op::StoredTriangle::unit_lower : op::StoredTriangle::lower;
 }
 
-/// The view of an array that is as large as this one, and dense.
+/// The view of a dense array of the same shape.
 op::View dense_like(const AnyArray& array) {
   return {.address = 0, .dtype = array.dtype(), .shape = array.shape(), .strides = contiguous_strides(array.shape())};
 }
@@ -55,7 +55,7 @@ op::SparseView SparseMatrix::view() const {
           .rows = rows_,
           .columns = columns_,
           .block = block_,
-          .structure = offsets_ ? offsets_.block()->number() : 0,  // offsets are written once
+          .structure = offsets_ ? offsets_.block()->number() : 0,  // written once, so it names the structure
           .offsets = offsets_.view(),
           .indices = indices_.view(),
           .values = values_.view()};

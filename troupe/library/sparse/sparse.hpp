@@ -3,8 +3,8 @@
 //   SparseMatrix a = CO_TRY(co_await gpu.sparse().csr(rows, columns, offsets, indices, values));
 //   CO_TRY(co_await gpu.sparse().multiply(a, x, y, {.alpha = 2.0}));
 //
-// Values are f32, f64, c64 or c128; indices are i32 or i64. In plain threads, use `get()` on a function that gives a
-// `Call`, and the twin that ends in `_now` of a function that gives a `Task`.
+// Values are f32, f64, c64 or c128; indices are i32 or i64. In plain threads, use `get()` where a function gives a
+// `Call`; where it gives a `Task`, use the function whose name ends in `_now`.
 #pragma once
 
 #include <span>
@@ -71,7 +71,7 @@ struct SparseMultiplyOptions {
 struct SparseSolveOptions {
   detail::Factor alpha = 1.0;
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter
-  bool unit_diagonal = false;  // ones on the diagonal, whatever is stored there
+  bool unit_diagonal = false;  // the diagonal counts as ones, whatever is stored there
   bool transpose = false;      // the triangle is taken first, and then transposed
   bool conjugate = false;
 };
@@ -97,8 +97,10 @@ class Sparse {
   // is wrong and where: "row 3 has column 17; the matrix has 10 columns". `values` (contiguous) are shared and not
   // copied.
 
+  /// Compressed rows: `offsets` has rows + 1 numbers, `indices` are columns.
   Call<SparseMatrix> csr(std::int64_t rows, std::int64_t columns, const AnyArray& offsets, const AnyArray& indices,
                          const AnyArray& values) const;
+  /// Compressed columns: `offsets` has columns + 1 numbers, `indices` are rows.
   Call<SparseMatrix> csc(std::int64_t rows, std::int64_t columns, const AnyArray& offsets, const AnyArray& indices,
                          const AnyArray& values) const;
   /// Sorted by row, then by column.
@@ -108,8 +110,8 @@ class Sparse {
   Call<SparseMatrix> bsr(std::int64_t rows, std::int64_t columns, std::int64_t block_size, const AnyArray& offsets,
                          const AnyArray& indices, const AnyArray& values) const;
 
-  /// CSR from elements in ordinary memory, in any order; elements of one place are added. They are checked and copied
-  /// before this returns, and then sent to the device. Any thread.
+  /// CSR from elements in ordinary memory, in any order; elements with the same row and column are added. They are
+  /// checked and copied before this returns, and then sent to the device. Any thread.
   template <class T>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
                                      DType index_type = DType::i32) const;
@@ -127,15 +129,15 @@ class Sparse {
 
   // ---- from one form to another ----
 
-  /// In another format, with values of its own; the same matrix when it has that format already. To BSR with blocks of
-  /// `block_size`, which must divide both extents. From BSR every element of every block is kept.
+  /// The matrix in another format, with values of its own; the same handle when it has that format already. To BSR with
+  /// blocks of `block_size`, which must divide both extents. From BSR every element of every block is kept.
   Task<Result<SparseMatrix>> convert(const SparseMatrix& matrix, SparseFormat format,
                                      std::int64_t block_size = 1) const;
   Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
-  /// `out` becomes the matrix: dense, of the same type and extents, any strides.
+  /// Writes the matrix to `out`: dense, of the same type and extents, any strides.
   Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
-  /// CSR with the elements of a dense matrix that are not zero; any strides. `invalid_argument` when the number of them
-  /// changes meanwhile.
+  /// CSR with the nonzero elements of a dense matrix of any strides. `invalid_argument` when their number changes
+  /// meanwhile.
   Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
   Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
   /// The elements in ordinary memory, sorted by row, then by column. `T` must be the type of the matrix.
@@ -157,7 +159,8 @@ class Sparse {
   /// row whose diagonal element is zero or not there.
   Call<void> solve(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
                    SparseSolveOptions options = {}) const;
-  /// The product of dense matrices where the matrix has elements: its values become alpha (a b) + beta values.
+  /// The product of dense matrices at the places where the matrix has elements: its values become alpha (a b) + beta
+  /// values.
   Call<void> sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options = {}) const;
   /// The product of two sparse matrices of one type, as CSR. Elements that cancel out stay, as zeros. Both matrices may
   /// have any format; formats other than CSR are converted.
@@ -172,7 +175,7 @@ class Sparse {
   template <class T>
   Result<T> run_now(Task<Result<T>> task) const;
 
-  // The tasks, with all they need in their own frames.
+  // The tasks; each has all that it needs in its own frame.
   static Result<SparseMatrix> allocate(const Device& device, const SparseMatrix& like, std::int64_t stored);
   static Result<void> allocate_elements(const Device& device, SparseMatrix& matrix, std::int64_t stored);
   static Result<void> allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type);

@@ -197,8 +197,8 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
 }
 
-/// The columns of a dense operand are done many at once, a few at once or one by one, by how they layout and how many
-/// there are; alone, as vectors, they give the same.
+/// The columns of a dense operand are computed many at once, a few at once or one by one, depending on their layout and
+/// number; each alone, as a vector, gives the same.
 template <class T>
 class SparseColumns : public ::testing::Test {
  protected:

@@ -67,8 +67,8 @@ CONFORMANCE_TEST(SparseMultiplyConformance, spmv_of_many_rows) {
   });
 }
 
-// What a backend works out of a structure it may keep for the next product: of that matrix, whatever its values are by
-// then, and of no other that comes to layout in the same place.
+// A backend may keep what it computes from a structure for the next product of that matrix, whatever its values are by
+// then, but not for another matrix that is later in the same place.
 
 CONFORMANCE_TEST(SparseMultiplyConformance, spmv_again_with_other_values) {
   this->covers("sparse", "spmv");

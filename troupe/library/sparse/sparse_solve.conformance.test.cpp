@@ -45,7 +45,7 @@ class SparseSolveConformance : public SparseConformance<T> {
     const Wide<Number> alpha = this->factor(0.5, -1);
     value(this->device().sparse().solve(matrix, b.array(), x.array(), options).get());
     const std::vector<Number> got = x.read();
-    // What comes back when the solution is multiplied is the right-hand side.
+    // The solution multiplied by the matrix gives the right-hand side.
     std::vector<Wide<Number>> back(got.size());
     for_each_used(plain, options, [&](std::int64_t row, std::int64_t column, Wide<Number> element) {
       for (std::int64_t j = 0; j < width; ++j)
@@ -142,8 +142,8 @@ CONFORMANCE_TEST(SparseSolveConformance, spsm) {
     }
 }
 
-// What a backend works out of a structure it may keep for the next solve: of that matrix, whatever its values are by
-// then, and of no other that comes to layout in the same place.
+// A backend may keep what it computes from a structure for the next solve with that matrix, whatever its values are by
+// then, but not for another matrix that is later in the same place.
 
 CONFORMANCE_TEST(SparseSolveConformance, spsv_again_with_other_values) {
   this->covers("sparse", "spsv");

@@ -1,4 +1,4 @@
-// What takes several ops: one that counts, arrays of that size, and one that fills them.
+// Functions that take several ops: one counts, then arrays of that size are allocated, and another fills them.
 #include <limits>
 
 #include "troupe/device/device_state.hpp"
@@ -48,7 +48,7 @@ Result<void> Sparse::allocate_elements(const Device& device, SparseMatrix& matri
                                matrix.format_ == SparseFormat::bsr ? Shape{stored, block, block} : Shape{stored});
 }
 
-/// With arrays of its own, and the extents, format and types of `like`.
+/// A matrix with arrays of its own, and the extents, format and types of `like`.
 Result<SparseMatrix> Sparse::allocate(const Device& device, const SparseMatrix& like, std::int64_t stored) {
   SparseMatrix matrix = like;
   if (matrix.format_ == SparseFormat::coo) {
@@ -72,7 +72,7 @@ Result<SparseMatrix> Sparse::convert_now(const SparseMatrix& matrix, SparseForma
   return run_now(convert(matrix, format, block_size));
 }
 
-/// Between two formats that one op joins.
+/// Between two formats that one op converts.
 Task<Result<SparseMatrix>> Sparse::convert_once(Device device, SparseMatrix matrix, SparseFormat format) {
   SparseMatrix like = matrix;
   like.format_ = format;
@@ -116,7 +116,7 @@ Task<Result<SparseMatrix>> Sparse::convert_on(Device device, SparseMatrix matrix
   if (!matrix) co_return refuse_empty("convert");
   const bool is_blocked = format == SparseFormat::bsr;
   if (matrix.format() == format && (!is_blocked || matrix.block_size() == block_size)) co_return matrix;
-  // Everything is joined to CSR by one op.
+  // One op converts every format to or from CSR.
   if (matrix.format() != SparseFormat::csr) matrix = CO_TRY(co_await convert_once(device, matrix, SparseFormat::csr));
   if (format == SparseFormat::csr) co_return matrix;
   if (is_blocked) co_return co_await to_blocks(device, matrix, block_size);

@@ -29,7 +29,7 @@ bool comes_before(const Triplet<T>& a, const Triplet<T>& b) noexcept {
   return a.row != b.row ? a.row < b.row : a.column < b.column;
 }
 
-/// By row and column, with one for each place.
+/// Sorted by row and column, with one element for each place.
 template <class T>
 Result<Triplets<T>> sorted(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -41,7 +41,7 @@ Result<Triplets<T>> sorted(std::int64_t rows, std::int64_t columns, std::span<co
   }
   std::vector<std::size_t> order(elements.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Those of one place stay in their order, so that their sum is the same every time.
+  // Elements of one place stay in their order, so that their sum is the same every time.
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
     return comes_before(elements[a], elements[b]) || (!comes_before(elements[b], elements[a]) && a < b);
   });

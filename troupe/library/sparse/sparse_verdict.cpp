@@ -16,7 +16,7 @@ std::string number(std::span<const std::int32_t> words, std::size_t which) {
   return std::to_string(static_cast<std::int64_t>((std::uint64_t{high} << 32) | low));
 }
 
-/// What lines and their indices are called.
+/// What messages call the lines and their indices.
 struct Nouns {
   std::string line;
   std::string index;

@@ -1,5 +1,5 @@
-// What a sparse op found, in words that name the row and the column: the meaning of the numbers in a verdict.
-// The numbers are those of backend/sparse_steps.hpp.
+// What the numbers in a sparse op's verdict (op/sparse_finding.hpp) mean, in a sentence that names the row and the
+// column.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace troupe::inline v0 {
 
-/// Of a structure: `invalid_argument`. Of a diagonal: `numerical_error`.
+/// `invalid_argument` for a fault of the structure, `numerical_error` for one of the diagonal.
 Result<void> judge_sparse(std::span<const std::int32_t> words);
 
 }  // namespace troupe::inline v0

@@ -7,9 +7,9 @@ namespace troupe::inline v0 {
 namespace {
 
 constexpr std::size_t kNowhere = std::string::npos;
-constexpr std::size_t kMostLetters = 256;  // of a text: more than any that is right
+constexpr std::size_t kMostLetters = 256;  // of a text; no correct one has more
 
-/// What is wrong, and below it the text with a mark under the character.
+/// Says what is wrong, and below it shows the text with a mark under the character.
 Unexpected refuse(ErrorKind kind, std::string_view text, std::size_t place, const std::string& why) {
   std::string message = "einsum: " + why + "\n  " + std::string(text);
   if (place != kNowhere) message += "\n  " + std::string(place, ' ') + "^";
@@ -21,7 +21,7 @@ Unexpected refuse(std::string_view text, std::size_t place, const std::string& w
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// What an ellipsis stands for has digits for letters, which no text has: the last of its axes is '0'.
+// The axes of an ellipsis get digits as letters, which no text has: the last of them is '0'.
 constexpr char kEllipsis = '.';
 constexpr std::string_view kDots = "...";
 bool is_of_ellipsis(char letter) noexcept { return letter >= '0' && letter <= '9'; }
@@ -139,7 +139,7 @@ std::size_t axes_left_over(const EinsumTerm& term, const op::View& view) {
   return rank > named ? rank - named : 0;
 }
 
-/// Letters that are there twice become one axis, along both at once: the diagonal.
+/// A letter that an operand has twice becomes one axis along both: the diagonal.
 Result<Labelled> label(const Einsum& einsum, const EinsumTerm& term, const op::View& view, const std::string& which) {
   if (static_cast<int>(term.letters.size()) != view.shape.rank())
     return refuse(einsum.text, term.places.empty() ? kNowhere : term.places.front(),
@@ -166,7 +166,7 @@ Result<Labelled> label(const Einsum& einsum, const EinsumTerm& term, const op::V
   return Labelled{{view.address, view.dtype, Shape(extents), Strides(strides)}, letters};
 }
 
-/// The view with the axes of `letters`, in that order; an extent of 1 where it has not the letter.
+/// The view with the axes of `letters`, in that order; an extent of 1 for a letter that it does not have.
 op::View arranged(const Labelled& operand, const std::string& letters) {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
@@ -179,7 +179,7 @@ op::View arranged(const Labelled& operand, const std::string& letters) {
   return {operand.view.address, operand.view.dtype, Shape(extents), Strides(strides)};
 }
 
-/// Where one has an extent of 1 and the other has not, the one has no such axis.
+/// Where one operand has an extent of 1 and the other another one, the first loses that axis.
 void broadcast(Labelled& a, Labelled& b) {
   const auto drop = [](Labelled& from, const Labelled& other) {
     std::string kept;
@@ -216,7 +216,7 @@ Result<std::vector<Labelled>> label_inputs(const Einsum& einsum, std::initialize
   return inputs;
 }
 
-/// The output's term, with as many axes for its ellipsis as the inputs have for theirs together.
+/// The output's term, with as many axes for its ellipsis as the broadcast inputs have.
 EinsumTerm output_term(const Einsum& einsum, const std::vector<Labelled>& inputs) {
   std::size_t axes = 0;
   for (const Labelled& input : inputs)

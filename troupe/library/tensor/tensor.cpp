@@ -13,7 +13,7 @@ namespace {
 
 // ---- element by element ----
 
-/// Operands as they were given, and what becomes of them.
+/// An elementwise op, and its arrays.
 template <class Op>
 struct Elements {
   Op op;
@@ -21,7 +21,7 @@ struct Elements {
   std::size_t count = 0;
 };
 
-/// Grows `shape` to what both broadcast to; false when they do not.
+/// Grows `shape` to the shape that both broadcast to; false when there is none.
 bool broadcast_shapes(Shape& shape, const Shape& other) {
   const Shape& longer = shape.rank() >= other.rank() ? shape : other;
   const Shape& shorter = shape.rank() >= other.rank() ? other : shape;
@@ -37,7 +37,7 @@ bool broadcast_shapes(Shape& shape, const Shape& other) {
   return true;
 }
 
-/// The view with its extents of 1, and the axes that it has not, repeated. Needs a shape that it broadcasts to.
+/// The view repeated along its extents of 1 and along the axes that it lacks. Needs a shape that it broadcasts to.
 op::View repeated(const op::View& view, const Shape& shape) {
   op::View out{view.address, view.dtype, shape, Strides(std::span(shape.begin(), shape.end()))};
   const int shift = shape.rank() - view.shape.rank();
@@ -92,7 +92,7 @@ Call<void> submit(const Device& device, Result<Elements<Op>> made) {
 
 // ---- reductions ----
 
-/// `out` with the axes that it lost, of extent 1.
+/// `out` with the axes that it leaves out, with an extent of 1.
 Result<op::View> with_axes(const AnyArray& in, detail::Axes axes, const AnyArray& out) {
   std::array<bool, kMaxRank> is_reduced{};
   for (const int axis : axes) {
@@ -145,7 +145,7 @@ Result<op::Contract> make_contraction(std::string_view text, const AnyArray& a, 
 
 bool is_empty(const op::View& view) { return op::element_count(view) == 0; }
 
-/// Whether the engine that was asked for can do it; `automatic` can always.
+/// Whether the wanted engine can do it; `automatic` always can.
 Result<void> check_engine(const op::Contract& op, std::string_view backend) {
   if (op.engine != TensorEngine::cutensor && (op.engine != TensorEngine::gemm || is_empty(op.a) || is_empty(op.b)))
     return {};

@@ -17,7 +17,7 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// Axes of an array by their numbers, the first is 0: `{1, 2}`.
+/// Axes of an array by their numbers, counted from 0: `{1, 2}`.
 class Axes {
  public:
   template <std::integral... I>
@@ -33,8 +33,8 @@ class Axes {
   std::size_t count_;
 };
 
-/// An array, or a number that stands for an array full of that number. It does not keep the array: use it for the
-/// length of a call only.
+/// An array, or a number that stands for an array full of that number. It does not keep the array alive: use it only as
+/// an argument.
 class Operand {
  public:
   Operand(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
@@ -79,15 +79,15 @@ static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_tr
                   std::is_trivially_destructible_v<detail::Operand>,
               "safe inside a co_await with g++ 12");
 
-/// How an einsum of two operands would be done, and what that is estimated to cost.
+/// How an einsum of two operands would be computed, and its estimated cost.
 struct EinsumPlan {
   TensorEngine engine{};  // gemm or loops
   bool sums_a_first = false;
   bool sums_b_first = false;
-  bool permutes_a = false;  // into scratch memory; likewise b
+  bool permutes_a = false;  // into scratch memory; b likewise
   bool permutes_b = false;
   bool permutes_c = false;  // computed in scratch memory first
-  std::int64_t batch = 1;   // products of matrices, each rows by depth times depth by columns
+  std::int64_t batch = 1;   // how many products [rows x depth] [depth x columns]
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::int64_t depth = 1;
@@ -115,7 +115,7 @@ class Tensor {
   /// The same with one operand: sums, permutations, diagonals, traces. There is only one way to compute it, so the
   /// engine must be automatic.
   Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options = {}) const;
-  /// How the einsum would be done on this device.
+  /// How the einsum would be computed on this device.
   Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
                              EinsumOptions options = {}) const;
   /// The same for an output that does not exist yet and would be contiguous.
@@ -127,7 +127,7 @@ class Tensor {
   /// product is 1; minimum, maximum and mean are refused.
   Call<void> reduce(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                     ReduceOptions options = {}) const;
-  /// Reduces all axes and gives the number. (The norm of complex numbers has another type: pass an output for it.)
+  /// Reduces all axes and gives the number. (The norm of complex numbers has another type: use the function above.)
   template <Element T>
   Call<T> reduce(Reduction function, const Array<T>& in) const {
     Result<HostArray<T>> number = device_.host_array<T>(Shape());
@@ -135,7 +135,7 @@ class Tensor {
     return {reduce_all(function, in, *number), std::move(*number)};
   }
 
-  /// Axis i of out is axis `order[i]` of in; times alpha.
+  /// Axis i of out is axis `order[i]` of in. Elements are multiplied by alpha.
   Call<void> permute(const AnyArray& in, detail::Axes order, const AnyArray& out, detail::Factor alpha = 1.0) const;
 
   /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. An operand is repeated

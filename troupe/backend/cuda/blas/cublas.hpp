@@ -1,5 +1,5 @@
-// A handle of cuBLAS, which belongs to one lane (its workspace must not be used by two at once), and matrices as it is
-// told of them. It thinks in columns; views do not, so most of this is about whether and how the two agree.
+// A handle of cuBLAS, which belongs to one lane (two lanes must not use its workspace at once), and matrices as cuBLAS
+// takes them. cuBLAS is column-major and views need not be, so most of this is about whether and how the two agree.
 #pragma once
 
 #include <cuda.h>
@@ -27,14 +27,14 @@ struct Matrix {
   Matrix transposed() const noexcept { return {data, dtype, columns, rows, column_stride, row_stride}; }
 };
 
-/// How cuBLAS is told of a matrix that lies by columns, or whose transpose does.
+/// The description for cuBLAS of a matrix that is column-major, or whose transpose is.
 struct ByColumns {
   bool transposes = false;
   std::int64_t leading = 0;
 };
-/// None when no two neighbours lie side by side. One that lies both ways (a vector) does not transpose.
+/// None when no two neighbours lie side by side. A matrix that lies both ways (a vector) is not transposed.
 std::optional<ByColumns> by_columns(const Matrix& m) noexcept;
-/// Whether the matrix, or else its transpose, can be told as one that lies by columns.
+/// Whether the matrix, or its transpose, can be described as column-major.
 bool lies_by_columns(const Matrix& m) noexcept;
 
 /// Whether and how operands are conjugated, and what is computed in.
@@ -44,7 +44,7 @@ struct ProductKind {
   bool conjugates_b = false;
 };
 
-/// A batch of products: so many, and from one matrix to the next so many elements.
+/// A batch of products: how many, and how many elements lie from one matrix to the next.
 struct Batch {
   std::int64_t count = 1;
   std::int64_t stride_a = 0;

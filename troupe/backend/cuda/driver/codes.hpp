@@ -1,6 +1,5 @@
 // Every code that a call of the CUDA driver can answer: what it means, and whether it is *sticky*, that is, whether
-// nothing inside this process will ever work again. Needs no CUDA header, so that any program can read a worker's
-// words.
+// nothing inside this process will ever work again. Needs no CUDA header, so that any program can use it.
 #pragma once
 
 #include <algorithm>
@@ -135,7 +134,7 @@ constexpr const Code* find_code(int number) noexcept {
   return found != kCodes.end() && found->number == number ? found : nullptr;
 }
 
-/// A code that we do not know is taken for sticky: a worker too many costs less than an answer from a dead context.
+/// An unknown code counts as sticky: one worker too many costs less than an answer from a dead context.
 constexpr bool is_sticky(int number) noexcept {
   for (const Code& code : kCodes)
     if (code.number == number) return code.is_sticky;

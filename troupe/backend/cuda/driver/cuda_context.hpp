@@ -16,9 +16,9 @@ struct GpuInfo {
   std::uint64_t memory_bytes = 0;
   int capability_major = 0;
   int capability_minor = 0;
-  /// Memory can be made here that outlives its maker's process.
+  /// Whether memory made here can outlive the process that made it.
   bool can_export_memory = false;
-  /// Only one process at a time may have a context there.
+  /// Whether only one process at a time may have a context there.
   bool is_exclusive = false;
 };
 

@@ -1,5 +1,5 @@
-// Our types, factors and addresses as CUDA's libraries take them, which all of them do alike. For the code that calls
-// them.
+// Our types, factors and addresses in the form that all of CUDA's libraries take, so that each conversion is written
+// once.
 #pragma once
 
 #include <cuComplex.h>

@@ -1,6 +1,6 @@
-// What Troupe knows of a library of NVIDIA's before it has opened it: its name, the files it comes in, the versions it
-// may have, and what to install to have it. Written once, in the room of the ops that use it: workers open the library
-// by it, and `troupe doctor` looks for it by it. Needs no CUDA header.
+// What Troupe knows about a library of NVIDIA before it opens it: its name, its files, the versions that Troupe
+// accepts, and what to install. Written once, in the folder of the ops that use it, for workers, which open the
+// library, and for `troupe doctor`, which looks for it. Needs no CUDA header.
 //
 //   inline constexpr VendorDeclaration kCusparse{.name = "cuSPARSE",
 //                                                .files = {"libcusparse.so.13", "libcusparse.so.12"},
@@ -33,7 +33,7 @@ struct Version {
   }
 };
 
-/// From a version to all of a major one.
+/// From the oldest version to every version of the newest major one.
 struct VersionRange {
   Version oldest;
   int newest_major = 0;  // 0: however new
@@ -60,7 +60,7 @@ std::optional<Version> version_by_cuda_number(void* symbol);
 
 struct VendorDeclaration {
   std::string_view name;
-  /// Newest first. One that is too old may be the last: so that there is something to say when it is all there is.
+  /// Newest first. The last may be one that is too old, so that an error can name it when there is nothing else.
   std::array<std::string_view, 3> files{};
   VersionRange versions;
   const char* version_symbol = nullptr;

@@ -1,5 +1,5 @@
-// The programs that users have compiled, as one worker has loaded them: a cache by the name of their content. What the
-// image is, the op says; so a worker that has never seen a program finds it, and nothing is lost with one that dies.
+// The user's compiled programs that one worker has loaded: a cache by a hash of their content. The op itself names the
+// image, so a worker that has never seen a program finds it, and nothing is lost with a worker that dies.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace troupe::cuda {
 
-/// A worker that has loaded more programs than this lets go of all of them, and loads again those that are used.
+/// A worker that has loaded more programs than this unloads all of them, and loads again those that are used.
 inline constexpr std::size_t kMaxPrograms = 512;
 
 struct LoadedKernel {

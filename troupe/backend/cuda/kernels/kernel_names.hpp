@@ -1,6 +1,6 @@
-// The kernels of the families of ops by name: an enum for each .cu file, in a header beside it, with the names as the
-// file has them, but for the "troupe_" before them and the types behind. They are spelled nowhere else on this side, a
-// wrong one does not compile, and together with its types a kernel is a small number: the index of its slot in a
+// The kernels of the op families by name: an enum for each .cu file, in a header beside it, with the names as in the
+// file, but without the "troupe_" before them and the types after them. They are spelled nowhere else on the host's
+// side, a wrong name does not compile, and a kernel with its types is a small number: the index of its slot in a
 // KernelTable.
 #pragma once
 
@@ -61,7 +61,7 @@ class KernelTypes {
   }
 
   static constexpr std::size_t kCount = std::size_t{1 + kDTypes + 5} * 3;
-  /// Less than `kCount`, and another for others.
+  /// Less than `kCount`, and different for different types.
   constexpr std::size_t index() const noexcept { return std::size_t{first_} * 3 + second_; }
   /// "", "_f32", "_f32_i64" or "_16".
   std::string text() const;

@@ -1,8 +1,8 @@
 // How a lane's timeline is raised when its stream has come so far: one class for each `CompletionPolicy`. All of them
 // raise the same word, so that everything else, waits between streams too, is the same.
 //
-// None of them need be asked again after a fault: the GPU writes no more, no event completes, the driver drops its call
-// back. Whoever looks for errors finds the fault, and the app hears of it another way.
+// After a fault all of them fall silent: the GPU writes no more, no event completes, the driver drops its callback. The
+// thread that looks for errors finds the fault and tells the app.
 #pragma once
 
 #include <functional>
@@ -28,10 +28,10 @@ class LaneCompletion {
   virtual ~LaneCompletion() = default;
   /// When all that was put on the stream is done, its timeline becomes that word. From the thread that submits.
   virtual Result<void> raise_to(std::uint64_t word) = 0;
-  /// Whether the timeline may lag behind what the stream has done. Then what must not begin before the timeline says
-  /// so has to wait for it.
+  /// Whether the timeline may lag behind the stream. Then an op that must not begin before the timeline says so has to
+  /// wait for it.
   virtual bool lags() const noexcept { return false; }
-  /// Called again and again by who watches, while something is under way.
+  /// The watching thread calls it again and again while something is under way.
   virtual Result<void> poll() { return {}; }
 };
 

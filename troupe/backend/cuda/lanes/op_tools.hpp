@@ -1,7 +1,7 @@
-// What an op has at hand when it is put on a lane: the lane's stream, the vault as the GPU sees it, our own kernels,
-// the lane's handles of the libraries, and scratch memory in the stream's order. All of it is cache: made when it is
-// first needed, or ahead of time in a standby. When making something fails, for want of memory perhaps, the next op
-// tries again: a worker is not to be crippled for good by a bad moment.
+// What an op can use when it is put on a lane: the lane's stream, the vault as the GPU sees it, our own kernels, the
+// lane's handles of the libraries, and scratch memory in the stream's order. All of it is cache: made when it is first
+// needed, or ahead of time in a standby. When making something fails, perhaps for want of memory, the next op tries
+// again, so that a bad moment does not cripple a worker for good.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@
 
 namespace troupe::cuda {
 
-/// Made when it is first asked for; from then on asking for it is one load.
+/// Made on first use; after that each use is one load.
 template <class T>
 class MadeOnce {
  public:

@@ -1,5 +1,5 @@
-// cuBLASLt: products with an epilogue. What is slow about it, asking for the best algorithm, is done once for each
-// shape and kept: a plan. Plans are a cache of one lane, bounded, and gone with the worker.
+// cuBLASLt: products with an epilogue. The slow part, the search for the best algorithm, is done once for each shape
+// and kept: a plan. Plans are a cache of one lane, bounded, and gone with the worker.
 #pragma once
 
 #include <cublasLt.h>
@@ -20,7 +20,7 @@ namespace troupe::cuda {
 /// Of a bias, and of what an epilogue keeps or gets from before.
 inline constexpr CUdeviceptr kLtAlignment = 16;
 
-/// A matrix as cuBLASLt is told of it: by columns.
+/// A matrix as cuBLASLt takes it: column-major.
 struct LtMatrix {
   cudaDataType_t type = CUDA_R_32F;
   std::int64_t rows = 0;  // as it lies, before it is transposed

@@ -22,11 +22,12 @@ class MatmulTuning {
  public:
   static constexpr std::size_t kMaxEntries = 4096;
 
-  /// Reads the file; an empty path is a tuning that nobody keeps. `origin` is the library's version and the GPU.
+  /// Reads the file; with an empty path nothing is kept. `origin` is the library's version and the GPU.
   MatmulTuning(std::string path, std::string origin);
 
   std::optional<AlgorithmBytes> find(const std::string& problem) const;
-  /// Remembers, and appends to the file. A file that cannot be written is an error, and what was measured still counts.
+  /// Remembers the algorithm, and appends it to the file. When the file cannot be written, that is an error, but the
+  /// algorithm is still remembered.
   Result<void> add(const std::string& problem, const AlgorithmBytes& algorithm);
   std::size_t size() const noexcept { return known_.size(); }
 

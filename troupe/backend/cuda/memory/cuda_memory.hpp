@@ -12,7 +12,7 @@
 
 namespace troupe::cuda {
 
-/// VRAM, mapped. Unmapped in the end.
+/// Mapped VRAM; the destructor unmaps it.
 class MappedVram {
  public:
   static Result<MappedVram> map(const CudaContext& context, wire::Descriptor memory, const wire::Chunk& chunk);
@@ -32,7 +32,7 @@ class MappedVram {
   std::uint64_t size_bytes_;
 };
 
-/// Memory of this process's, as the GPU sees it. The memory must outlive it.
+/// Memory of this process, registered for the GPU. The memory must outlive it.
 class RegisteredMemory {
  public:
   static Result<RegisteredMemory> register_with(const CudaContext& context, std::byte* data, std::uint64_t size_bytes);
@@ -51,7 +51,7 @@ class RegisteredMemory {
   CUdeviceptr base_;
 };
 
-/// Memory of this context's, of the GPU's own or managed. Freed in the end.
+/// Memory of this context, the GPU's own or managed. The destructor frees it.
 class OwnMemory {
  public:
   static Result<OwnMemory> allocate(const CudaContext& context, std::uint64_t size_bytes, bool managed);
@@ -86,7 +86,7 @@ class CudaMemory {
   CUdeviceptr at(op::Address address) const noexcept {
     return chunks_.find(op::chunk_of(address))->base + op::offset_of(address);
   }
-  /// Where this process has it; null when it is memory of the GPU's.
+  /// The address in this process; null for the GPU's own memory.
   const std::byte* shared_at(op::Address address) const noexcept {
     const Mapped& chunk = *chunks_.find(op::chunk_of(address));
     return chunk.shared ? chunk.shared->data() + op::offset_of(address) : nullptr;

@@ -8,7 +8,7 @@
 
 namespace troupe::cuda {
 
-/// What a kernel of ours is told of one array (`b` null) or of two that have one shape.
+/// The layout of one array (`b` is null) or of two with one shape, for our kernels.
 Layout layout_of(const op::View& a, const op::View* b);
 
 /// Elements from one place to another, which need not be in the vault: the views say only how they lie there. Needs one

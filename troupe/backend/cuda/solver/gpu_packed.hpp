@@ -29,8 +29,8 @@ class GpuPacked {
     const auto bytes = static_cast<std::uint64_t>(batch * rows * columns) * sizeof(T);
     return GpuPacked(on, TROUPE_TRY(on.scratch(bytes)), batch, rows, columns);
   }
-  /// For what a view of rank 3 becomes: its own memory, where it lies as packed matrices do. Then `give` to it is done
-  /// already.
+  /// A place for the result of a view of rank 3: the view's own memory, if it is laid out as packed matrices are. Then
+  /// `give` has nothing to do.
   static Result<GpuPacked> make_for(const LaneTools& on, const op::View& view) {
     const op::View turned = by_columns(view);
     if (!on.is_on_gpu(view) || !is_contiguous(turned.shape, turned.strides))
@@ -186,8 +186,7 @@ class GpuPacked {
   std::int64_t columns_;
 };
 
-/// One word for each matrix of our own checks and one from the library, 0 at first; the caller of the op sees our own
-/// first.
+/// For each matrix one word of our own checks and one of the library, 0 at first; ours takes precedence for the caller.
 class GpuVerdict {
  public:
   static Result<GpuVerdict> make(const LaneTools& on, std::int64_t batch) {
@@ -198,7 +197,7 @@ class GpuVerdict {
   }
   int* own_words(std::int64_t which = 0) const noexcept { return words_.data<int>() + which; }
   int* library_words(std::int64_t which = 0) const noexcept { return own_words(batch_ + which); }
-  /// For functions that can only complain of their arguments.
+  /// For functions whose `info` can only complain about arguments.
   int* ignored_word() const noexcept { return own_words(2 * batch_); }
 
   Result<void> give(const op::View& to) const {

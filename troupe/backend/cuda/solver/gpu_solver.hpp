@@ -1,6 +1,6 @@
-// cuSOLVER's functions with packed batches for arguments: sizes, work space and the choice between a function for the
-// whole batch and a call for each matrix are seen to here. Everything is put on the lane's stream; what a function says
-// of each matrix (`info`) is written to memory of the GPU.
+// cuSOLVER's functions with packed batches as arguments: this handles sizes, work space and the choice between one
+// function for the whole batch and a call for each matrix. Everything is put on the lane's stream; what a function says
+// about each matrix (`info`) is written to the GPU's memory.
 #pragma once
 
 #include "troupe/backend/cuda/solver/gpu_packed.hpp"

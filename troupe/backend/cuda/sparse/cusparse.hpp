@@ -1,10 +1,10 @@
-// cuSPARSE, opened when it is first needed and never linked: its generic interface, for CSR matrices. What is not CSR
-// is made so before it comes here (sparse_ops.cpp). A handle belongs to one lane.
+// cuSPARSE, opened when it is first needed and never linked: its generic interface, for CSR matrices. Other formats are
+// converted to CSR before they come here (sparse_ops.cpp). A handle belongs to one lane.
 //
 // Descriptors are read on the host only, and gone when a call returns. Buffers are memory that the handle keeps, for
 // one call after another in the stream's order; large ones are scratch memory. Scalars are on the host.
 //
-// What cuSPARSE works out of a structure is kept as a plan, descriptors and all, where that pays: for SpMV, and for
+// What cuSPARSE computes from a structure is kept as a plan, with its descriptors, where that pays: for SpMV, and for
 // SpSV and SpSM, whose analysis takes several times as long as a solve and holds up the worker. Plans are found by the
 // name of the structure (`op::SparseView::structure`), are bounded (`backend::PlanLimits`), and are gone with the
 // worker.

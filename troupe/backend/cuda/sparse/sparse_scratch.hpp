@@ -1,6 +1,6 @@
 // Sparse and dense operands as cuSPARSE takes them: CSR, at multiples of 16 bytes; dense matrices by rows or by
-// columns, vectors without gaps. What lies so already is used where it is; of the rest there are copies, in scratch
-// memory that lasts for one op. And the launch of our own sparse kernels by their names.
+// columns, vectors without gaps. Operands that are laid out so are used in place; the others are copied to scratch
+// memory that lasts for one op. Also launches our own sparse kernels by their names.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class SparseScratch {
   explicit SparseScratch(const LaneTools& on) noexcept : on_(on) {}
 
   const LaneTools& on() const noexcept { return on_; }
-  /// Gone, in the stream's order, when this is.
+  /// Freed, in the stream's order, when this object is destroyed.
   Result<CUdeviceptr> memory(std::int64_t size_bytes);
 
   /// A kernel of sparse_kernels.cu with a thread for each of `count`; arguments as it declares them.

@@ -1,5 +1,5 @@
-// The walk over a batch of matrices that all solvers of the host share: the op is checked once more, the type is found,
-// and what is written of each matrix is its verdict.
+// The loop over a batch of matrices that all solvers of the host share: it checks the op once more, finds the type, and
+// writes the verdict of each matrix.
 #pragma once
 
 #include "troupe/backend/four_types.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::host {
 
-/// Calls `f(lapack, which)` for each matrix; it gives the verdict, or what stops the op altogether.
+/// Calls `f(lapack, which)` for each matrix. `f` gives the verdict, or an error that ends the whole op.
 template <class Op, class F>
 Result<void> for_each_matrix(const Op& op, const op::View& batch, const HostViews& here, F&& f) {
   return backend::visit_four(Op::kName, batch.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {

@@ -1,5 +1,5 @@
-// Matrices in memory: where their elements are, and how they can be told to BLAS, which takes rows or columns that lie
-// side by side and nothing else.
+// Matrices in memory: where their elements are, and how to describe them to BLAS, which takes only rows or columns
+// without gaps.
 #pragma once
 
 #include <complex>

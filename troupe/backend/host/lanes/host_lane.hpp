@@ -19,7 +19,7 @@ struct HostEvent {
   wire::Ticket ticket = 0;
 };
 
-/// The lanes' progress as the worker's own threads wait for it.
+/// How threads of the worker wait for the progress of lanes.
 class Progress {
  public:
   /// After a timeline was raised.
@@ -55,7 +55,7 @@ class HostLane {
     std::function<void()> in_new_thread;
   };
   HostLane(std::uint32_t number, const wire::Timeline& timeline, Progress& progress, const Hooks& hooks);
-  /// Finishes what was handed in.
+  /// Finishes all work that was pushed.
   ~HostLane();
   HostLane(const HostLane&) = delete;
   HostLane& operator=(const HostLane&) = delete;
@@ -64,7 +64,7 @@ class HostLane {
   bool completed(const HostEvent& event) const noexcept { return timeline_.done(event.ticket); }
   /// Everything before `ticket` is done.
   bool idle_before(wire::Ticket ticket) const noexcept { return timeline_.done(ticket - 1); }
-  /// Queues work behind what was handed in before; waits while the queue is full. From one thread.
+  /// Queues work; waits while the queue is full. From one thread.
   void push(const backend::Work& work, op::AnyOp op);
 
  private:

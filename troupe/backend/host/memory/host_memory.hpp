@@ -1,5 +1,5 @@
-// The vault as a worker on the CPU sees it: chunks of shared memory, which outlive the worker because the app has them
-// too.
+// The vault as a worker on the CPU sees it: chunks of shared memory, which outlive the worker because the app holds
+// them, too.
 #pragma once
 
 #include "troupe/backend/backend.hpp"
@@ -20,7 +20,7 @@ class HostMemory {
   }
   /// The app makes its own shared memory: `unsupported`.
   Result<wire::Descriptor> make(std::uint64_t size_bytes);
-  /// Memory that nobody else has: `out_of_memory` when there is not so much.
+  /// Memory of this worker alone. `out_of_memory` when there is too little.
   Result<void> make_here(const wire::Chunk& chunk);
 
   bool contains(const op::Range& range) noexcept { return chunks_.contains(range); }

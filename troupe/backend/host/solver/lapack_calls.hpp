@@ -1,5 +1,5 @@
-// LAPACK's functions with packed matrices for arguments: sizes, work space and the lengths of letters are seen to here.
-// Those that can fail for the numbers' sake give LAPACK's `info`: 0 when all went well.
+// LAPACK's functions with packed matrices as arguments: this passes sizes, work space and the lengths of letters.
+// Functions that can fail because of the numbers give LAPACK's `info`: 0 when all went well.
 #pragma once
 
 #include <vector>
@@ -189,7 +189,7 @@ class LapackCalls {
   static Unexpected too_much_work() {
     return fail(ErrorKind::unsupported, "LAPACK cannot count the work space for so large a matrix");
   }
-  /// Asks `f` for the work space that it would like, and calls it with as much.
+  /// Asks `f` how much work space it wants, and calls it with that.
   template <class F>
   static Result<int> with_work(F&& f) {
     constexpr int kQuery = -1;
@@ -202,7 +202,7 @@ class LapackCalls {
     const Scratch work = TROUPE_TRY(make_scratch(lwork * static_cast<std::int64_t>(sizeof(T))));
     return f(reinterpret_cast<T*>(work.get()), &lwork);
   }
-  /// For functions that can only complain of their arguments.
+  /// For functions whose `info` can only complain about arguments.
   static Result<void> without_info(const Result<int>& info) {
     if (!info) return fail(info.error());
     if (*info == 0) return {};

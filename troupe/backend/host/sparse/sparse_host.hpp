@@ -123,14 +123,14 @@ struct DenseView {
   T& at(std::int64_t i, std::int64_t j) const noexcept { return data[i * row_step + j * column_step]; }
 };
 
-/// So many elements at once fill a core's registers, and loops over just as many are what compilers are good at.
+/// This many elements fill a core's registers, and compilers vectorize loops over exactly this many well.
 template <class T>
 inline constexpr std::int64_t kChunk = 128 / static_cast<std::int64_t>(sizeof(T));
 template <class T>
 inline constexpr std::integral_constant<std::int64_t, kChunk<T>> kWholeChunk{};
 
-/// Lines of a dense matrix are needed in no order: they are called for so many elements in advance, the beginning of
-/// each. Always inline, because g++ drops calls of functions that do nothing else.
+/// Lines of a dense matrix are needed in no order, so the beginning of each is prefetched this many elements ahead.
+/// Always inline, because g++ drops calls of functions that do nothing else.
 inline constexpr std::int64_t kElementsAhead = 16;
 template <class T>
 [[gnu::always_inline]] inline void prefetch_elements(const T* first, std::int64_t count) noexcept {
@@ -158,7 +158,7 @@ void add_product(const DenseView<T>& to, std::int64_t to_row, const DenseView<T>
     out[j * to.column_step] = sparse::plus_product(out[j * to.column_step], factor, in[j * from.column_step]);
 }
 
-/// Turns counts behind a leading zero into offsets, and says how many there are together.
+/// Turns counts after a leading zero into offsets, and gives their sum.
 template <class I>
 void sum_up(I* offsets, std::int64_t lines, std::int64_t* total) {
   std::int64_t sum = 0;

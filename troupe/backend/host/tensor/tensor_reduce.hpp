@@ -20,9 +20,9 @@ class Nest {
     Steps steps{};
   };
 
-  /// Those of extent 1 are left out.
+  /// Axes of extent 1 are left out.
   void add(std::int64_t extent, const Steps& steps) noexcept;
-  /// Puts the one that is densest in the first input innermost, and merges what lies side by side.
+  /// Puts the axis that is densest in the first input innermost, and merges axes that lie side by side.
   void arrange() noexcept;
   /// Makes the longest axis the innermost.
   void put_longest_innermost() noexcept;
