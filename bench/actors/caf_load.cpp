@@ -2,13 +2,11 @@
 
 #if TROUPE_HAS_CAF
 
-#include <algorithm>
-#include <numeric>
-#include <random>
 #include <thread>
 
 #include "bench/actors/load.hpp"
 #include "bench/actors/sizes.hpp"
+#include "bench/bench.hpp"
 
 namespace troupe::bench::actors::with_caf {
 namespace {
@@ -147,21 +145,18 @@ class Blocking : public caf::event_based_actor {
   Clock::time_point* began_;
 };
 
-/// CAF 0.17 cancels a timer by its actor and its type, so each timer has a type of its own. Its clock has a thread,
-/// which is told to set and to cancel: that it has done so shows when a message that was sent through it behind them
-/// arrives.
+/// CAF 0.17 cannot take a delayed message back. Its clock has a thread, which is told of each; that it knows all of
+/// them shows when a message that was sent through it behind them arrives.
 class Timekeeping : public caf::event_based_actor {
  public:
-  Timekeeping(caf::actor_config& config, int count, double* set_ns, double* cancel_ns, std::vector<double>* late_ms,
-              Finish* finish)
-      : caf::event_based_actor(config),
-        count_(count),
-        set_ns_(set_ns),
-        cancel_ns_(cancel_ns),
-        late_ms_(late_ms),
-        finish_(finish) {}
+  Timekeeping(caf::actor_config& config, int count, double* set_ns, std::vector<double>* late_ms, Finish* finish)
+      : caf::event_based_actor(config), count_(count), set_ns_(set_ns), late_ms_(late_ms), finish_(finish) {}
   caf::behavior make_behavior() override {
-    return {[this](Go) { set_all(); }, [this](Tick) { is_all_set_ ? fire_all() : cancel_all(); },
+    return {[this](Go) { set_all(); },
+            [this](Tick) {
+              *set_ns_ = ns_between(begin_, Clock::now());
+              fire_all();
+            },
             [this](std::int64_t due_ns) {
               const Clock::time_point due{Clock::duration(due_ns)};
               late_ms_->push_back(ns_between(due, Clock::now()) / 1e6);
@@ -170,38 +165,23 @@ class Timekeeping : public caf::event_based_actor {
   }
 
  private:
-  static caf::atom_value type_of(int timer) { return static_cast<caf::atom_value>(1'000'000 + timer); }
+  void set(Clock::time_point due) {
+    scheduled_send(this, due, static_cast<std::int64_t>(due.time_since_epoch().count()));
+  }
   void set_all() {
     begin_ = Clock::now();
-    for (int i = 0; i < count_; ++i)
-      clock().set_ordinary_timeout(begin_ + std::chrono::minutes(1), this, type_of(i), static_cast<std::uint64_t>(i));
-    scheduled_send(this, Clock::now(), Tick::value);
-  }
-  void cancel_all() {
-    *set_ns_ = ns_between(begin_, Clock::now());
-    is_all_set_ = true;
-    std::vector<int> timers(static_cast<std::size_t>(count_));
-    std::iota(timers.begin(), timers.end(), 0);
-    std::ranges::shuffle(timers, std::mt19937(3));
-    begin_ = Clock::now();
-    for (const int timer : timers) clock().cancel_ordinary_timeout(this, type_of(timer));
+    for (int i = 0; i < count_; ++i) set(begin_ + std::chrono::minutes(1));
     scheduled_send(this, Clock::now(), Tick::value);
   }
   void fire_all() {
-    *cancel_ns_ = ns_between(begin_, Clock::now());
     const Clock::time_point now = Clock::now();
-    for (int i = 0; i < count_; ++i) {
-      const Clock::time_point due = now + (count_ + i) * kTimerGap;
-      scheduled_send(this, due, static_cast<std::int64_t>(due.time_since_epoch().count()));
-    }
+    for (int i = 0; i < count_; ++i) set(now + (count_ + i) * kTimerGap);
   }
   int count_;
   double* set_ns_;
-  double* cancel_ns_;
   std::vector<double>* late_ms_;
   Finish* finish_;
   Clock::time_point begin_;
-  bool is_all_set_ = false;
 };
 
 }  // namespace
@@ -277,15 +257,14 @@ Figures burst(const Setting& setting) {
 Figures timers(const Setting& setting) {
   Finish finish(1);
   double set_ns = 0;
-  double cancel_ns = 0;
   std::vector<double> late_ms;
   {
     System system(setting.threads);
-    caf::anon_send(system.spawn<Timekeeping>(setting.count, &set_ns, &cancel_ns, &late_ms, &finish), Go::value);
+    caf::anon_send(system.spawn<Timekeeping>(setting.count, &set_ns, &late_ms, &finish), Go::value);
     finish.wait();
   }
   check_count("timers", setting.count, static_cast<std::int64_t>(late_ms.size()));
-  return {set_ns / setting.count, cancel_ns / setting.count, quantile(late_ms, 0.5), quantile(late_ms, 0.99)};
+  return {set_ns / setting.count, kNotMeasured, quantile(late_ms, 0.5), quantile(late_ms, 0.99)};
 }
 
 }  // namespace troupe::bench::actors::with_caf

@@ -25,9 +25,9 @@ int complain(std::string_view sentence) {
 
 Rounds rounds_of(const Options& options) {
   Rounds rounds{.is_smoke = options.smoke, .is_quick = options.quick};
-  if (options.quick) rounds.rounds = rounds.long_rounds = 3;
-  if (options.smoke) rounds.rounds = rounds.long_rounds = 1;
-  if (options.rounds > 0) rounds.rounds = rounds.long_rounds = options.rounds;
+  if (options.quick) rounds.rounds = 3;
+  if (options.smoke) rounds.rounds = 1;
+  if (options.rounds > 0) rounds.rounds = options.rounds;
   return rounds;
 }
 

@@ -39,8 +39,7 @@ Outcome measure(const Row& row, const Sides& sides, int threads, const Rounds& r
 
   Outcome outcome;
   std::vector<std::array<std::vector<double>, kSides>> values(row.figures.size());
-  const int last_round = row.is_long ? rounds.long_rounds : rounds.rounds;
-  for (int round = rounds.is_smoke ? 0 : -1; round < last_round; ++round) {
+  for (int round = rounds.is_smoke ? 0 : -1; round < rounds.rounds; ++round) {
     for (std::size_t turn = 0; turn < kSides; ++turn) {
       const std::size_t side = round % 2 == 0 ? turn : kSides - 1 - turn;
       const Program program = sides[side].*row.program;

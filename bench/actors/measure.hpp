@@ -18,8 +18,7 @@ enum Side : std::size_t { kOurs, kCaf, kAsio, kSides };
 using Sides = std::array<Programs, kSides>;
 
 struct Rounds {
-  int rounds = 7;
-  int long_rounds = 5;
+  int rounds = 5;
   /// Take the rows' small counts, and do not warm up.
   bool is_smoke = false;
   /// Take a fifth of the rows' counts.

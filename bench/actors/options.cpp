@@ -65,7 +65,7 @@ std::string help_text() {
          "for\n"
          "  --json FILE     also write the figures to FILE as JSON\n"
          "  --only REGEX    only the rows whose name has a match\n"
-         "  --rounds N      so many rounds of each row\n"
+         "  --rounds N      so many rounds of each row instead of 5\n"
          "  --quick         a fifth of the operations and 3 rounds: to see that it runs, not to quote\n"
          "  --smoke         each program once, as small as it can be: whether messages are lost or come twice\n"
          "  --list          print the rows, measure nothing\n"

@@ -1,4 +1,5 @@
-// The command line of `./dev bench actors`: which rows, with how many threads, and where the figures go.
+// The command line of `./dev bench actors`: which rows, with how many threads, and where the figures go. It differs
+// from that of `./dev bench`, whose rows have limits to keep and one number of threads.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ struct Options {
   bool list = false;
   bool quick = false;
   bool smoke = false;
-  /// 0: as many as the rows want.
+  /// 0: as many as usual.
   int rounds = 0;
   /// Those of 1, 2, 4, 8 and 16 that this machine has cores for, unless told.
   std::vector<int> threads;

@@ -1,4 +1,5 @@
-// Our side: what its programs share, and their names. Nothing but what a user of Troupe includes.
+// Our side: what its programs share, and their names. It includes nothing but what a user of Troupe includes, so that
+// it measures what a user gets.
 #pragma once
 
 #include <string>

@@ -14,7 +14,8 @@ struct Setting {
   int count = 1;
 };
 
-/// What one run of a program has shown, in the order of the row's figures.
+/// What one run of a program has shown, in the order of the row's figures; `kNotMeasured` where the side has no such
+/// thing.
 using Figures = std::vector<double>;
 
 /// Makes its own system, runs in it and takes it down again outside the measured time. Throws `std::runtime_error` when

@@ -33,7 +33,10 @@ std::string to_text(const Figure& figure, const std::string& unit) {
 
 std::string ratio_text(const Line& line) {
   if (!std::isfinite(line.ratio)) return "-";
-  return to_string_rounded(line.ratio) + "x";
+  if (line.ratio >= 0.1) return to_string_rounded(line.ratio) + "x";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2gx", line.ratio);
+  return text;
 }
 
 void print_line(std::ostream& out, const Line& line) {

@@ -1,4 +1,5 @@
-// What `./dev bench actors` prints, and the same as JSON for those who draw it.
+// What `./dev bench actors` prints, with the rows that we lose at the head, where nobody overlooks them; and the same
+// as JSON, for those who draw it.
 #pragma once
 
 #include <iosfwd>

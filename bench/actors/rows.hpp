@@ -25,8 +25,6 @@ struct Row {
   int smoke_count = 0;
   /// Not 0: with so many threads, whatever was asked for.
   int threads = 0;
-  /// A run takes seconds: fewer rounds.
-  bool is_long = false;
 };
 
 std::vector<Row> all_rows();

@@ -1,4 +1,5 @@
-// How large the programs are, so that it is the same on every side, and the pieces of work that all sides do.
+// How large the programs are and the pieces of work in them. They stand here, once, so that they are the same on every
+// side.
 #pragma once
 
 #include <chrono>
@@ -27,7 +28,7 @@ inline constexpr int kMessagesPerTurn = 64;
 /// The pool at half load: messages of so much work come at random moments, so many that half of the pool is busy.
 inline constexpr int kHalfLoadActors = 64;
 inline constexpr int kHalfLoadWorkUs = 100;
-inline constexpr std::chrono::microseconds kAskPeriod(500);
+inline constexpr std::chrono::microseconds kAskPeriod(1000);
 
 /// Under load, a run of a program is over after this time, whatever it has counted by then.
 inline constexpr std::chrono::milliseconds kLoadTrial(1500);
