@@ -15,7 +15,7 @@ SIDES = [("ours", "Troupe", OURS), ("caf", "CAF", THIRD), ("asio", "Asio", OTHER
 # What is drawn: the row of the benchmark, which is in nanoseconds, and what the picture calls it.
 ROWS = [
     ("big: 120, all to all", "all to all, 120 actors"),
-    ("all pairs of 64 workers", "all pairs, 1 us of work each"),
+    ("all pairs of 64 workers", "all pairs, with work"),
     ("many to one: 32 producers", "many to one"),
     ("counting: one to one", "one to one"),
     ("fork-join messages, by a thread", "sent by a plain thread"),
@@ -83,8 +83,8 @@ def draw(content, name):
     bottom = top + PANEL * math.ceil(len(panels) / COLUMNS) - 40
     picture = svg.Picture(WIDTH, bottom + 44, "How actors scale with threads, beside CAF and Asio")
     picture.text(28, 40, "How actors scale, beside CAF and Asio", 19, INK, weight="600")
-    picture.text(28, 62, "Millions of messages (of actors, in the last) per second over the threads of the pool: medians.",
-                 13, SOFT)
+    picture.text(28, 62, "Millions of messages (in the last, of actors) per second, over the threads of the pool: "
+                 "medians.", 13, SOFT)
     for number, (_, called, colour) in enumerate(SIDES):
         picture.dot(34 + 84 * number, 83, 4, colour, colour)
         picture.text(44 + 84 * number, 87, called, 12, INK)

@@ -6,9 +6,9 @@
     docs/pictures/actor_scaling.svg how actors scale, beside CAF and Asio (see actor_scaling.py)
 
 Without options it draws docs/measured/gpu.json. With --json it first keeps FILE (build/gpu/gpu/bench.json, which
-`./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --actors does the same with what
-`./dev bench actors --json FILE` wrote and docs/measured/actors.json. --check draws nothing and says which picture is not
-what the figures give.
+`./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --actors does the same with
+what `./dev bench actors --json FILE` wrote and docs/measured/actors.json. --check draws nothing and says which picture
+is not what the figures give.
 """
 import argparse
 import json

@@ -51,7 +51,8 @@ class HalfLoad {
 std::vector<double> ask_one_by_one_us(int count, const AskOnce& ask);
 
 /// Microseconds of `count` asks that are due every `kAskPeriod`. One that cannot begin when it is due because the one
-/// before has not ended counts from when it was due: nothing is left out because the system was slow.
+/// before has not ended counts from when it was due: nothing is left out because the system was slow. A system that is
+/// far behind is not waited for: what was due and has not begun `kLoadTrial` after the last was due counts until then.
 std::vector<double> ask_when_due_us(int count, const AskOnce& ask);
 
 /// Calls `go` every `kAskPeriod`, `count` times, whatever became of what it began.

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/actors/load.hpp"
 #include "bench/actors/measure.hpp"
 #include "bench/actors/options.hpp"
 #include "bench/actors/report.hpp"
@@ -47,6 +48,7 @@ int run(const Options& options) {
 
   const Sides sides = {our_programs(), caf_programs(), asio_programs()};
   const Rounds rounds = rounds_of(options);
+  work_us(0);  // measures, while nothing else runs, how much a microsecond is
   std::vector<Line> lines;
   int code = kOk;
   for (const Row& row : rows) {

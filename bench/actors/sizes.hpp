@@ -41,7 +41,7 @@ inline constexpr std::chrono::milliseconds kBurstHandler(5);
 /// One of the timers is due so long after the one before it; and the first of so many when as many could be due again.
 inline constexpr std::chrono::microseconds kTimerGap(10);
 
-/// About a microsecond of arithmetic whose result depends on `seed` alone.
+/// A bit less than a microsecond of arithmetic whose result depends on `seed` alone.
 inline std::uint64_t piece_of_work(std::uint64_t seed) {
   std::uint64_t state = seed * 2 + 1;
   for (int step = 0; step < 400; ++step) {
