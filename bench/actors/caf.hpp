@@ -4,10 +4,16 @@
 
 #if TROUPE_HAS_CAF
 
-#include <caf/all.hpp>
+#include <cstddef>  // first: CAF 0.17 uses what newer standard libraries declare only here
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+// Then CAF.
+#include <caf/all.hpp>
 
 #include "bench/actors/finish.hpp"
 #include "bench/actors/programs.hpp"
