@@ -146,7 +146,7 @@ Figures ask_into_saturated(const Setting& setting) {
   Pool pool(setting.threads);
   Counter counter{.strand = pool.strand()};
   const SaturatingActors load = saturate(pool, setting.threads, done);
-  const std::vector<double> samples = ask_one_by_one_us(setting.count, asking(counter));
+  const std::vector<double> samples = ask_one_by_one_us(setting.count, kAskPause, asking(counter));
   done.settle();
   pool.join();
   return quantiles(samples, {0.5, 0.99});

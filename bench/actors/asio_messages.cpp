@@ -252,18 +252,15 @@ Figures ask_in_actor(const Setting& setting) {
 Figures ask_from_thread(const Setting& setting) {
   Pool pool(setting.threads);
   Counter counter{.strand = pool.strand()};
-  std::vector<double> samples;
   int last = 0;
-  for (int i = 0; i < setting.count; ++i) {
-    const Clock::time_point begin = Clock::now();
+  const std::vector<double> samples = ask_one_by_one_us(setting.count, {}, [&] {
     std::promise<int> promise;
     std::future<int> answer = promise.get_future();
     asio::post(counter.strand, [&, promise = std::move(promise)]() mutable { promise.set_value(++counter.count); });
     last = answer.get();
-    samples.push_back(ns_between(begin, Clock::now()) / 1000);
-  }
+  });
   pool.join();
-  check_count("answers", setting.count, last);
+  check_count("answers", static_cast<std::int64_t>(samples.size()), last);
   return quantiles(samples, {0.5, 0.99, 0.999});
 }
 

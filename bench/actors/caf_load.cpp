@@ -192,7 +192,7 @@ Figures ask_into_saturated(const Setting& setting) {
   const caf::actor counter = system.spawn<Counter>();
   saturate(system, setting.threads, done);
   caf::scoped_actor self(system.itself());
-  const std::vector<double> samples = ask_one_by_one_us(setting.count, asking(self, counter));
+  const std::vector<double> samples = ask_one_by_one_us(setting.count, kAskPause, asking(self, counter));
   done.settle();
   return quantiles(samples, {0.5, 0.99});
 }

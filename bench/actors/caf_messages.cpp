@@ -288,15 +288,12 @@ Figures ask_from_thread(const Setting& setting) {
   System system(setting.threads);
   const caf::actor counter = system.spawn<Counter>();
   caf::scoped_actor self(system.itself());
-  std::vector<double> samples;
   int last = 0;
-  for (int i = 0; i < setting.count; ++i) {
-    const Clock::time_point begin = Clock::now();
+  const std::vector<double> samples = ask_one_by_one_us(setting.count, {}, [&] {
     self->request(counter, caf::infinite, Get::value)
         .receive([&](int answer) { last = answer; }, [](const caf::error&) { give_up("CAF: an ask has failed"); });
-    samples.push_back(ns_between(begin, Clock::now()) / 1000);
-  }
-  check_count("answers", setting.count, last);
+  });
+  check_count("answers", static_cast<std::int64_t>(samples.size()), last);
   return quantiles(samples, {0.5, 0.99, 0.999});
 }
 

@@ -76,14 +76,14 @@ HalfLoad::HalfLoad(int threads, WorkDone& done, SendWork send)
         }
       }) {}
 
-std::vector<double> ask_one_by_one_us(int count, const AskOnce& ask) {
+std::vector<double> ask_one_by_one_us(int count, std::chrono::milliseconds pause, const AskOnce& ask) {
   std::vector<double> samples;
   const Clock::time_point begin = Clock::now();
   for (int i = 0; i < count && Clock::now() - begin < kLoadTrial; ++i) {
     const Clock::time_point sent = Clock::now();
     ask();
     samples.push_back(ns_between(sent, Clock::now()) / 1000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
   }
   return samples;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -47,8 +48,9 @@ class HalfLoad {
   std::jthread thread_;
 };
 
-/// Microseconds of each ask, one after another, `count` of them or as many as end within `kLoadTrial`.
-std::vector<double> ask_one_by_one_us(int count, const AskOnce& ask);
+/// Microseconds of each ask, one after another with a pause between them, `count` of them or as many as end within
+/// `kLoadTrial`.
+std::vector<double> ask_one_by_one_us(int count, std::chrono::milliseconds pause, const AskOnce& ask);
 
 /// Microseconds of `count` asks that are due every `kAskPeriod`. One that cannot begin when it is due because the one
 /// before has not ended counts from when it was due: nothing is left out because the system was slow. A system that is

@@ -182,7 +182,7 @@ Figures ask_into_saturated(const Setting& setting) {
   const auto counter = value(system.spawn<Counter>({}));
   saturate(system, setting.threads, done);
   const std::vector<double> samples =
-      ask_one_by_one_us(setting.count, [&] { (void)value(counter.ask<Counter::Get>().get()); });
+      ask_one_by_one_us(setting.count, kAskPause, [&] { (void)value(counter.ask<Counter::Get>().get()); });
   done.settle();
   return quantiles(samples, {0.5, 0.99});
 }

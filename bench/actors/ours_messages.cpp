@@ -288,14 +288,10 @@ Figures ask_in_actor(const Setting& setting) {
 Figures ask_from_thread(const Setting& setting) {
   System system = make_system(setting.threads);
   const auto counter = value(system.spawn<Counter>({}));
-  std::vector<double> samples;
   int last = 0;
-  for (int i = 0; i < setting.count; ++i) {
-    const Clock::time_point begin = Clock::now();
-    last = value(counter.ask<Counter::Get>().get());
-    samples.push_back(ns_between(begin, Clock::now()) / 1000);
-  }
-  check_count("answers", setting.count, last);
+  const std::vector<double> samples =
+      ask_one_by_one_us(setting.count, {}, [&] { last = value(counter.ask<Counter::Get>().get()); });
+  check_count("answers", static_cast<std::int64_t>(samples.size()), last);
   return quantiles(samples, {0.5, 0.99, 0.999});
 }
 

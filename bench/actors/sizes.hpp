@@ -30,8 +30,10 @@ inline constexpr int kHalfLoadActors = 64;
 inline constexpr int kHalfLoadWorkUs = 100;
 inline constexpr std::chrono::microseconds kAskPeriod(1000);
 
-/// Under load, a run of a program is over after this time, whatever it has counted by then.
+/// A run of asks one after another, or of timers under load, is over after this time, whatever it has counted by then.
 inline constexpr std::chrono::milliseconds kLoadTrial(1500);
+/// Between two asks of a thread into a saturated pool.
+inline constexpr std::chrono::milliseconds kAskPause(1);
 inline constexpr std::chrono::milliseconds kLoadTimer(5);
 
 /// The burst: so many handlers that block for so long, on as many threads.
