@@ -23,6 +23,11 @@ void Finish::arrive() {
   changed_.notify_all();
 }
 
+void Finish::wait_for(Clock::duration limit) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, limit, [this] { return done_; });
+}
+
 Clock::time_point Finish::wait() {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, kPatience, [this] { return done_; }))

@@ -32,6 +32,8 @@ class Finish {
   explicit Finish(std::int64_t arrivals) : expected_(arrivals) {}
 
   void arrive();
+  /// Waits for the last arrival, but not longer.
+  void wait_for(Clock::duration limit);
   /// Waits for the last arrival and returns when it was. Gives up after `kPatience`.
   Clock::time_point wait();
   /// When nobody can arrive any more: throws unless exactly so many have.
