@@ -1,4 +1,5 @@
 // `./dev bench actors`.
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <span>
@@ -11,6 +12,7 @@
 #include "bench/actors/measure.hpp"
 #include "bench/actors/options.hpp"
 #include "bench/actors/report.hpp"
+#include "bench/report.hpp"
 
 namespace troupe::bench::actors {
 namespace {
@@ -32,6 +34,12 @@ Rounds rounds_of(const Options& options) {
   return rounds;
 }
 
+/// What else ran in the last minute, in cores: the kernel's load average.
+double busy_cores() {
+  double load = 0;
+  return ::getloadavg(&load, 1) == 1 ? load : 0;
+}
+
 int run(const Options& options) {
   std::vector<Row> rows = all_rows();
   std::erase_if(rows, [&](const Row& row) { return !options.selects(row.name); });
@@ -46,6 +54,7 @@ int run(const Options& options) {
     if (!json) return complain("cannot write to " + options.json_file);
   }
 
+  const double busy = busy_cores();
   const Sides sides = {our_programs(), caf_programs(), asio_programs()};
   const Rounds rounds = rounds_of(options);
   work_us(0);  // measures, while nothing else runs, how much a microsecond is
@@ -63,7 +72,11 @@ int run(const Options& options) {
     }
   }
   put_lost_first(lines);
-  if (!options.smoke) print_table(std::cout, lines, sides);
+  if (!options.smoke) {
+    print_table(std::cout, lines, sides);
+    if (busy > 0.5)
+      std::cout << "Do not quote it: something else kept " << to_string_rounded(busy) << " cores busy when it began.\n";
+  }
   if (json.is_open()) {
     write_json(json, lines, sides, options.quick || options.smoke);
     if (!json.flush()) return complain("cannot write to " + options.json_file);
