@@ -10,9 +10,7 @@
 #include <utility>
 
 namespace troupe::bench {
-namespace {
 
-/// A function that says whether a name has a match for the POSIX extended regular expression `pattern`.
 Result<std::function<bool(const std::string&)>> matcher(const char* pattern) {
   regex_t compiled;
   if (const int problem = ::regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB); problem != 0) {
@@ -27,8 +25,6 @@ Result<std::function<bool(const std::string&)>> matcher(const char* pattern) {
   });
   return [regex](const std::string& name) { return ::regexec(regex.get(), name.c_str(), 0, nullptr, 0) == 0; };
 }
-
-}  // namespace
 
 Result<Options> parse_options(std::span<char* const> arguments) {
   Options options;

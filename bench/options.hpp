@@ -32,6 +32,10 @@ struct Options {
 /// The options in `arguments` (without the program's name). Fails with `invalid_argument` and a sentence.
 Result<Options> parse_options(std::span<char* const> arguments);
 
+/// A function that says whether a name has a match for the POSIX extended regular expression `pattern`, which was given
+/// with --only. Fails with `invalid_argument` and a sentence.
+Result<std::function<bool(const std::string&)>> matcher(const char* pattern);
+
 /// What `--help` prints.
 std::string help_text();
 

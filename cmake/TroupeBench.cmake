@@ -1,7 +1,8 @@
-# bench/*.cpp make one program, run by `./dev bench`. Its parts are compiled once, for the program and for its tests.
+# bench/*.cpp make one program, run by `./dev bench`, and bench/actors/*.cpp another one, run by `./dev bench actors`.
+# The parts of the first are compiled once, for the program and for its tests.
 if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   troupe_glob(bench_parts "bench/*.cpp")
-  list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$")
+  list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$|/bench/actors/")
   add_library(troupe_bench_parts OBJECT ${bench_parts})
   target_link_libraries(troupe_bench_parts PUBLIC troupe_thread troupe_asio troupe_cuda troupe_eigen)
   troupe_own_target(troupe_bench_parts)
@@ -16,6 +17,19 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   add_dependencies(troupe_bench troupe_worker)
   if(TROUPE_BUILD_TESTS)
     add_dependencies(troupe_bench plugin_bad_plugin)  # for the rows where something fails
-    troupe_folder_tests(bench bench $<TARGET_OBJECTS:troupe_bench_parts>)
+    troupe_folder_tests(bench bench $<TARGET_OBJECTS:troupe_bench_parts> bench/actors/finish.cpp bench/actors/load.cpp
+                        bench/actors/measure.cpp bench/actors/options.cpp bench/actors/report.cpp)
+  endif()
+endif()
+
+# It links what the actors need and no more: no worker, no backend.
+if(NOT TROUPE_COMPILE_ONLY)
+  troupe_glob(bench_actors_sources "bench/actors/*.cpp")
+  add_executable(troupe_bench_actors ${bench_actors_sources} bench/bench.cpp bench/heap.cpp bench/options.cpp
+                 bench/report.cpp)
+  target_link_libraries(troupe_bench_actors PRIVATE troupe_library troupe_asio troupe_caf)
+  troupe_own_target(troupe_bench_actors)
+  if(TROUPE_BUILD_TESTS)
+    troupe_test(bench_actors.smoke troupe_bench_actors --smoke --threads 2)
   endif()
 endif()

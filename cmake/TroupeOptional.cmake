@@ -17,3 +17,21 @@ endfunction()
 optional_headers(asio "boost/asio.hpp")
 optional_headers(eigen "Eigen/SparseCore" ENV EIGEN3_ROOT /usr/include/eigen3 /usr/local/include/eigen3)
 optional_headers(cuda "cuda_fp16.h" ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda)
+
+# CAF (C++ Actor Framework), beside which `./dev bench actors` measures ours. Debian's has no package file for CMake,
+# and other versions have another interface.
+set(TROUPE_CAF_ROOT "" CACHE PATH "Where CAF 0.17 is if not in a usual place: what its packages were unpacked to")
+set(caf_places ${TROUPE_CAF_ROOT} ${TROUPE_CAF_ROOT}/usr)
+find_path(TROUPE_CAF_INCLUDE_DIR "caf/all.hpp" HINTS ${caf_places} PATH_SUFFIXES include)
+find_library(TROUPE_CAF_LIBRARY NAMES caf_core libcaf_core.so.0.17.6 HINTS ${caf_places}
+             PATH_SUFFIXES lib "lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
+mark_as_advanced(TROUPE_CAF_INCLUDE_DIR TROUPE_CAF_LIBRARY)
+add_library(troupe_caf INTERFACE)
+if(TROUPE_CAF_INCLUDE_DIR AND TROUPE_CAF_LIBRARY)
+  file(STRINGS "${TROUPE_CAF_INCLUDE_DIR}/caf/config.hpp" caf_version REGEX "^#define CAF_VERSION 17[0-9][0-9]$")
+  if(caf_version)
+    target_include_directories(troupe_caf SYSTEM INTERFACE "${TROUPE_CAF_INCLUDE_DIR}")
+    target_link_libraries(troupe_caf INTERFACE "${TROUPE_CAF_LIBRARY}")
+    target_compile_definitions(troupe_caf INTERFACE TROUPE_HAS_CAF=1)
+  endif()
+endif()

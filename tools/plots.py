@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the README from what `./dev gpu` measured: `./dev plots [--json FILE] [--check]`.
+"""Draws the pictures of the documents: `./dev plots [--json FILE] [--actors FILE] [--check]`.
 
     docs/pictures/takeover.svg      after a fault: when the next op is done
     docs/pictures/cost_per_op.svg   an op there and back, beside raw CUDA and PyTorch
+    docs/pictures/actor_scaling.svg how actors scale, beside CAF and Asio (see actor_scaling.py)
 
 Without options it draws docs/measured/gpu.json. With --json it first keeps FILE (build/gpu/gpu/bench.json, which
-`./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --check draws nothing and says
-which picture is not what the figures give.
+`./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --actors does the same with
+what `./dev bench actors --json FILE` wrote and docs/measured/actors.json. --check draws nothing and says which picture
+is not what the figures give.
 """
 import argparse
 import json
@@ -14,15 +16,16 @@ import math
 import pathlib
 import sys
 
+import actor_scaling
 import svg
+from figures import INK, LINE, OTHER, OURS, SOFT, THIRD, WIDTH, Mistake, is_positive, round_step
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "docs" / "measured" / "gpu.json"
+ACTORS = ROOT / "docs" / "measured" / "actors.json"
 PICTURES = ROOT / "docs" / "pictures"
 
-OURS, RAW, TORCH = "#0b7285", "#868e96", "#e8590c"
-INK, SOFT, LINE = "#212529", "#5c636a", "#dee2e6"
-WIDTH = 800
+RAW, TORCH = OTHER, THIRD
 
 # What is drawn: the row of the benchmark, and what the picture calls it.
 COSTS = [
@@ -37,10 +40,6 @@ HANG_NEXT = "hung kernel: deadline to next op done"
 FAULT_NEXT = "illegal address to next op done"
 FAULT_COLD = "illegal address to next op, without a standby"
 NEW_PROCESS = "a new process to its first op done"
-
-
-class Mistake(Exception):
-    pass
 
 
 class Measured:
@@ -90,10 +89,6 @@ class Measured:
         if not is_positive(over):
             raise Mistake(f'{self.name}: "{name}" does not say how long after its reference it was done')
         return over
-
-
-def is_positive(figure):
-    return isinstance(figure, (int, float)) and math.isfinite(figure) and figure > 0
 
 
 def three_digits(value):
@@ -227,16 +222,6 @@ def cost_per_op(measured):
     return picture.to_string()
 
 
-def round_step(at_least):
-    """The next of 1, 2, 5, 10, 20, 50 ... that is not smaller.
-
-    >>> round_step(3.3), round_step(13.8), round_step(0.4)
-    (5, 20, 0.5)
-    """
-    power = 10 ** math.floor(math.log10(at_least))
-    return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= at_least * (1 - 1e-9))
-
-
 # --- the command ------------------------------------------------------------------------------------------------------
 DRAWN = {"takeover.svg": takeover, "cost_per_op.svg": cost_per_op}
 
@@ -245,15 +230,26 @@ def load(path):
     if not path.is_file():
         raise Mistake(f"there is no {path}; on a machine with a GPU `./dev gpu bench` leaves build/gpu/gpu/bench.json, "
                       "and `./dev plots --json build/gpu/gpu/bench.json` keeps and draws it")
-    try:
-        return Measured(json.loads(path.read_text(encoding="utf-8")), path.name)
-    except ValueError as problem:
-        raise Mistake(f"{path} is not JSON: {problem}") from problem
+    return Measured(read_json(path), path.name)
 
 
 def draw(measured):
     """The pictures by file name; all of them or a Mistake."""
     return {name: make(measured) for name, make in DRAWN.items()}
+
+
+def read_json(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise Mistake(f"{path} is not JSON: {problem}") from problem
+
+
+def draw_actors(path):
+    """The picture of what `./dev bench actors --json` wrote, by its file name."""
+    if not path.is_file():
+        raise Mistake(f"there is no {path}; `./dev bench actors --json FILE` writes one")
+    return {"actor_scaling.svg": actor_scaling.draw(read_json(path), path.name)}
 
 
 def outdated(pictures, folder):
@@ -262,20 +258,31 @@ def outdated(pictures, folder):
             if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text]
 
 
-def main(words, kept=MEASURED, folder=PICTURES):
-    parser = argparse.ArgumentParser(prog="./dev plots", description="Draws the pictures of the README.")
+def keep(given, kept):
+    if given and given.resolve() != kept.resolve():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(given.read_bytes())
+
+
+def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
+    parser = argparse.ArgumentParser(prog="./dev plots", description="Draws the pictures of the documents.")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep this file's figures and draw them")
+    parser.add_argument("--actors", type=pathlib.Path, metavar="FILE",
+                        help="the same with the figures of `./dev bench actors`")
     parser.add_argument("--check", action="store_true", help="only say which picture is not what the figures give")
     chosen = parser.parse_args(words)
+    sources = {name: chosen.json or kept for name in DRAWN}
     pictures = draw(load(chosen.json or kept))
+    if chosen.actors or kept_actors.is_file():
+        pictures.update(draw_actors(chosen.actors or kept_actors))
+        sources["actor_scaling.svg"] = chosen.actors or kept_actors
     if chosen.check:
         wrong = outdated(pictures, folder)
         for name in wrong:
-            print(f"{name} is not what {(chosen.json or kept).name} gives; run `./dev plots`", file=sys.stderr)
+            print(f"{name} is not what {sources[name].name} gives; run `./dev plots`", file=sys.stderr)
         return 1 if wrong else 0
-    if chosen.json and chosen.json.resolve() != kept.resolve():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(chosen.json.read_bytes())
+    keep(chosen.json, kept)
+    keep(chosen.actors, kept_actors)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pictures.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import figures
 import plots
 import svg
 
@@ -114,11 +115,12 @@ class Command(unittest.TestCase):
             folder = pathlib.Path(name)
             given, kept, pictures = folder / "given.json", folder / "kept" / "gpu.json", folder / "pictures"
             given.write_text(json.dumps(FIGURES), encoding="utf-8")
-            self.assertEqual(plots.main(["--json", str(given)], kept, pictures), 0)
+            places = (kept, pictures, folder / "kept" / "actors.json")
+            self.assertEqual(plots.main(["--json", str(given)], *places), 0)
             self.assertEqual(kept.read_bytes(), given.read_bytes())
-            self.assertEqual(plots.main(["--check"], kept, pictures), 0)
+            self.assertEqual(plots.main(["--check"], *places), 0)
             (pictures / "takeover.svg").write_text("<svg/>", encoding="utf-8")
-            self.assertEqual(plots.main(["--check"], kept, pictures), 1)
+            self.assertEqual(plots.main(["--check"], *places), 1)
 
     def test_has_drawn_what_is_kept(self):
         if not plots.MEASURED.is_file():
@@ -129,6 +131,7 @@ class Command(unittest.TestCase):
 def load_tests(loader, tests, pattern):
     del loader, pattern
     tests.addTests(doctest.DocTestSuite(plots))
+    tests.addTests(doctest.DocTestSuite(figures))
     tests.addTests(doctest.DocTestSuite(svg))
     return tests
 
