@@ -89,7 +89,7 @@ bool Cell::takes_messages() const noexcept {
 
 void Cell::run() noexcept {
   Cell* const outer = std::exchange(current_cell_, this);
-  for (int left = dispatcher_.messages_per_turn();; --left) {
+  for (Share share(dispatcher_.messages_per_turn(), kTurnTime);;) {
     const bool found_something = run_one();
     if (phase_ == Phase::stopped) {
       current_cell_ = outer;
@@ -101,7 +101,7 @@ void Cell::run() noexcept {
       return;
     }
     // Found nothing although something is counted: its producer is about to push it.
-    if (left <= 1 || !found_something) break;
+    if (!found_something || share.used_up()) break;
   }
   current_cell_ = outer;
   mailbox_.count_out();
