@@ -104,8 +104,8 @@ void Cell::run() noexcept {
       current_cell_ = outer;
       return leave();
     }
-    const bool front_waits = takes_messages() && !front_.empty();
-    if (!front_waits && !mailbox_.finish_turn(!takes_messages())) {
+    const bool goes_on = takes_messages() && (!front_.empty() || mailbox_.message_at_hand());
+    if (!goes_on && !mailbox_.finish_turn(!takes_messages())) {
       current_cell_ = outer;  // of this thread; the cell may be running on another one already
       return;
     }

@@ -89,7 +89,7 @@ std::uint64_t Mailbox::take_signals() noexcept {
 
 Node* Mailbox::pop_control() noexcept {
   Node* node = control_.pop();
-  if (node) popped_ += kOneControl;
+  if (node) popped_.store(popped() + kOneControl, std::memory_order_relaxed);
   return node;
 }
 
@@ -102,26 +102,29 @@ Node* Mailbox::pop_message() noexcept {
     return node;
   }
   Node* node = messages_.pop();
-  if (node) popped_ += kOneMessage;
+  if (node) popped_.store(popped() + kOneMessage, std::memory_order_relaxed);
   return node;
 }
 
 void Mailbox::count_out() noexcept {
-  if (popped_ == 0) return;
-  std::uint32_t room = messages(popped_);
-  const std::uint64_t word = word_.fetch_sub(std::exchange(popped_, 0), std::memory_order_relaxed);
+  const std::uint64_t counted_out = popped();
+  if (counted_out == 0) return;
+  std::uint32_t room = messages(counted_out);
+  popped_.store(0, std::memory_order_relaxed);
+  const std::uint64_t word = word_.fetch_sub(counted_out, std::memory_order_relaxed);
   if (word & kSomeWaitOutside)
     while (room-- > 0)
-      if (Node* node = admit_one()) node->admitted();
+      if (Node* node = admit_one(); node && !(word & kClosed)) node->admitted();  // a closed mailbox is being emptied
 }
 
 // Counting out and falling idle are one step: an actor with one message at a time pays for one.
 bool Mailbox::finish_turn(bool ignore_messages) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  std::uint64_t popped = std::exchange(popped_, 0);  // after the step below the next turn may be running already
+  std::uint64_t popped = this->popped();
+  popped_.store(0, std::memory_order_relaxed);  // after the step below the next turn may be running already
   for (;;) {
     if (messages(popped) > 0 && (word & kSomeWaitOutside)) {  // whoever makes room admits
-      popped_ = std::exchange(popped, 0);
+      popped_.store(std::exchange(popped, 0), std::memory_order_relaxed);
       count_out();
       word = word_.load(std::memory_order_relaxed);
     }

@@ -11,6 +11,7 @@
 // once and reverses them. It never pops single nodes from the shared head, so there is no ABA and nothing to reclaim.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -89,6 +90,8 @@ class Lane {
     if (node) ready_ = node->next_;
     return node;
   }
+  /// Whether the consumer has one that it need not ask the producers for. Consumer only.
+  bool at_hand() const noexcept { return ready_ != nullptr; }
 
  private:
   void refill() noexcept;
@@ -122,7 +125,11 @@ class Mailbox {
   bool raise(Signal signal) noexcept;
 
   /// Messages waiting, and the one being handled; for statistics and the least-loaded router.
-  std::uint32_t size() const noexcept { return messages(word_.load(std::memory_order_relaxed)); }
+  std::uint32_t size() const noexcept {
+    const std::uint32_t counted = messages(word_.load(std::memory_order_relaxed));
+    const std::uint32_t handled = std::max(messages(popped()), 1u) - 1;
+    return counted - std::min(handled, counted);
+  }
   bool closed() const noexcept { return word_.load(std::memory_order_acquire) & kClosed; }
   Overflow overflow() const noexcept { return overflow_; }
   std::uint32_t capacity() const noexcept { return capacity_; }
@@ -135,6 +142,11 @@ class Mailbox {
   Node* pop_message() noexcept;
   /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
   void count_out() noexcept;
+  /// Whether the turn may go on with a message it has at hand, without a step on the word that the producers share. Not
+  /// for long: messages that were handled and are not counted out take room, a sixteenth of it at most.
+  bool message_at_hand() const noexcept {
+    return overflow_ != Overflow::drop_oldest && messages_.at_hand() && messages(popped()) < capacity_ / 16;
+  }
   /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`,
   /// waiting messages do not count as something to do. After false the actor may be running on another thread: touch
   /// nothing.
@@ -163,6 +175,7 @@ class Mailbox {
     return static_cast<std::uint32_t>((word / kOneControl) & kCountMask);
   }
 
+  std::uint64_t popped() const noexcept { return popped_.load(std::memory_order_relaxed); }
   Push replace_oldest(Node& node, Node*& dropped) noexcept;
   Push wait_outside(Node& node) noexcept;
   Node* admit_one() noexcept;
@@ -172,8 +185,9 @@ class Mailbox {
   std::atomic<std::uint64_t> word_{kScheduled};
   Lane control_;
   Lane messages_;
-  std::uint64_t popped_ = 0;  // popped and not counted out yet, in units of the word; the consumer's own
-  NodeList outside_;          // what waits for room; under lock_
+  std::atomic<std::uint64_t> popped_{
+      0};             // popped and not counted out yet, in units of the word; the consumer writes it
+  NodeList outside_;  // what waits for room; under lock_
   std::uint32_t outside_count_ = 0;
   const std::uint32_t capacity_;
   const Overflow overflow_;

@@ -157,7 +157,7 @@ TEST(Pool, serves_timers_when_it_is_saturated) {
   auto between = std::make_shared<std::vector<std::int64_t>>();
   const auto beater = value(pool.system.spawn<Beater>({}, &pool.handled, between));
   Probe<> probe(pool.system);
-  while (pool.handled < 40'000) std::this_thread::sleep_for(1ms);
+  while (pool.handled < 40'000) std::this_thread::yield();
   beater.stop();
   ASSERT_TRUE(probe.expect_terminated(beater));
   // 5 ms are 500 messages of two threads.
@@ -173,7 +173,7 @@ TEST(Pool, starts_as_many_handlers_as_it_has_threads) {
   for (int round = 0; round < 20; ++round) {
     auto begun = std::make_shared<std::atomic<int>>(0);
     for (const Ref<Starter>& one : starters) value(one.tell<Begin>(begun, kThreads));
-    while (*begun < kThreads && !testing::Test::HasFailure()) std::this_thread::sleep_for(100us);
+    while (*begun < kThreads && !testing::Test::HasFailure()) std::this_thread::yield();
   }
 }
 
@@ -201,7 +201,7 @@ TEST(Pool, a_slot_behind_a_long_turn_is_taken_over) {
   for (int round = 0; round < 20; ++round) {
     auto begun = std::make_shared<std::atomic<int>>(0);
     value(teller.tell<Begin>(begun, 2));
-    while (*begun < 2 && !testing::Test::HasFailure()) std::this_thread::sleep_for(100us);
+    while (*begun < 2 && !testing::Test::HasFailure()) std::this_thread::yield();
   }
 }
 
