@@ -33,22 +33,23 @@ class Runnable {
 /// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
 enum class Scheduling : std::uint8_t { ready, yields };
 
-/// How long one turn goes on taking messages: it ends with the message in which twice this time has passed, or sooner.
+/// How long one turn goes on taking messages: it ends with the message in which twice this time has passed, or sooner;
+/// where four messages take longer than that, it is those four.
 inline constexpr Duration kTurnTime = std::chrono::microseconds(100);
 
 namespace detail {
 
-/// A share of a thread: so many steps or so much time, whichever is used up first. It looks at the clock after 1, 2, 4,
-/// 8, ... steps only, so quick steps pay next to nothing for it, and slow ones use at most twice the time and a step.
+/// A share of a thread: so many steps or so much time, whichever is used up first. It looks at the clock after 2, 4, 8,
+/// ... steps only, so quick steps pay next to nothing for it.
 class Share {
  public:
   Share(int steps, Duration time) noexcept : steps_(steps), time_(time) {}
   /// After each step: whether this was the last one.
   bool used_up() noexcept {
     if (++taken_ >= steps_) return true;
-    if ((taken_ & (taken_ - 1)) != 0) return false;
+    if (taken_ == 1 || (taken_ & (taken_ - 1)) != 0) return false;
     const TimePoint now = std::chrono::steady_clock::now();
-    if (taken_ == 1) since_ = now;
+    if (taken_ == 2) since_ = now;
     return now - since_ >= time_;
   }
 
