@@ -30,8 +30,8 @@ int main() {
   System system;
   Ref<Greeter> greeter = value(system.spawn<Greeter>({.name = "greeter"}));
 
-  greeter.tell<Greet>("Ada");  // sends and forgets
-  greeter.tell<Greet>("Grace");
+  value(greeter.tell<Greet>("Ada"));  // sends and forgets
+  value(greeter.tell<Greet>("Grace"));
   const int greeted = value(greeter.ask<HowMany>().get());  // sends and waits for the reply
 
   std::printf("%s has greeted %d people\n", greeter.path().c_str(), greeted);

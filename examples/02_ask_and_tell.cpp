@@ -42,7 +42,7 @@ int main() {
   System system;
   Ref<Store> store = value(system.spawn<Store>({}));
 
-  store.tell(Append{1});  // the same as store.tell<Append>(1)
+  value(store.tell(Append{1}));  // the same as store.tell<Append>(1)
   value(store.ask<Append>(2).get());
   const int before = value(store.ask<Sum>().get());          // from a plain thread
   const int after = value(system.run(swap_and_sum(store)));  // from a task

@@ -53,7 +53,7 @@ std::string run(System& system, std::uint32_t max_handlers) {
   std::promise<void> begun;
   std::future<void> begins = begun.get_future();
   std::stop_source gate;
-  front.tell<Page>(Fetch{std::move(begun), gate.get_token()});
+  value(front.tell<Page>(Fetch{std::move(begun), gate.get_token()}));
   begins.wait();
 
   // Now the page waits for its data.

@@ -38,7 +38,7 @@ class Keeper {
 Terminated end_of(Ref<Keeper> keeper, Ref<Worker> worker) {
   std::promise<Terminated> end;
   std::future<Terminated> ended = end.get_future();
-  keeper.tell<Keep>(worker, std::move(end));
+  value(keeper.tell<Keep>(worker, std::move(end)));
   Terminated notice = ended.get();
   std::printf("%s: %s%s%s\n", notice.path.c_str(), std::string(name(notice.reason)).c_str(), notice.error ? ", " : "",
               notice.error ? notice.error->to_string().c_str() : "");
@@ -51,7 +51,7 @@ int main() {
   Ref<Worker> calm = value(system.spawn<Worker>({.name = "calm"}));
   Ref<Worker> wild = value(system.spawn<Worker>({.name = "wild", .supervision = always(Directive::stop)}));
   calm.stop();
-  wild.tell(Crash{});
+  value(wild.tell(Crash{}));
 
   const bool requested = end_of(keeper, calm).reason == StopReason::requested;
   const Terminated crashed = end_of(keeper, wild);

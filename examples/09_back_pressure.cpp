@@ -47,7 +47,7 @@ std::vector<int> answered_with(System& system, Overflow policy, const char* name
   std::promise<void> begun;
   std::future<void> begins = begun.get_future();
   std::stop_source gate;
-  slow.tell<Busy>(std::move(begun), gate.get_token());
+  value(slow.tell<Busy>(std::move(begun), gate.get_token()));
   begins.wait();
 
   std::vector<Result<int>> results = value(system.run(flood(slow, gate)));

@@ -36,7 +36,7 @@ int main() {
 
   std::stop_source gate;
   for (const Ref<Worker>& busy : {workers[0], workers[1]}) {
-    for (int i = 0; i < 2; ++i) busy.tell<Hold>(gate.get_token());
+    for (int i = 0; i < 2; ++i) value(busy.tell<Hold>(gate.get_token()));
     value(busy.ask<WhoAreYou>().get());  // answered after both have begun
   }
   const LeastLoaded<Worker> least(workers);

@@ -50,7 +50,7 @@ int main() {
   System system;
   Ref<Parent> parent = value(system.spawn<Parent>({.name = "parent"}, &story));
   Ref<Stubborn> stubborn = value(system.spawn<Stubborn>({.name = "stubborn"}));
-  for (int i = 0; i < 3; ++i) parent.tell(Job{});
+  for (int i = 0; i < 3; ++i) value(parent.tell(Job{}));
 
   std::promise<void> begun;
   std::future<void> begins = begun.get_future();

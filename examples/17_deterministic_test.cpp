@@ -20,7 +20,7 @@ class Hourly {
  public:
   Hourly(Context<Hourly> self, Ref<AlarmProbe::Actor> to) : self_(self), to_(std::move(to)) {}
   void started() { value(self_.every(1h, Remind{})); }
-  void on(Remind) { to_.tell<Alarm>(++number_); }
+  void on(Remind) { (void)to_.tell<Alarm>(++number_); }
 
  private:
   Context<Hourly> self_;
@@ -60,7 +60,7 @@ struct Go {};
 class Sender {
  public:
   explicit Sender(Ref<Counter> to) : to_(std::move(to)) {}
-  void on(Go) { to_.tell<Sum>(1); }
+  void on(Go) { (void)to_.tell<Sum>(1); }
 
  private:
   Ref<Counter> to_;
@@ -70,7 +70,7 @@ int main() {
   bool always_three = true;
   const Exploration found = explore(1, 200, [&](System& system, std::uint64_t) {
     Ref<Counter> counter = value(system.spawn<Counter>({}));
-    for (int i = 0; i < 3; ++i) value(system.spawn<Sender>({}, counter)).tell(Go{});
+    for (int i = 0; i < 3; ++i) value(value(system.spawn<Sender>({}, counter)).tell(Go{}));
     system.run_until_idle();
     always_three &= value(counter.ask<Get>().get()) == 3;
   });

@@ -9,7 +9,7 @@ struct Actor {
 
 void use(const troupe::Ref<Actor>& actor) {
 #ifdef TROUPE_FIXED
-  actor.tell<Told>();
+  (void)actor.tell<Told>();
 #else
   (void)actor.ask<Told>();
 #endif

@@ -11,4 +11,4 @@ struct Watcher {
   troupe::Context<Watcher> self;
 };
 
-void use(const troupe::Ref<Watcher>& watcher) { watcher.tell<int>(1); }
+void use(const troupe::Ref<Watcher>& watcher) { (void)watcher.tell<int>(1); }

@@ -18,7 +18,7 @@ struct Counter {
 int main() {
   troupe::System system;
   const auto counter = troupe::value(system.spawn<Counter>({.name = "counter"}));
-  counter.tell<Add>(2);
+  value(counter.tell<Add>(2));
   const int sum = troupe::value(counter.ask<Get>().get());
   std::printf("%s says %d\n", counter.path().c_str(), sum);
 

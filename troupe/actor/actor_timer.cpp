@@ -47,4 +47,35 @@ void ActorTimer::run(Cell& cell) noexcept {
 
 void ActorTimer::drop(Cell&, const Error&) noexcept { release(); }
 
+std::uint64_t TimerTable::next_id() const noexcept {
+  const std::uint64_t place = first_free_ == kNone ? places_.size() : first_free_;
+  const std::uint64_t used = first_free_ == kNone ? 0 : places_[first_free_].used;
+  return (used + 1) << 32 | place;
+}
+
+void TimerTable::add(IntrusivePtr<ActorTimer> timer) {
+  if (first_free_ == kNone) {
+    places_.push_back({std::move(timer), 1, kNone});
+  } else {
+    Place& place = places_[first_free_];
+    first_free_ = place.next_free;
+    place.timer = std::move(timer);
+    ++place.used;
+  }
+  ++size_;
+}
+
+IntrusivePtr<ActorTimer> TimerTable::take(std::uint64_t id) noexcept {
+  const auto index = static_cast<std::uint32_t>(id);
+  if (index >= places_.size() || places_[index].used != id >> 32 || !places_[index].timer) return nullptr;
+  places_[index].next_free = std::exchange(first_free_, index);
+  --size_;
+  return std::exchange(places_[index].timer, nullptr);
+}
+
+void TimerTable::cancel_all() noexcept {
+  for (std::size_t index = 0; size_ > 0 && index < places_.size(); ++index)
+    if (places_[index].timer) take(places_[index].timer->id())->cancel();
+}
+
 }  // namespace troupe::inline v0::detail

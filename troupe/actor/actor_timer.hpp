@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/timer.hpp"
@@ -11,7 +12,7 @@
 namespace troupe::inline v0 {
 
 /// One more ends in `out_of_memory`.
-inline constexpr std::size_t kMaxTimersPerActor = 65'536;
+inline constexpr std::size_t kMaxTimersPerActor = 1'000'000;
 
 namespace detail {
 
@@ -36,6 +37,31 @@ class ActorTimer final : public Timer, public Node {
   TimePoint due_{};        // written before each start, by whoever starts it
   std::atomic<bool> waits_{false};
   std::atomic<bool> cancelled_{false};
+};
+
+/// The timers of one actor, each found by its id in one step. An id is a place and how often the place was used, so the
+/// id of a timer that has ended finds nothing, and no id is 0.
+class TimerTable {
+ public:
+  std::size_t size() const noexcept { return size_; }
+  /// The id of the timer that is added next.
+  std::uint64_t next_id() const noexcept;
+  void add(IntrusivePtr<ActorTimer> timer);
+  /// The timer, taken out; null when there is none of that id.
+  IntrusivePtr<ActorTimer> take(std::uint64_t id) noexcept;
+  void cancel_all() noexcept;
+
+ private:
+  struct Place {
+    IntrusivePtr<ActorTimer> timer;
+    std::uint32_t used = 0;
+    std::uint32_t next_free = 0;
+  };
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::vector<Place> places_;
+  std::uint32_t first_free_ = kNone;
+  std::size_t size_ = 0;
 };
 
 }  // namespace detail

@@ -46,7 +46,7 @@ TEST(Asio, runs_actors_on_an_executor_of_the_user) {
     EXPECT_EQ(counter.ask<Get>().get(), 1000);
     EXPECT_EQ(asker.ask<Relay>().get(), 1000);
     EXPECT_EQ(pool_asker.ask<Relay>().get(), 1000);
-    counter.tell<Crash>();
+    value(counter.tell<Crash>());
     EXPECT_EQ(asker.ask<Relay>().get(), 0) << "restarted there, too";
   }
   threads.join();

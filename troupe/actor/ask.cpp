@@ -6,8 +6,9 @@
 
 namespace troupe::inline v0::detail {
 
-AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept
-    : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope) {}
+AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope,
+                 bool is_tell) noexcept
+    : target_(std::move(target)), pending_(std::move(pending)), envelope_(envelope), is_tell_(is_tell) {}
 
 AskBase::AskBase(AskBase&& other) noexcept = default;
 
@@ -66,15 +67,29 @@ void AskBase::watch_for_its_end() {
 void AskBase::send() noexcept {
   waits_ = true;
   try {
-    watch_for_its_end();
+    is_tell_ ? send_tell() : send_ask();
   } catch (const std::bad_alloc&) {
-    return pending_->fail_with(Error(ErrorKind::out_of_memory));
+    pending_->fail_with(Error(ErrorKind::out_of_memory));
   }
-  if (Result<void> sent = target_->send(*envelope_, true); !sent) {
+}
+
+void AskBase::send_ask() {
+  watch_for_its_end();
+  if (Result<bool> sent = target_->send(*envelope_, target_->suspends_askers()); !sent) {
     pending_->fail_with(sent.error());
     return;
   }
   envelope_ = nullptr;
+}
+
+// Only a message that has to wait outside can be given up, so only then somebody watches for that.
+void AskBase::send_tell() {
+  Result<bool> in_mailbox = target_->send(*envelope_, true);
+  if (!in_mailbox) return pending_->fail_with(in_mailbox.error());
+  envelope_ = nullptr;
+  if (!*in_mailbox) return watch_for_its_end();
+  pending_->retain();
+  static_cast<Outcome<void>&>(*pending_).complete_and_release({});
 }
 
 void AskBase::resumed() noexcept {

@@ -34,7 +34,7 @@ class AskBase {
   ~AskBase();
 
  protected:
-  AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope) noexcept;
+  AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope, bool is_tell) noexcept;
 
   /// True when there is nothing to wait for: the outcome is an error already, and nothing was sent.
   bool refuses_to_start() noexcept;
@@ -52,6 +52,8 @@ class AskBase {
   };
 
   void send() noexcept;
+  void send_ask();
+  void send_tell();
   void watch_for_its_end();
   void give_up_watching() noexcept;
 
@@ -60,6 +62,7 @@ class AskBase {
   EnvelopeBase* envelope_;  // ours until it is sent
   IntrusivePtr<Timeout> timer_;
   std::unique_ptr<std::stop_callback<OnStop>> on_stop_;
+  const bool is_tell_;  // it ends when the message is in the mailbox
   bool waits_ = false;  // sent, and its end has not reached us
 };
 
@@ -74,8 +77,8 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
   /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is
   /// taken over here, and the mailbox's.
   template <class E>
-  Ask(detail::IntrusivePtr<detail::Cell> target, E* envelope) noexcept
-      : detail::AskBase(std::move(target), detail::IntrusivePtr<detail::Pending>::adopt(envelope), envelope),
+  Ask(detail::IntrusivePtr<detail::Cell> target, E* envelope, bool is_tell = false) noexcept
+      : detail::AskBase(std::move(target), detail::IntrusivePtr<detail::Pending>::adopt(envelope), envelope, is_tell),
         outcome_(envelope) {}
   Ask(Ask&&) noexcept = default;
 

@@ -128,7 +128,7 @@ TEST(Ask, works_from_a_coroutine_of_another_actor_and_from_a_task) {
   System system = quiet();
   const auto actor = value(system.spawn<Answerer>({}));
   const auto relayer = value(system.spawn<Relayer>({}, actor));
-  actor.tell<Add>(5);
+  value(actor.tell<Add>(5));
   EXPECT_EQ(relayer.ask<Relay>().get(), 6);
   const auto both = [](Ref<Answerer> a, Ref<Relayer> b) -> Task<Result<int>> {
     const int x = CO_TRY(co_await a.ask<Get>());

@@ -15,7 +15,7 @@ namespace troupe::inline v0::detail {
 
 constinit thread_local Cell* Cell::current_cell_ = nullptr;
 
-std::coroutine_handle<> EnvelopeBase::completed() noexcept {
+std::coroutine_handle<> RunningHandler::completed() noexcept {
   cell_->handler_ended(*this);
   return std::noop_coroutine();
 }
@@ -53,21 +53,30 @@ std::string Cell::name() const { return name_.empty() ? std::string("$").append(
 
 std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name(); }
 
-Result<void> Cell::send(EnvelopeBase& envelope, bool is_ask) noexcept {
+Result<bool> Cell::send(EnvelopeBase& envelope, bool may_wait) noexcept {
   if (core_.is_forked()) return troupe::fail(fork_error());
   Node* dropped = nullptr;
-  const Mailbox::Push outcome = mailbox_.push_message(envelope, is_ask, dropped);
+  const Mailbox::Push outcome = mailbox_.push_message(envelope, may_wait, dropped);
   if (dropped)
     dropped->drop(*this, describe(ErrorKind::mailbox_full, [&] { return path() + " dropped its oldest message"; }));
   switch (outcome) {
-    case Mailbox::Push::schedule: dispatcher_.schedule(*this, Scheduling::ready); return {};
-    case Mailbox::Push::taken: return {};
+    case Mailbox::Push::schedule: dispatcher_.schedule(*this, Scheduling::ready); return true;
+    case Mailbox::Push::taken: return true;
+    case Mailbox::Push::outside: return false;
     case Mailbox::Push::full:
       return troupe::fail(describe(ErrorKind::mailbox_full, [&] { return "the mailbox of " + path() + " is full"; }));
     case Mailbox::Push::closed:
       return troupe::fail(describe(ErrorKind::stopped, [&] { return path() + " has stopped"; }));
   }
-  return {};
+  return true;
+}
+
+Result<void> Cell::tell(EnvelopeBase& envelope) noexcept {
+  Result<bool> sent = send(envelope, false);
+  if (sent) return {};
+  if (sent.error().kind() == ErrorKind::mailbox_full) core_.refused_tells().count(*this);
+  envelope.drop(*this, sent.error());
+  return troupe::fail(std::move(sent).error());
 }
 
 void Cell::post(Node& node) noexcept {
@@ -89,19 +98,19 @@ bool Cell::takes_messages() const noexcept {
 
 void Cell::run() noexcept {
   Cell* const outer = std::exchange(current_cell_, this);
-  for (int left = dispatcher_.messages_per_turn();; --left) {
+  for (Share share(dispatcher_.messages_per_turn(), kTurnTime);;) {
     const bool found_something = run_one();
     if (phase_ == Phase::stopped) {
       current_cell_ = outer;
       return leave();
     }
-    const bool front_waits = takes_messages() && !front_.empty();
-    if (!front_waits && !mailbox_.finish_turn(!takes_messages())) {
+    const bool goes_on = takes_messages() && (!front_.empty() || mailbox_.message_at_hand());
+    if (!goes_on && !mailbox_.finish_turn(!takes_messages())) {
       current_cell_ = outer;  // of this thread; the cell may be running on another one already
       return;
     }
     // Found nothing although something is counted: its producer is about to push it.
-    if (left <= 1 || !found_something) break;
+    if (!found_something || share.used_up()) break;
   }
   current_cell_ = outer;
   mailbox_.count_out();
@@ -138,7 +147,10 @@ void Cell::leave() noexcept {
 // Handlers that ended while user code ran reply first; then a failure, if there was one, is decided.
 void Cell::settle() noexcept {
   current_ = nullptr;
-  while (Node* ended = ended_.pop_front()) static_cast<EnvelopeBase*>(ended)->finished(*this);
+  while (RunningHandler* ended = first_ended_) {
+    first_ended_ = ended->next_ended_;
+    ended->finished(*this);
+  }
   while (has_failed_ && phase_ == Phase::running) {
     has_failed_ = false;
     const Error error = std::exchange(failure_, Error(ErrorKind::internal));
@@ -152,27 +164,31 @@ bool Cell::postpone(Node& node) noexcept {
   return true;
 }
 
-void Cell::handler_waits(EnvelopeBase& envelope) noexcept {
-  envelope.previous_running_ = nullptr;
-  envelope.next_running_ = running_;
-  if (running_) running_->previous_running_ = &envelope;
-  running_ = &envelope;
+void Cell::handler_waits(RunningHandler& handler) noexcept {
+  handler.previous_running_ = nullptr;
+  handler.next_running_ = running_;
+  if (running_) running_->previous_running_ = &handler;
+  running_ = &handler;
   running_count_.store(running_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-void Cell::handler_ended(EnvelopeBase& envelope) noexcept { ended_.push_back(envelope); }
+void Cell::handler_ended(RunningHandler& handler) noexcept {
+  handler.next_ended_ = nullptr;
+  (first_ended_ ? last_ended_->next_ended_ : first_ended_) = &handler;
+  last_ended_ = &handler;
+}
 
-void Cell::handler_gone(EnvelopeBase& envelope) noexcept {
-  if (envelope.previous_running_)
-    envelope.previous_running_->next_running_ = envelope.next_running_;
+void Cell::handler_gone(RunningHandler& handler) noexcept {
+  if (handler.previous_running_)
+    handler.previous_running_->next_running_ = handler.next_running_;
   else
-    running_ = envelope.next_running_;
-  if (envelope.next_running_) envelope.next_running_->previous_running_ = envelope.previous_running_;
+    running_ = handler.next_running_;
+  if (handler.next_running_) handler.next_running_->previous_running_ = handler.previous_running_;
   running_count_.store(running_count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
 void Cell::cut_handlers(const Error& error) noexcept {
-  while (!ended_.empty()) ended_.pop_front();  // they are in `running_`, too
+  first_ended_ = nullptr;  // they are in `running_`, too
   while (running_) running_->cut(*this, error);
 }
 
@@ -195,30 +211,24 @@ Result<std::uint64_t> Cell::start_timer(std::unique_ptr<TimerMessage> message, D
   Extras& mine = extras();
   if (mine.timers.size() >= kMaxTimersPerActor)
     return troupe::fail(ErrorKind::out_of_memory, path() + " has as many timers as an actor may have");
-  const std::uint64_t timer_id = ++mine.last_timer_id;
+  const std::uint64_t timer_id = mine.timers.next_id();
   auto timer = IntrusivePtr<ActorTimer>::adopt(new ActorTimer(*this, std::move(message), timer_id, period));
-  mine.timers.push_back(timer);
+  mine.timers.add(timer);
   timer->begin(core_.now() + first);
   return timer_id;
 }
 
 bool Cell::cancel_timer(std::uint64_t timer_id) noexcept {
   if (!extras_) return false;
-  const auto timer = std::ranges::find(extras_->timers, timer_id, [](const auto& one) { return one->id(); });
-  if (timer == extras_->timers.end()) return false;
-  (*timer)->cancel();
-  extras_->timers.erase(timer);
-  return true;
+  const IntrusivePtr<ActorTimer> timer = extras_->timers.take(timer_id);
+  if (timer) timer->cancel();
+  return static_cast<bool>(timer);
 }
 
-void Cell::timer_ended(ActorTimer& timer) noexcept {
-  std::erase_if(extras().timers, [&](const auto& one) { return one.get() == &timer; });
-}
+void Cell::timer_ended(const ActorTimer& timer) noexcept { extras().timers.take(timer.id()); }
 
 void Cell::cancel_timers() noexcept {
-  if (!extras_) return;
-  for (auto& timer : extras_->timers) timer->cancel();
-  extras_->timers.clear();
+  if (extras_) extras_->timers.cancel_all();
 }
 
 void Cell::log(LogLevel level, std::string_view message) const noexcept {

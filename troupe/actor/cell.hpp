@@ -48,6 +48,7 @@ namespace detail {
 
 class ActorTimer;
 class BackoffTimer;
+class RunningHandler;
 class SystemCore;
 class TimerMessage;
 
@@ -57,8 +58,14 @@ class Cell : public RefCounted, public Runnable {
 
   // ---- any thread ----
 
-  /// Queues a message. On an error nothing was queued and the caller still owns the envelope.
-  Result<void> send(EnvelopeBase& envelope, bool is_ask) noexcept;
+  /// Queues a message, or, if it `may_wait` and there is no room, lets it wait outside: then false. On an error nothing
+  /// was queued and the caller still owns the envelope.
+  Result<bool> send(EnvelopeBase& envelope, bool may_wait) noexcept;
+  /// Queues a message that is told and takes it over. On an error it is a dead letter, and a full mailbox is logged.
+  Result<void> tell(EnvelopeBase& envelope) noexcept;
+  std::uint32_t capacity() const noexcept { return mailbox_.capacity(); }
+  /// Whether an ask may wait outside when there is no room.
+  bool suspends_askers() const noexcept { return mailbox_.overflow() == Overflow::suspend_asker; }
   /// Queues a control node; drops it when the actor has stopped. Never refused.
   void post(Node& node) noexcept;
   void raise(Signal signal) noexcept;
@@ -91,9 +98,9 @@ class Cell : public RefCounted, public Runnable {
   /// An end that nobody waits for any more is on its way to this cell, or has come.
   void expect_arrival() noexcept { ++arrivals_expected_; }
   void arrived() noexcept { --arrivals_expected_; }
-  void handler_waits(EnvelopeBase& envelope) noexcept;  // its coroutine has begun
-  void handler_ended(EnvelopeBase& envelope) noexcept;  // its coroutine has ended; `finished` is called soon
-  void handler_gone(EnvelopeBase& envelope) noexcept;   // its coroutine is destroyed
+  void handler_waits(RunningHandler& handler) noexcept;  // its coroutine has begun
+  void handler_ended(RunningHandler& handler) noexcept;  // its coroutine has ended; `finished` is called soon
+  void handler_gone(RunningHandler& handler) noexcept;   // its coroutine is destroyed
   /// The actor has failed: its supervision decides when the current message is done.
   void fail(Error error) noexcept;
   /// A child could not handle `error`, and this actor is to fail with it.
@@ -109,12 +116,12 @@ class Cell : public RefCounted, public Runnable {
 
   Result<std::uint64_t> start_timer(std::unique_ptr<TimerMessage> message, Duration first, Duration period);
   bool cancel_timer(std::uint64_t timer_id) noexcept;
-  void timer_ended(ActorTimer& timer) noexcept;
+  void timer_ended(const ActorTimer& timer) noexcept;
   void backoff_over(const BackoffTimer& timer) noexcept;
 
   void watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope);
   void unwatch(const Cell& watched) noexcept;
-  bool watch_ended(const Cell& watched) noexcept;  // true when it was being watched
+  bool watch_ended(const Watch& ended) noexcept;  // true unless it was given up before
 
   void log(LogLevel level, std::string_view message) const noexcept;
   /// A tell failed and nobody waits for its error: it goes to the log.
@@ -191,9 +198,10 @@ class Cell : public RefCounted, public Runnable {
   const std::uint32_t max_handlers_;
   std::atomic<std::uint32_t> running_count_{0};  // written on the turn, read by anybody
   std::uint32_t arrivals_expected_ = 0;
-  EnvelopeBase* running_ = nullptr;     // handlers that wait at a co_await
+  RunningHandler* running_ = nullptr;      // handlers that wait at a co_await
+  RunningHandler* first_ended_ = nullptr;  // those of them whose coroutine has ended, in order
+  RunningHandler* last_ended_ = nullptr;
   EnvelopeBase* current_ = nullptr;     // the message whose handler runs right now
-  NodeList ended_;                      // handlers whose coroutine has ended
   NodeList front_;                      // unstashed messages, ahead of the mailbox
   Error failure_{ErrorKind::internal};  // yet to be decided, when `has_failed_`
   std::unique_ptr<Extras> extras_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "troupe/actor/actor_timer.hpp"
@@ -37,13 +38,12 @@ void Cell::log_words(LogLevel level, const Words& words) const noexcept {
 }
 
 struct Cell::Extras {
-  std::vector<IntrusivePtr<ActorTimer>> timers;
-  std::uint64_t last_timer_id = 0;
+  TimerTable timers;
 
   NodeList stash;
   std::uint32_t stash_size = 0;
 
-  std::vector<IntrusivePtr<Cell>> watching;
+  std::unordered_map<const Cell*, Watch*> watching;  // each is alive until it is run on this cell's turn
 
   detail::RestartBudget budget;
   Error recovering_from{ErrorKind::internal};  // the failure that a restart or stop is about

@@ -43,6 +43,16 @@ class Context {
                                   std::forward<Args>(args)...);
   }
 
+  /// As `to.tell<M>(args...)`, and a handler `on(M, RefTo<...> sender)` gets this actor as the sender.
+  template <class M, class B, class... Args>
+  [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
+      const Ref<B>& to, Args&&... args) const {
+    if constexpr (detail::HandlesWithSender<B, M>)
+      return to.template tell_from<M>(detail::SenderOf<A>(*cell_), std::forward<Args>(args)...);
+    else
+      return to.template tell<M>(std::forward<Args>(args)...);
+  }
+
   /// Stops this actor after the current message.
   void stop() const noexcept { cell_->raise(detail::Signal::stop); }
 
@@ -53,7 +63,7 @@ class Context {
                   "an actor that watches needs a handler for the news: void on(Terminated)");
     if (other)
       cell_->watch(other.cell(), [](Terminated&& notice) -> detail::EnvelopeBase* {
-        return new detail::Envelope<A, Terminated>(false, std::move(notice));
+        return new detail::Envelope<A, Terminated, detail::Sent::told>(detail::NoSender{}, std::move(notice));
       });
   }
   /// No `Terminated` for `other` is handled after this.
@@ -82,7 +92,7 @@ class Context {
   template <class M>
   Result<void> stash(M&& message) const {
     static_assert(!std::is_lvalue_reference_v<M>, "stash takes the message over: stash(std::move(message))");
-    auto* envelope = dynamic_cast<detail::Envelope<A, M>*>(cell_->current());
+    auto* envelope = dynamic_cast<detail::MessageEnvelope<A, M>*>(cell_->current());
     if (!envelope)
       return fail(ErrorKind::invalid_argument, "only the message being handled can be stashed, before the first wait");
     envelope->put_back(std::forward<M>(message));
@@ -98,7 +108,9 @@ class Context {
   class Once final : public detail::TimerMessage {
    public:
     explicit Once(M message) : message_(std::move(message)) {}
-    detail::EnvelopeBase* make() override { return new detail::Envelope<A, M>(false, std::move(message_)); }
+    detail::EnvelopeBase* make() override {
+      return new detail::Envelope<A, M, detail::Sent::told>(detail::NoSender{}, std::move(message_));
+    }
 
    private:
     M message_;
@@ -107,7 +119,9 @@ class Context {
   class Every final : public detail::TimerMessage {
    public:
     explicit Every(M message) : message_(std::move(message)) {}
-    detail::EnvelopeBase* make() override { return new detail::Envelope<A, M>(false, message_); }
+    detail::EnvelopeBase* make() override {
+      return new detail::Envelope<A, M, detail::Sent::told>(detail::NoSender{}, message_);
+    }
 
    private:
     M message_;

@@ -83,10 +83,10 @@ TEST(Watch, survives_a_restart_of_the_watcher_and_ends_with_unwatch) {
   const auto seen = std::make_shared<int>(0);
   const auto watcher = value(system.spawn<Watcher>({}, seen));
   const auto a = value(system.spawn<Idle>({})), b = value(system.spawn<Idle>({}));
-  watcher.tell<WatchIt>(a);
-  watcher.tell<WatchIt>(b);
-  watcher.tell<Crash>();
-  watcher.tell<UnwatchIt>(b);
+  value(watcher.tell<WatchIt>(a));
+  value(watcher.tell<WatchIt>(b));
+  value(watcher.tell<Crash>());
+  value(watcher.tell<UnwatchIt>(b));
   system.run_until_idle();
   a.stop();
   b.stop();
@@ -114,7 +114,7 @@ TEST(Watch, no_news_is_handled_after_unwatch_even_if_it_was_on_its_way) {
     System other = virtual_time(seed);
     const auto news = std::make_shared<int>(0);
     const auto late = value(other.spawn<Late>({.max_handlers = 1}, value(other.spawn<Idle>({})), news));
-    late.tell<Tick>();
+    value(late.tell<Tick>());
     other.advance(10ms);
     EXPECT_EQ(*news, 0) << seed;
   }
@@ -126,7 +126,7 @@ TEST(Watch, a_watcher_that_stops_is_forgotten) {
   const auto idle = value(system.spawn<Idle>({}));
   for (int i = 0; i < 100; ++i) {
     const auto watcher = value(system.spawn<Watcher>({}, seen));
-    watcher.tell<WatchIt>(idle);
+    value(watcher.tell<WatchIt>(idle));
     watcher.drain();
     system.run_until_idle();
   }
@@ -160,13 +160,13 @@ class Ticker {
 TEST(Timers, fire_once_or_periodically_until_cancelled) {
   System system = virtual_time();
   const auto ticker = value(system.spawn<Ticker>({}));
-  ticker.tell<StartOnce>(10ms);
+  value(ticker.tell<StartOnce>(10ms));
   system.advance(9ms);
   EXPECT_EQ(ticker.ask<Get>().get(), 0);
   system.advance(100ms);
   EXPECT_EQ(ticker.ask<Get>().get(), 1);
   EXPECT_EQ(ticker.ask<CancelTimer>().get(), false) << "it has fired";
-  ticker.tell<Start>(10ms);
+  value(ticker.tell<Start>(10ms));
   system.advance(55ms);
   EXPECT_EQ(ticker.ask<Get>().get(), 6);
   EXPECT_EQ(ticker.ask<CancelTimer>().get(), true);
@@ -177,11 +177,11 @@ TEST(Timers, fire_once_or_periodically_until_cancelled) {
 TEST(Timers, end_with_a_restart_and_with_the_actor) {
   System system = virtual_time();
   const auto ticker = value(system.spawn<Ticker>({}));
-  ticker.tell<Start>(10ms);
-  ticker.tell<Crash>();
+  value(ticker.tell<Start>(10ms));
+  value(ticker.tell<Crash>());
   system.advance(100ms);
   EXPECT_EQ(ticker.ask<Get>().get(), 0);
-  ticker.tell<Start>(10ms);
+  value(ticker.tell<Start>(10ms));
   ticker.drain();
   system.advance(100ms);
   EXPECT_TRUE(ticker.stopped());
@@ -254,7 +254,7 @@ class Gate {
 Task<Result<int>> two_through(Ref<Gate> gate) {
   auto opens_later = [](Ref<Gate> to) -> Task<Result<int>> {
     co_await sleep_for(5ms);
-    to.tell<Open>();
+    value(to.tell<Open>());
     co_return 0;
   };
   auto [one, two, opened] = co_await when_all(gate.ask<Work>(std::make_unique<int>(1)),
@@ -273,12 +273,12 @@ TEST(Stash, keeps_messages_whole_until_they_can_be_handled) {
 TEST(Stash, survives_a_restart_and_ends_with_the_actor) {
   System system = virtual_time();
   const auto gate = value(system.spawn<Gate>({}));
-  gate.tell<Work>(std::make_unique<int>(5));
+  value(gate.tell<Work>(std::make_unique<int>(5)));
   system.run_until_idle();
-  gate.tell<Crash>();
+  value(gate.tell<Crash>());
   EXPECT_EQ(system.run(two_through(gate)), 21);
   const auto closed = value(system.spawn<Gate>({}));
-  closed.tell<Work>(std::make_unique<int>(5));
+  value(closed.tell<Work>(std::make_unique<int>(5)));
   system.run_until_idle();
   closed.drain();
   system.run_until_idle();
@@ -310,7 +310,7 @@ TEST(Stash, works_for_a_handler_that_takes_its_message_by_reference) {
   const auto stashed = [](Ref<ByReference> to) -> Task<Result<int>> {
     const auto opens = [](Ref<ByReference> it) -> Task<Result<int>> {
       co_await sleep_for(1ms);
-      it.tell<Open>();
+      value(it.tell<Open>());
       co_return 0;
     };
     auto [answer, opened] = co_await when_all(to.ask<Work>(std::make_unique<int>(8)), opens(to));

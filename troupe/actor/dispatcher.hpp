@@ -4,9 +4,11 @@
 // (deterministic.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
+#include "troupe/core/clock.hpp"
 #include "troupe/core/log.hpp"
 
 #pragma GCC visibility push(default)
@@ -24,11 +26,41 @@ class Runnable {
 
  private:
   friend class ReadyQueue;
+  friend class EntryList;
   Runnable* next_ready_ = nullptr;
 };
 
 /// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
 enum class Scheduling : std::uint8_t { ready, yields };
+
+/// How long one turn goes on taking messages: it ends with the message in which twice this time has passed, or sooner;
+/// where four messages take longer than that, it is those four.
+inline constexpr Duration kTurnTime = std::chrono::microseconds(100);
+
+namespace detail {
+
+/// A share of a thread: so many steps or so much time, whichever is used up first. It looks at the clock after 2, 4, 8,
+/// ... steps only, so quick steps pay next to nothing for it.
+class Share {
+ public:
+  Share(int steps, Duration time) noexcept : steps_(steps), time_(time) {}
+  /// After each step: whether this was the last one.
+  bool used_up() noexcept {
+    if (++taken_ >= steps_) return true;
+    if (taken_ == 1 || (taken_ & (taken_ - 1)) != 0) return false;
+    const TimePoint now = std::chrono::steady_clock::now();
+    if (taken_ == 2) since_ = now;
+    return now - since_ >= time_;
+  }
+
+ private:
+  const int steps_;
+  const Duration time_;
+  int taken_ = 0;
+  TimePoint since_{};
+};
+
+}  // namespace detail
 
 /// What runs the turns of actors on threads: derive from it to run them on threads of your own.
 class Dispatcher {
@@ -41,7 +73,7 @@ class Dispatcher {
   /// Runs `runnable` once, soon, and never two turns of it at a time. Any thread; never blocks, never fails.
   virtual void schedule(Runnable& runnable, Scheduling why) noexcept = 0;
 
-  /// How many messages one turn may handle before it lets others go first.
+  /// How many messages one turn may handle before it lets others go first; `kTurnTime` may end it sooner.
   int messages_per_turn() const noexcept { return messages_per_turn_; }
 
   /// Looks after the threads; called about every millisecond by the timekeeper while `busy`. A turn that has lasted

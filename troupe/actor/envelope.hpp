@@ -1,5 +1,7 @@
-// A message of type `M` on its way to an actor of type `A`, together with the place for its reply: one allocation per
-// message, owned by the mailbox and, for an ask, by the asker, too. It says at compile time what an actor can be sent.
+// A message of type `M` on its way to an actor of type `A`: one allocation per message. A message that is told is no
+// more than itself and a link; one that is asked has the place for its reply, too, and belongs to the mailbox and the
+// asker. What a coroutine needs is there only for handlers that are one. It says at compile time what an actor can be
+// sent.
 #pragma once
 
 #include <concepts>
@@ -15,31 +17,45 @@
 #include "troupe/actor/task.hpp"
 
 #pragma GCC visibility push(default)
+namespace troupe::inline v0 {
+template <class... Ms>
+class RefTo;
+}  // namespace troupe::inline v0
+
 namespace troupe::inline v0::detail {
 
-/// A message as the cell sees it: it can be run, dropped, finished when its coroutine ends, or cut off.
-class EnvelopeBase : public Node, public Completion {
+/// A message as the cell sees it: it can be run or dropped, and its handler may ask for it to be stashed.
+class EnvelopeBase : public Node {
  public:
-  /// Its coroutine has ended: reply, and be gone. On the cell's turn.
-  virtual void finished(Cell& cell) noexcept = 0;
-  /// Destroys its coroutine; the ask ends in `why`. On the cell's turn.
-  virtual void cut(Cell& cell, const Error& why) noexcept = 0;
   /// The message's type, for people.
   virtual std::string message_type() const = 0;
-
-  std::coroutine_handle<> completed() noexcept final;
 
   bool stashed = false;
 
  protected:
   ~EnvelopeBase() = default;
+};
 
-  Cell* cell_ = nullptr;  // whose handler runs it; set when a coroutine begins
+/// A handler that is a coroutine, from its beginning to its end.
+class RunningHandler : public Completion {
+ public:
+  /// Its coroutine has ended: reply, and be gone. On the cell's turn.
+  virtual void finished(Cell& cell) noexcept = 0;
+  /// Destroys its coroutine; the ask ends in `why`. On the cell's turn.
+  virtual void cut(Cell& cell, const Error& why) noexcept = 0;
+
+  std::coroutine_handle<> completed() noexcept final;
+
+ protected:
+  ~RunningHandler() = default;
+
+  Cell* cell_ = nullptr;  // whose handler it is; set when the coroutine begins
 
  private:
   friend class Cell;
-  EnvelopeBase* previous_running_ = nullptr;
-  EnvelopeBase* next_running_ = nullptr;
+  RunningHandler* previous_running_ = nullptr;
+  RunningHandler* next_running_ = nullptr;
+  RunningHandler* next_ended_ = nullptr;
 };
 
 /// Makes the message of a timer, each time it fires.
@@ -68,9 +84,37 @@ struct ReplyOf<M> {
 template <class M>
 using reply_t = typename ReplyOf<M>::type;
 
+/// Stands for whatever ref a handler takes as the sender.
+struct AnySender {
+  template <class... Ms>
+  operator RefTo<Ms...>() const;  // NOLINT(google-explicit-constructor): it is what a handler's parameter is made of
+};
+
+/// `A` has an `on` for `M` that wants to know the sender, too: `on(M, RefTo<...>)`.
+template <class A, class M>
+concept HandlesWithSender = requires(A& actor, M&& message) { actor.on(std::move(message), AnySender{}); };
+
 /// `A` has an `on` for `M`.
 template <class A, class M>
-concept Handles = requires(A& actor, M&& message) { actor.on(std::move(message)); };
+concept Handles = requires(A& actor, M&& message) { actor.on(std::move(message)); } || HandlesWithSender<A, M>;
+
+template <class A, class M>
+struct HandledBy {
+  using type = decltype(std::declval<A&>().on(std::declval<M>()));
+};
+template <class A, class M>
+  requires HandlesWithSender<A, M>
+struct HandledBy<A, M> {
+  using type = decltype(std::declval<A&>().on(std::declval<M>(), AnySender{}));
+};
+
+/// Nobody in particular has sent it: what a handler takes as the sender is an empty ref.
+struct NoSender {
+  template <class... Ms>
+  operator RefTo<Ms...>() const noexcept {  // NOLINT(google-explicit-constructor): as above
+    return {};
+  }
+};
 
 /// What a handler's return type comes to once a Task is awaited and a Result unwrapped.
 template <class T>
@@ -89,76 +133,18 @@ inline constexpr bool can_reply =
 /// Counts a tell that reached nobody, and publishes it.
 void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& why) noexcept;
 
+/// How a message is sent: told; asked, and its handler's end is the answer; or told by somebody who waits for room in
+/// the mailbox, and has an answer when the message is in it.
+enum class Sent : std::uint8_t { told, asked, told_when_there_is_room };
+
+/// The message itself.
 template <class A, class M>
-class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
+class MessageEnvelope : public EnvelopeBase {
  public:
-  using Reply = reply_t<M>;
-  using Handled = decltype(std::declval<A&>().on(std::declval<M>()));
-  static_assert(can_reply<Handled, Reply>,
-                "what this actor's handler returns is not the message's Reply: return Reply, Result<Reply>, "
-                "Task<Reply> or Task<Result<Reply>>");
-
   template <class... Args>
-  explicit Envelope(bool asked, Args&&... args)
-      : Outcome<Reply>(asked ? 2 : 1), asked_(asked), message_{std::forward<Args>(args)...} {}
+  explicit MessageEnvelope(Args&&... args) : message_{std::forward<Args>(args)...} {}
 
-  void run(Cell& cell) noexcept override {
-    if (asked_ && this->ended()) return this->release();  // the asker gave up before the handler began
-    cell.set_current(*this);
-    A& actor = *static_cast<A*>(cell.instance());
-    try {
-      if constexpr (is_task<Handled>) {
-        task_.emplace(actor.on(std::move(message_)));
-        cell_ = &cell;
-        cell.handler_waits(*this);
-        task_->start(cell, *this);
-      } else if constexpr (std::is_void_v<Handled>) {
-        actor.on(std::move(message_));
-        end(cell, Result<Reply>());
-      } else {
-        end(cell, to_result(actor.on(std::move(message_))));
-      }
-    } catch (...) {
-      fail(cell, current_exception_as_error());
-    }
-  }
-
-  void finished(Cell& cell) noexcept override {
-    if constexpr (is_task<Handled>) {
-      cell.handler_gone(*this);
-      try {
-        if constexpr (std::is_void_v<decltype(task_->take())>) {
-          task_->take();
-          task_.reset();
-          end(cell, Result<Reply>());
-        } else {
-          Result<Reply> result = to_result(task_->take());
-          task_.reset();
-          end(cell, std::move(result));
-        }
-      } catch (...) {
-        const Error error = current_exception_as_error();
-        task_.reset();
-        fail(cell, error);
-      }
-    }
-  }
-
-  void cut(Cell& cell, const Error& why) noexcept override {
-    if constexpr (is_task<Handled>) {
-      cell.handler_gone(*this);
-      task_.reset();
-    }
-    drop(cell, why);
-  }
-
-  void drop(Cell& cell, const Error& why) noexcept override {
-    if (asked_) return this->fail_and_release(why);
-    dead_letter(cell, *this, why);
-    this->release();
-  }
-
-  std::string message_type() const override { return type_name(typeid(M)); }
+  std::string message_type() const final { return type_name(typeid(M)); }
 
   /// Puts the message back, to be stashed when its handler returns.
   void put_back(M&& message) {
@@ -169,7 +155,126 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
     stashed = true;
   }
 
+ protected:
+  ~MessageEnvelope() = default;
+  M message_;
+};
+
+/// The coroutine of a handler that is one; `E` is the envelope.
+template <class E, class Handled>
+class CoroutineOf : public RunningHandler {
+ public:
+  void finished(Cell& cell) noexcept final {
+    cell.handler_gone(*this);
+    static_cast<E*>(this)->coroutine_ended(cell);
+  }
+  void cut(Cell& cell, const Error& why) noexcept final {
+    cell.handler_gone(*this);
+    task_.reset();
+    static_cast<E*>(this)->drop(cell, why);
+  }
+
+ protected:
+  ~CoroutineOf() = default;
+  std::optional<Handled> task_;
+};
+template <class E>
+struct NoCoroutine {};
+
+/// A told message has no outcome, and one owner.
+struct NoOutcome {
+  explicit NoOutcome(std::uint32_t) noexcept {}
+};
+
+template <class M, Sent kSent>
+using OutcomeOf = std::conditional_t<kSent == Sent::told, NoOutcome,
+                                     Outcome<std::conditional_t<kSent == Sent::asked, reply_t<M>, void>>>;
+
+template <class A, class M, Sent kSent, class Sender = NoSender>
+class Envelope final
+    : public MessageEnvelope<A, M>,
+      public std::conditional_t<is_task<typename HandledBy<A, M>::type>,
+                                CoroutineOf<Envelope<A, M, kSent, Sender>, typename HandledBy<A, M>::type>,
+                                NoCoroutine<Envelope<A, M, kSent, Sender>>>,
+      public OutcomeOf<M, kSent> {
+ public:
+  using Reply = reply_t<M>;
+  using Handled = typename HandledBy<A, M>::type;
+  static_assert(can_reply<Handled, Reply>,
+                "what this actor's handler returns is not the message's Reply: return Reply, Result<Reply>, "
+                "Task<Reply> or Task<Result<Reply>>");
+
+  template <class... Args>
+  explicit Envelope(Sender sender, Args&&... args)
+      : MessageEnvelope<A, M>(std::forward<Args>(args)...),
+        OutcomeOf<M, kSent>(2),  // one share is the mailbox's, one the asker's
+        sender_(std::move(sender)) {}
+
+  void run(Cell& cell) noexcept override {
+    if constexpr (kSent == Sent::asked)
+      if (this->ended()) return let_go();  // the asker gave up before the handler began
+    if constexpr (kSent == Sent::told_when_there_is_room)
+      if (given_up_) return let_go();
+    cell.set_current(*this);
+    try {
+      if constexpr (is_task<Handled>) {
+        this->task_.emplace(handle(cell));
+        this->cell_ = &cell;
+        cell.handler_waits(*this);
+        this->task_->start(cell, *this);
+      } else if constexpr (std::is_void_v<Handled>) {
+        handle(cell);
+        end(cell, Result<Reply>());
+      } else {
+        end(cell, to_result(handle(cell)));
+      }
+    } catch (...) {
+      fail(cell, current_exception_as_error());
+    }
+  }
+
+  void coroutine_ended(Cell& cell) noexcept {
+    try {
+      if constexpr (std::is_void_v<decltype(this->task_->take())>) {
+        this->task_->take();
+        this->task_.reset();
+        end(cell, Result<Reply>());
+      } else {
+        Result<Reply> result = to_result(this->task_->take());
+        this->task_.reset();
+        end(cell, std::move(result));
+      }
+    } catch (...) {
+      const Error error = current_exception_as_error();
+      this->task_.reset();
+      fail(cell, error);
+    }
+  }
+
+  void drop(Cell& cell, const Error& why) noexcept override {
+    if constexpr (kSent == Sent::asked) return this->fail_and_release(why);
+    if constexpr (kSent == Sent::told_when_there_is_room)
+      if (given_up_ || !this->ended()) return this->fail_and_release(why);
+    dead_letter(cell, *this, why);
+    let_go();
+  }
+
+  void admitted() noexcept override {
+    if constexpr (kSent == Sent::told_when_there_is_room) {
+      this->retain();
+      given_up_ = !this->complete_and_release({});
+    }
+  }
+
  private:
+  decltype(auto) handle([[maybe_unused]] Cell& cell) {
+    A& actor = *static_cast<A*>(cell.instance());
+    if constexpr (HandlesWithSender<A, M>)
+      return actor.on(std::move(this->message_), sender_);
+    else
+      return actor.on(std::move(this->message_));
+  }
+
   template <class Value>
   static Result<Reply> to_result(Value&& value) {
     if constexpr (is_result<std::remove_cvref_t<Value>>) {
@@ -186,27 +291,36 @@ class Envelope final : public EnvelopeBase, public Outcome<reply_t<M>> {
   }
 
   void end(Cell& cell, Result<Reply>&& result) noexcept {
-    if (stashed) {
-      stashed = false;
+    if (this->stashed) {
+      this->stashed = false;
       if (Result<void> kept = cell.stash(*this); !kept) drop(cell, kept.error());
       return;
     }
-    if (asked_) return this->complete_and_release(std::move(result));
+    if constexpr (kSent == Sent::asked) {
+      this->complete_and_release(std::move(result));
+      return;
+    }
     if (!result) cell.report_unheard(*this, result.error());
-    this->release();
+    let_go();
   }
 
   void fail(Cell& cell, const Error& error) noexcept {
-    if (asked_)
+    if constexpr (kSent == Sent::asked)
       this->fail_and_release(error);
     else
-      this->release();
+      let_go();
     cell.fail(error);
   }
 
-  const bool asked_;
-  M message_;
-  [[no_unique_address]] std::conditional_t<is_task<Handled>, std::optional<Handled>, std::monostate> task_;
+  void let_go() noexcept {
+    if constexpr (kSent == Sent::told)
+      delete this;
+    else
+      this->release();
+  }
+
+  [[no_unique_address]] const Sender sender_;
+  bool given_up_ = false;  // by somebody who waited for room, before there was any
 };
 
 }  // namespace troupe::inline v0::detail

@@ -217,7 +217,7 @@ void Cell::begin_stop(StopReason reason) noexcept {
   cut_handlers(why);
   if (extras_) {
     if (extras_->backoff) core_.wheel().cancel(*std::exchange(extras_->backoff, nullptr));
-    for (const auto& watched : std::exchange(extras_->watching, {})) core_.unwatch(*this, *watched);
+    for (const auto& [watched, watch] : std::exchange(extras_->watching, {})) core_.unwatch(*watch);
     extras_->escalated.clear();
   }
   await_arrivals(why);
@@ -264,18 +264,25 @@ Terminated Cell::last_words() const noexcept {
 }
 
 void Cell::watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope) {
-  auto& watching = extras().watching;
-  if (std::ranges::find(watching, watched) != watching.end()) return;
-  watching.push_back(watched);
-  core_.watch(std::make_unique<Watch>(IntrusivePtr<Cell>::share(this), std::move(watched), make_envelope));
+  auto watch = std::make_unique<Watch>(IntrusivePtr<Cell>::share(this), std::move(watched), make_envelope);
+  if (extras().watching.try_emplace(watch->watched.get(), watch.get()).second) core_.watch(std::move(watch));
 }
 
 void Cell::unwatch(const Cell& watched) noexcept {
-  if (watch_ended(watched)) core_.unwatch(*this, watched);
+  if (!extras_) return;
+  const auto watch = extras_->watching.find(&watched);
+  if (watch == extras_->watching.end()) return;
+  Watch& ended = *watch->second;
+  extras_->watching.erase(watch);
+  core_.unwatch(ended);
 }
 
-bool Cell::watch_ended(const Cell& watched) noexcept {
-  return extras_ && std::erase_if(extras_->watching, [&](const auto& one) { return one.get() == &watched; }) > 0;
+bool Cell::watch_ended(const Watch& ended) noexcept {
+  if (!extras_) return false;
+  const auto watch = extras_->watching.find(ended.watched.get());
+  if (watch == extras_->watching.end() || watch->second != &ended) return false;
+  extras_->watching.erase(watch);
+  return true;
 }
 
 void BackoffTimer::fire() noexcept {

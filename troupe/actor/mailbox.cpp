@@ -40,14 +40,16 @@ void Lane::refill() noexcept {
   }
 }
 
-Mailbox::Push Mailbox::push_message(Node& node, bool is_ask, Node*& dropped) noexcept {
+Mailbox::Push Mailbox::push_message(Node& node, bool may_wait, Node*& dropped) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
   for (;;) {
     if (word & kClosed) return Push::closed;
-    if (messages(word) >= capacity_ || (word & kAsksWaitOutside)) {
+    if (messages(word) >= capacity_ || (word & kSomeWaitOutside)) {
       Push outcome = Push::full;
-      if (overflow_ == Overflow::drop_oldest) outcome = replace_oldest(node, dropped);
-      if (overflow_ == Overflow::suspend_asker && is_ask) outcome = wait_outside(node);
+      if (overflow_ == Overflow::drop_oldest)
+        outcome = replace_oldest(node, dropped);
+      else if (may_wait)
+        outcome = wait_outside(node);
       if (outcome != Push::schedule) return outcome;  // here `schedule` means: there is room after all, try again
       word = word_.load(std::memory_order_relaxed);
       continue;
@@ -87,7 +89,7 @@ std::uint64_t Mailbox::take_signals() noexcept {
 
 Node* Mailbox::pop_control() noexcept {
   Node* node = control_.pop();
-  if (node) popped_ += kOneControl;
+  if (node) popped_.store(popped() + kOneControl, std::memory_order_relaxed);
   return node;
 }
 
@@ -100,25 +102,29 @@ Node* Mailbox::pop_message() noexcept {
     return node;
   }
   Node* node = messages_.pop();
-  if (node) popped_ += kOneMessage;
+  if (node) popped_.store(popped() + kOneMessage, std::memory_order_relaxed);
   return node;
 }
 
 void Mailbox::count_out() noexcept {
-  if (popped_ == 0) return;
-  std::uint32_t room = messages(popped_);
-  const std::uint64_t word = word_.fetch_sub(std::exchange(popped_, 0), std::memory_order_relaxed);
-  if (word & kAsksWaitOutside)
-    while (room-- > 0) admit_one();
+  const std::uint64_t counted_out = popped();
+  if (counted_out == 0) return;
+  std::uint32_t room = messages(counted_out);
+  popped_.store(0, std::memory_order_relaxed);
+  const std::uint64_t word = word_.fetch_sub(counted_out, std::memory_order_relaxed);
+  if (word & kSomeWaitOutside)
+    while (room-- > 0)
+      if (Node* node = admit_one(); node && !(word & kClosed)) node->admitted();  // a closed mailbox is being emptied
 }
 
 // Counting out and falling idle are one step: an actor with one message at a time pays for one.
 bool Mailbox::finish_turn(bool ignore_messages) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  std::uint64_t popped = std::exchange(popped_, 0);  // after the step below the next turn may be running already
+  std::uint64_t popped = this->popped();
+  popped_.store(0, std::memory_order_relaxed);  // after the step below the next turn may be running already
   for (;;) {
-    if (messages(popped) > 0 && (word & kAsksWaitOutside)) {  // whoever makes room admits
-      popped_ = std::exchange(popped, 0);
+    if (messages(popped) > 0 && (word & kSomeWaitOutside)) {  // whoever makes room admits
+      popped_.store(std::exchange(popped, 0), std::memory_order_relaxed);
       count_out();
       word = word_.load(std::memory_order_relaxed);
     }
@@ -137,9 +143,9 @@ Node* Mailbox::pop_leftover() noexcept {
     if (Node* node = pop_control()) return node;
     if (Node* node = pop_message()) return node;
     const std::uint64_t word = word_.load(std::memory_order_acquire);
-    if (messages(word) == 0 && controls(word) == 0 && !(word & kAsksWaitOutside)) return nullptr;
-    // Either a producer has counted its node in and is about to push it, or asks still wait outside.
-    if (messages(word) == 0 && (word & kAsksWaitOutside))
+    if (messages(word) == 0 && controls(word) == 0 && !(word & kSomeWaitOutside)) return nullptr;
+    // Either a producer has counted its node in and is about to push it, or some still wait outside.
+    if (messages(word) == 0 && (word & kSomeWaitOutside))
       admit_one();
     else
       sched_yield();
@@ -164,19 +170,19 @@ Mailbox::Push Mailbox::replace_oldest(Node& node, Node*& dropped) noexcept {
 Mailbox::Push Mailbox::wait_outside(Node& node) noexcept {
   lock();
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  Push outcome = Push::taken;
+  Push outcome = Push::outside;
   do {
     if (word & kClosed) {
       outcome = Push::closed;
-    } else if (messages(word) < capacity_ && !(word & kAsksWaitOutside)) {
+    } else if (messages(word) < capacity_ && !(word & kSomeWaitOutside)) {
       outcome = Push::schedule;
     } else if (outside_count_ >= kMaxSuspendedAsks) {
       outcome = Push::full;
     }
-    if (outcome != Push::taken) break;
-  } while (!word_.compare_exchange_weak(word, word | kAsksWaitOutside, std::memory_order_acq_rel,
+    if (outcome != Push::outside) break;
+  } while (!word_.compare_exchange_weak(word, word | kSomeWaitOutside, std::memory_order_acq_rel,
                                         std::memory_order_relaxed));
-  if (outcome == Push::taken) {
+  if (outcome == Push::outside) {
     outside_.push_back(node);
     ++outside_count_;
   }
@@ -184,7 +190,8 @@ Mailbox::Push Mailbox::wait_outside(Node& node) noexcept {
   return outcome;
 }
 
-void Mailbox::admit_one() noexcept {
+// The node, when there was one; nobody else takes it out of the lane before this turn goes on.
+Node* Mailbox::admit_one() noexcept {
   lock();
   Node* node = outside_.pop_front();
   if (node) {
@@ -192,8 +199,9 @@ void Mailbox::admit_one() noexcept {
     word_.fetch_add(kOneMessage, std::memory_order_relaxed);
     messages_.push(*node);
   }
-  if (outside_.empty()) word_.fetch_and(~kAsksWaitOutside, std::memory_order_relaxed);
+  if (outside_.empty()) word_.fetch_and(~kSomeWaitOutside, std::memory_order_relaxed);
   unlock();
+  return node;
 }
 
 void Mailbox::lock() noexcept {

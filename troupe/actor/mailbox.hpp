@@ -11,6 +11,7 @@
 // once and reverses them. It never pops single nodes from the shared head, so there is no ABA and nothing to reclaim.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -26,13 +27,14 @@ enum class Overflow : std::uint8_t {
   refuse,         // it ends in `mailbox_full`
   drop_oldest,    // the oldest waiting message ends in `mailbox_full`, this one is taken
   suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
-};
+};  // whatever the policy, `Ref::tell_or_wait` waits until there is room
 
-/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise.
-inline constexpr std::uint32_t kDefaultMailboxCapacity = 4096;
+/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise: enough for a plain program never to meet
+/// the limit, and few enough that an actor which is told more than it can handle is noticed before memory is.
+inline constexpr std::uint32_t kDefaultMailboxCapacity = 1u << 20;
 /// How many messages a mailbox may hold at most.
 inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
-/// How many asks may wait outside a full `suspend_asker` mailbox; one more ends in `mailbox_full`.
+/// How many asks and tells may wait outside a full mailbox; one more ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
 
 namespace detail {
@@ -45,6 +47,8 @@ class Node {
  public:
   virtual void run(Cell& cell) noexcept = 0;
   virtual void drop(Cell& cell, const Error& why) noexcept = 0;
+  /// It waited outside a full mailbox and is now in it. On the actor's turn.
+  virtual void admitted() noexcept {}
 
  protected:
   ~Node() = default;
@@ -86,6 +90,8 @@ class Lane {
     if (node) ready_ = node->next_;
     return node;
   }
+  /// Whether the consumer has one that it need not ask the producers for. Consumer only.
+  bool at_hand() const noexcept { return ready_ != nullptr; }
 
  private:
   void refill() noexcept;
@@ -104,22 +110,29 @@ enum class Signal : std::uint64_t {
 
 class Mailbox {
  public:
-  enum class Push : std::uint8_t { taken, schedule, full, closed };
+  enum class Push : std::uint8_t { taken, schedule, outside, full, closed };
 
   /// Born scheduled: whoever makes it schedules the actor's first turn.
   Mailbox(std::uint32_t capacity, Overflow overflow) noexcept : capacity_(capacity), overflow_(overflow) {}
 
   // ---- producers: any thread. `schedule` obliges the caller to schedule the actor. ----
 
-  /// `dropped` receives the message that had to go for this one (`drop_oldest` only).
-  Push push_message(Node& node, bool is_ask, Node*& dropped) noexcept;
+  /// A message that `may_wait` waits outside a full mailbox, in order, until there is room. `dropped` receives the
+  /// message that had to go for this one (`drop_oldest` only).
+  Push push_message(Node& node, bool may_wait, Node*& dropped) noexcept;
   Push push_control(Node& node) noexcept;
   /// True obliges the caller to schedule the actor. Works until `retire`, on a closed mailbox too.
   bool raise(Signal signal) noexcept;
 
   /// Messages waiting, and the one being handled; for statistics and the least-loaded router.
-  std::uint32_t size() const noexcept { return messages(word_.load(std::memory_order_relaxed)); }
+  std::uint32_t size() const noexcept {
+    const std::uint32_t counted = messages(word_.load(std::memory_order_relaxed));
+    const std::uint32_t handled = std::max(messages(popped()), 1u) - 1;
+    return counted - std::min(handled, counted);
+  }
   bool closed() const noexcept { return word_.load(std::memory_order_acquire) & kClosed; }
+  Overflow overflow() const noexcept { return overflow_; }
+  std::uint32_t capacity() const noexcept { return capacity_; }
 
   // ---- the consumer: the actor's turn ----
 
@@ -129,6 +142,11 @@ class Mailbox {
   Node* pop_message() noexcept;
   /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
   void count_out() noexcept;
+  /// Whether the turn may go on with a message it has at hand, without a step on the word that the producers share. Not
+  /// for long: messages that were handled and are not counted out take room, a sixteenth of it at most.
+  bool message_at_hand() const noexcept {
+    return overflow_ != Overflow::drop_oldest && messages_.at_hand() && messages(popped()) < capacity_ / 16;
+  }
   /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`,
   /// waiting messages do not count as something to do. After false the actor may be running on another thread: touch
   /// nothing.
@@ -146,7 +164,7 @@ class Mailbox {
   static constexpr std::uint64_t kCountMask = (std::uint64_t{1} << 28) - 1;
   static constexpr std::uint64_t kSignals = std::uint64_t{15} << 56;
   static constexpr std::uint64_t kScheduled = std::uint64_t{1} << 60;
-  static constexpr std::uint64_t kAsksWaitOutside = std::uint64_t{1} << 61;
+  static constexpr std::uint64_t kSomeWaitOutside = std::uint64_t{1} << 61;
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 62;
   static constexpr std::uint64_t kRetired = std::uint64_t{1} << 63;
 
@@ -157,21 +175,23 @@ class Mailbox {
     return static_cast<std::uint32_t>((word / kOneControl) & kCountMask);
   }
 
+  std::uint64_t popped() const noexcept { return popped_.load(std::memory_order_relaxed); }
   Push replace_oldest(Node& node, Node*& dropped) noexcept;
   Push wait_outside(Node& node) noexcept;
-  void admit_one() noexcept;
+  Node* admit_one() noexcept;
   void lock() noexcept;
   void unlock() noexcept { lock_.clear(std::memory_order_release); }
 
   std::atomic<std::uint64_t> word_{kScheduled};
   Lane control_;
   Lane messages_;
-  std::uint64_t popped_ = 0;  // popped and not counted out yet, in units of the word; the consumer's own
-  NodeList outside_;          // asks of a full `suspend_asker` mailbox; under lock_
+  std::atomic<std::uint64_t> popped_{
+      0};             // popped and not counted out yet, in units of the word; the consumer writes it
+  NodeList outside_;  // what waits for room; under lock_
   std::uint32_t outside_count_ = 0;
   const std::uint32_t capacity_;
   const Overflow overflow_;
-  std::atomic_flag lock_;  // the message lane's pop side (drop_oldest) or outside_ (suspend_asker); else unused
+  std::atomic_flag lock_;  // the message lane's pop side (drop_oldest) or outside_ (the others)
 };
 
 }  // namespace detail

@@ -97,8 +97,8 @@ TEST(Mailbox, drop_oldest_gives_the_oldest_to_whoever_pushed_it_out) {
 TEST(Mailbox, suspend_asker_keeps_asks_outside_in_order_and_refuses_tells) {
   Idle idle(1, Overflow::suspend_asker);
   EXPECT_EQ(push(idle.mailbox, idle.nodes[0], true), detail::Mailbox::Push::schedule);
-  EXPECT_EQ(push(idle.mailbox, idle.nodes[1], true), detail::Mailbox::Push::taken);
-  EXPECT_EQ(push(idle.mailbox, idle.nodes[2], true), detail::Mailbox::Push::taken);
+  EXPECT_EQ(push(idle.mailbox, idle.nodes[1], true), detail::Mailbox::Push::outside);
+  EXPECT_EQ(push(idle.mailbox, idle.nodes[2], true), detail::Mailbox::Push::outside);
   EXPECT_EQ(push(idle.mailbox, idle.nodes[3], false), detail::Mailbox::Push::full);
   EXPECT_EQ(idle.mailbox.size(), 1u);
   for (int i = 0; i < 3; ++i) {

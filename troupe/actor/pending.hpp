@@ -88,11 +88,16 @@ class Outcome : public Pending {
  public:
   using Pending::Pending;
 
-  /// Ends it with `result`, unless it has ended; then `result` is dropped. Gives up the caller's share.
-  void complete_and_release(Result<R>&& result) noexcept {
-    if (!claim()) return release();
+  /// Ends it with `result`, unless it has ended; then `result` is dropped. Gives up the caller's share. True when this
+  /// was its end.
+  bool complete_and_release(Result<R>&& result) noexcept {
+    if (!claim()) {
+      release();
+      return false;
+    }
     result_ = std::move(result);
     settle_and_release();
+    return true;
   }
   /// The waiting side takes the result, once, after the end.
   Result<R> take() { return std::move(result_); }

@@ -11,9 +11,10 @@
 namespace troupe::inline v0 {
 namespace {
 
-constexpr int kSlotRunsInARow = 64;
-constexpr std::uint32_t kMovedFromShared = 15;  // a burst of posts is taken in few locks, and still spread by stealing
-constexpr int kRunsBetweenSharedLooks = 61;     // prime, so that it does not beat with a pattern of the work
+constexpr int kSlotRunsInARow = 16;
+constexpr std::uint32_t kTakenFromOutside = 16;  // a burst of posts is taken in few locks, and still spread by stealing
+constexpr int kMaxSearchers = 4;
+constexpr std::uint32_t kWokenByOne = 2;  // so that sixteen threads are awake after four steps
 
 std::int64_t now_ms() noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -31,34 +32,52 @@ bool core_exists(int core) noexcept {
 
 void ReadyQueue::push(Runnable& runnable) noexcept {
   runnable.next_ready_ = nullptr;
-  append(runnable, runnable, 1);
+  append({&runnable, &runnable, 1});
 }
 
-void ReadyQueue::append(Runnable& first, Runnable& last, std::uint32_t count) noexcept {
+void ReadyQueue::append(const ReadyChain& chain) noexcept {
+  if (chain.count == 0) return;
   const std::lock_guard lock(mutex_);
-  (tail_ ? tail_->next_ready_ : head_) = &first;
-  tail_ = &last;
-  size_.store(size_.load(std::memory_order_relaxed) + count, std::memory_order_seq_cst);
+  (chain_.last ? chain_.last->next_ready_ : chain_.first) = chain.first;
+  chain_.last = chain.last;
+  chain_.count += chain.count;
+  size_.store(chain_.count, std::memory_order_seq_cst);
 }
 
-Runnable* ReadyQueue::pop() noexcept { return take(0).first; }
-
-Runnable* ReadyQueue::pop_and_move(ReadyQueue& other, std::uint32_t more) noexcept {
-  const Chain chain = take(more);
-  if (chain.count > 1) other.append(*chain.first->next_ready_, *chain.last, chain.count - 1);
-  return chain.first;
-}
-
-ReadyQueue::Chain ReadyQueue::take(std::uint32_t more) noexcept {
+ReadyChain ReadyQueue::take(std::uint32_t most) noexcept {
   if (empty()) return {};
   const std::lock_guard lock(mutex_);
-  if (!head_) return {};
-  Chain chain{head_, head_, 1};
-  for (; chain.count <= more && chain.last->next_ready_; ++chain.count) chain.last = chain.last->next_ready_;
-  head_ = chain.last->next_ready_;
-  if (!head_) tail_ = nullptr;
-  chain.last->next_ready_ = nullptr;
-  size_.store(size_.load(std::memory_order_relaxed) - chain.count, std::memory_order_relaxed);
+  const ReadyChain taken = split(chain_, most);
+  size_.store(chain_.count, std::memory_order_relaxed);
+  return taken;
+}
+
+ReadyChain ReadyQueue::split(ReadyChain& chain, std::uint32_t most) noexcept {
+  if (chain.count <= most) return std::exchange(chain, {});
+  ReadyChain taken{chain.first, chain.first, 1};
+  for (; taken.count < most; ++taken.count) taken.last = taken.last->next_ready_;
+  chain.first = std::exchange(taken.last->next_ready_, nullptr);
+  chain.count -= taken.count;
+  return taken;
+}
+
+// Sequentially consistent, as the size of a queue: see `Pool::wake`. It also releases what the turn must see.
+void EntryList::push(Runnable& runnable) noexcept {
+  Runnable* newest = newest_.load(std::memory_order_relaxed);
+  do {
+    runnable.next_ready_ = newest;
+  } while (!newest_.compare_exchange_weak(newest, &runnable, std::memory_order_seq_cst, std::memory_order_relaxed));
+}
+
+ReadyChain EntryList::take_all() noexcept {
+  if (empty()) return {};
+  Runnable* newest = newest_.exchange(nullptr, std::memory_order_acquire);
+  ReadyChain chain{nullptr, newest, 0};
+  for (; newest; ++chain.count) {
+    Runnable* older = std::exchange(newest->next_ready_, chain.first);
+    chain.first = newest;
+    newest = older;
+  }
   return chain;
 }
 
@@ -68,7 +87,8 @@ struct alignas(64) Pool::Worker {
   std::atomic<Runnable*> slot{nullptr};  // filled and emptied by the owner; emptied by the timekeeper when it is late
   ReadyQueue queue;
   int slot_runs = 0;
-  unsigned runs_until_shared = kRunsBetweenSharedLooks;
+  bool outside_had_its_turn = false;
+  std::vector<std::uint64_t> turns_seen;  // of all workers, when this one began to look for work
   // For the timekeeper: which turn this is and whose. Zero: between turns.
   std::atomic<std::uint64_t> turn{0};
   std::atomic<std::uint64_t> running_id{0};
@@ -96,6 +116,8 @@ Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::funct
     pool->workers_.push_back(std::move(worker));
   }
   pool->sleepers_.reserve(pool->workers_.size());
+  pool->max_searchers_ = std::clamp(options.threads / 2, 1, kMaxSearchers);
+  for (auto& worker : pool->workers_) worker->turns_seen.resize(pool->workers_.size());
   for (auto& worker : pool->workers_) {
     try {
       worker->thread = std::thread([raw = worker.get()] { raw->pool->work(*raw); });
@@ -129,8 +151,8 @@ void Pool::join() noexcept {
 void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
   Worker* self = this_worker_;
   if (!self || self->pool != this) {
-    shared_.push(runnable);
-    wake_one();
+    entries_.push(runnable);
+    wake(1);
     return;
   }
   Runnable* to_queue = &runnable;
@@ -143,20 +165,24 @@ void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
   }
   if (!to_queue) return;
   self->queue.push(*to_queue);
-  wake_one();
+  wake(1);
 }
 
-// A poster publishes its work and then looks for searchers and sleepers; a thread stops searching, counts itself as
-// sleeping and then looks for work. All four are sequentially consistent, so one of the two sees the other.
-void Pool::wake_one() noexcept {
-  if (searching_.load(std::memory_order_seq_cst) > 0 || sleeping_.load(std::memory_order_seq_cst) == 0) return;
+// Wakes a sleeper, unless `most_searching` threads look for work already. No wake-up is lost: a poster publishes its
+// work and then looks for searchers and sleepers; a thread stops searching, or counts itself as sleeping, and then
+// looks for work once more. All of these are sequentially consistent, so one of the two sees the other. Hence, while
+// anything is queued, somebody looks for work, or nobody sleeps.
+void Pool::wake(int most_searching) noexcept {
+  if (searching_.load(std::memory_order_seq_cst) >= most_searching || sleeping_.load(std::memory_order_seq_cst) == 0)
+    return;
   Worker* worker = nullptr;
   {
     const std::lock_guard lock(sleepers_mutex_);
-    if (sleepers_.empty()) return;
+    if (sleepers_.empty() || searching_.load(std::memory_order_seq_cst) >= most_searching) return;
     worker = sleepers_.back();
     sleepers_.pop_back();
     sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+    searching_.fetch_add(1, std::memory_order_seq_cst);  // on its behalf: posts need not wake a second one
   }
   worker->parker.unpark();
 }
@@ -177,28 +203,51 @@ void Pool::work(Worker& self) noexcept {
 }
 
 Runnable* Pool::next(Worker& self) noexcept {
-  if (--self.runs_until_shared == 0) {
-    self.runs_until_shared = kRunsBetweenSharedLooks;
-    if (Runnable* runnable = shared_.pop()) return runnable;
-  }
-  if (self.slot.load(std::memory_order_relaxed)) {
-    const bool queue_waits = self.slot_runs >= kSlotRunsInARow;
-    if (queue_waits) {
-      self.slot_runs = 0;
-      if (Runnable* runnable = take_anywhere(self)) return runnable;
-    }
-    if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) {
-      ++self.slot_runs;
+  // With a sleeper there is somebody to be woken for what comes from outside; this thread goes on with what it has.
+  if (!self.outside_had_its_turn && outside_waits() && sleeping_.load(std::memory_order_relaxed) == 0) {
+    self.outside_had_its_turn = true;
+    if (Runnable* runnable = take_from_outside(self, 0)) {
+      set_slot_aside(self);
       return runnable;
     }
+  }
+  self.outside_had_its_turn = false;
+  if (self.slot.load(std::memory_order_relaxed)) {
+    if (++self.slot_runs > kSlotRunsInARow) {
+      self.slot_runs = 0;
+      if (!self.queue.empty()) set_slot_aside(self);
+    }
+    if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) return runnable;
   }
   self.slot_runs = 0;
   return take_anywhere(self);
 }
 
+// Behind the queue, where others can take it: what runs instead may take long.
+void Pool::set_slot_aside(Worker& self) noexcept {
+  if (!self.slot.load(std::memory_order_relaxed)) return;
+  if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) {
+    self.queue.push(*runnable);
+    wake(1);
+  }
+}
+
+// One, and up to `more` that follow it go into the thread's own queue.
+Runnable* Pool::take_from_outside(Worker& self, std::uint32_t more) noexcept {
+  ReadyChain chain = outside_.take(1 + more);
+  if (chain.count == 0) {
+    ReadyChain entered = entries_.take_all();
+    chain = ReadyQueue::split(entered, 1 + more);
+    outside_.append(entered);
+  }
+  const ReadyChain first = ReadyQueue::split(chain, 1);
+  self.queue.append(chain);
+  return first.first;
+}
+
 Runnable* Pool::take_anywhere(Worker& self) noexcept {
   if (Runnable* runnable = self.queue.pop()) return runnable;
-  if (Runnable* runnable = shared_.pop_and_move(self.queue, kMovedFromShared)) return runnable;
+  if (Runnable* runnable = take_from_outside(self, kTakenFromOutside - 1)) return runnable;
   for (std::size_t i = 1; i < workers_.size(); ++i) {
     Worker& other = *workers_[(self.index + i) % workers_.size()];
     if (Runnable* runnable = other.queue.pop()) return runnable;
@@ -206,44 +255,85 @@ Runnable* Pool::take_anywhere(Worker& self) noexcept {
   return nullptr;
 }
 
+// What waits in a slot behind the same turn as when this thread began to look for work.
+Runnable* Pool::take_late_slot(Worker& self) noexcept {
+  for (std::size_t i = 1; i < workers_.size(); ++i) {
+    const std::size_t index = (self.index + i) % workers_.size();
+    Worker& other = *workers_[index];
+    if (!other.slot.load(std::memory_order_relaxed) ||
+        other.turn.load(std::memory_order_acquire) != self.turns_seen[index])
+      continue;
+    if (Runnable* late = other.slot.exchange(nullptr, std::memory_order_acq_rel)) return late;
+  }
+  return nullptr;
+}
+
 bool Pool::anything_queued() const noexcept {
-  return !shared_.empty() || std::ranges::any_of(workers_, [](const auto& worker) { return !worker->queue.empty(); });
+  return outside_waits() || std::ranges::any_of(workers_, [](const auto& worker) { return !worker->queue.empty(); });
+}
+
+// About how many: what has just entered counts as one.
+std::uint32_t Pool::queued() const noexcept {
+  std::uint32_t count = outside_.size() + (entries_.empty() ? 0 : 1);
+  for (const auto& worker : workers_) count += worker->queue.size();
+  return count;
 }
 
 // Null when the pool stops and there is nothing left to run.
 Runnable* Pool::search_then_sleep(Worker& self) noexcept {
+  bool counted = begin_search();
   for (;;) {
-    int none = 0;
-    if (searching_.compare_exchange_strong(none, 1, std::memory_order_seq_cst)) {
-      spin_until([this] { return anything_queued() || stopping_.load(std::memory_order_relaxed); });
-      searching_.store(0, std::memory_order_seq_cst);
-      if (Runnable* runnable = take_anywhere(self)) {
-        if (anything_queued()) wake_one();  // whoever posted while we searched relied on us
-        return runnable;
+    Runnable* runnable = counted ? search(self) : nullptr;
+    if (!runnable) {
+      {
+        const std::lock_guard lock(sleepers_mutex_);
+        sleepers_.push_back(&self);
+        sleeping_.fetch_add(1, std::memory_order_seq_cst);
       }
-    }
-    {
-      const std::lock_guard lock(sleepers_mutex_);
-      sleepers_.push_back(&self);
-      sleeping_.fetch_add(1, std::memory_order_seq_cst);
-    }
-    Runnable* runnable = take_anywhere(self);
-    const bool stopping = stopping_.load(std::memory_order_seq_cst);
-    if (!runnable && !stopping) {
-      self.parker.park();
-      wake_watcher_();
-    }
-    {
-      const std::lock_guard lock(sleepers_mutex_);
-      const auto self_at = std::ranges::find(sleepers_, &self);
-      if (self_at != sleepers_.end()) {
-        sleepers_.erase(self_at);
-        sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+      runnable = take_anywhere(self);
+      const bool stopping = stopping_.load(std::memory_order_seq_cst);
+      if (!runnable && !stopping) {
+        self.parker.park();
+        wake_watcher_();
       }
+      counted = leave_sleepers(self);
+      if (!runnable && !stopping) continue;
+      if (counted) searching_.fetch_sub(1, std::memory_order_seq_cst);
+      if (!runnable) return take_anywhere(self);
     }
-    if (!runnable) runnable = take_anywhere(self);
-    if (runnable || stopping) return runnable;
+    // Whoever posted while we were looking relied on us.
+    const std::uint32_t others = std::min(queued(), kWokenByOne);
+    for (std::uint32_t i = 0; i < others; ++i) wake(static_cast<int>(kWokenByOne));
+    return runnable;
   }
+}
+
+// Counted as searching when it begins, and not any more when it ends.
+Runnable* Pool::search(Worker& self) noexcept {
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    self.turns_seen[i] = workers_[i]->turn.load(std::memory_order_relaxed);
+  spin_until([this] { return anything_queued() || stopping_.load(std::memory_order_relaxed); });
+  Runnable* runnable = take_anywhere(self);
+  if (!runnable) runnable = take_late_slot(self);
+  searching_.fetch_sub(1, std::memory_order_seq_cst);
+  return runnable ? runnable : take_anywhere(self);
+}
+
+bool Pool::begin_search() noexcept {
+  int searching = searching_.load(std::memory_order_relaxed);
+  while (searching < max_searchers_)
+    if (searching_.compare_exchange_weak(searching, searching + 1, std::memory_order_seq_cst)) return true;
+  return false;
+}
+
+// True when somebody has woken this one, who counts as searching since then.
+bool Pool::leave_sleepers(Worker& self) noexcept {
+  const std::lock_guard lock(sleepers_mutex_);
+  const auto self_at = std::ranges::find(sleepers_, &self);
+  if (self_at == sleepers_.end()) return true;
+  sleepers_.erase(self_at);
+  sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+  return false;
 }
 
 bool Pool::busy() const noexcept {
@@ -262,8 +352,8 @@ void Pool::look_after(Watcher& watcher) {
     }
     // The same turn as a look ago: whatever waits in its slot has waited long enough.
     if (Runnable* late = worker->slot.exchange(nullptr, std::memory_order_acq_rel)) {
-      shared_.push(*late);
-      wake_one();
+      entries_.push(*late);
+      wake(1);
     }
     const std::int64_t lasts_ms = now_ms() - worker->seen_since_ms;
     if (!worker->reported && std::chrono::milliseconds(lasts_ms) >= kBlockedAfter) {

@@ -2,10 +2,16 @@
 // as libraries that must be called from one thread want it.
 //
 // Each thread has a queue and a slot. An actor made ready by a turn goes into the slot of that thread and runs next,
-// while its message is still in the cache: this is what makes an ask within the pool cheap. The slot is bounded twice:
-// after `kSlotRunsInARow` the queue has its turn, and a slot that waits behind a long handler is moved to the shared
-// queue by the timekeeper within two of its milliseconds. Idle threads steal from queues; one of them at a time looks
-// for work for a while before it sleeps.
+// while its message is still in the cache: this is what makes an ask within the pool cheap. What other threads make
+// ready (plain and pinned threads, Asio's, the timekeeper) comes in through one list for the whole pool.
+//
+// Who runs when. While no thread sleeps, each thread gives every second turn to what came from outside. A slot has
+// `kSlotRunsInARow` turns, then its actor goes behind the thread's queue; a slot that waits behind a long handler is
+// taken over by a thread that looks for work, or by the timekeeper within two of its milliseconds.
+//
+// Who wakes whom. Idle threads look for work for a while (half of them at a time, `kMaxSearchers` at most) and then
+// sleep. A post wakes a sleeper only when nobody looks for work; whoever finds work and sees that more waits wakes two
+// more. So a burst wakes as many threads as it has work for, and a stream of posts makes no system calls.
 #pragma once
 
 #include <atomic>
@@ -24,29 +30,44 @@
 
 namespace troupe::inline v0 {
 
+/// Runnables that are linked with each other, oldest first.
+struct ReadyChain {
+  Runnable* first = nullptr;
+  Runnable* last = nullptr;
+  std::uint32_t count = 0;
+};
+
 /// First in, first out, any thread. A mutex and an intrusive list: nothing to allocate, nothing to reclaim.
 class ReadyQueue {
  public:
   void push(Runnable& runnable) noexcept;
-  Runnable* pop() noexcept;
-  /// The first, and up to `more` that follow it are moved to `other`: one lock for many.
-  Runnable* pop_and_move(ReadyQueue& other, std::uint32_t more) noexcept;
-  bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
+  void append(const ReadyChain& chain) noexcept;
+  Runnable* pop() noexcept { return take(1).first; }
+  /// Up to `most`, oldest first: one lock for many.
+  ReadyChain take(std::uint32_t most) noexcept;
+  std::uint32_t size() const noexcept { return size_.load(std::memory_order_seq_cst); }
+  bool empty() const noexcept { return size() == 0; }
+
+  /// Takes up to `most` off the front of a chain.
+  static ReadyChain split(ReadyChain& chain, std::uint32_t most) noexcept;
 
  private:
-  struct Chain {
-    Runnable* first = nullptr;
-    Runnable* last = nullptr;
-    std::uint32_t count = 0;
-  };
-
-  void append(Runnable& first, Runnable& last, std::uint32_t count) noexcept;
-  Chain take(std::uint32_t more) noexcept;
-
   std::mutex mutex_;
-  Runnable* head_ = nullptr;
-  Runnable* tail_ = nullptr;
+  ReadyChain chain_;
   std::atomic<std::uint32_t> size_{0};  // so that looking does not lock
+};
+
+/// Where other threads post: to push is one compare-and-swap, and whoever takes takes all. So threads that post never
+/// wait for threads that take.
+class EntryList {
+ public:
+  void push(Runnable& runnable) noexcept;
+  /// Everything, oldest first.
+  ReadyChain take_all() noexcept;
+  bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
+
+ private:
+  std::atomic<Runnable*> newest_{nullptr};
 };
 
 struct PoolOptions {
@@ -79,17 +100,28 @@ class Pool final : public Dispatcher {
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
+  void set_slot_aside(Worker& self) noexcept;
+  Runnable* take_from_outside(Worker& self, std::uint32_t more) noexcept;
   Runnable* take_anywhere(Worker& self) noexcept;
+  Runnable* take_late_slot(Worker& self) noexcept;
+  bool outside_waits() const noexcept { return !entries_.empty() || !outside_.empty(); }
   bool anything_queued() const noexcept;
+  std::uint32_t queued() const noexcept;
+
   Runnable* search_then_sleep(Worker& self) noexcept;
-  void wake_one() noexcept;
+  Runnable* search(Worker& self) noexcept;
+  bool begin_search() noexcept;
+  bool leave_sleepers(Worker& self) noexcept;
+  void wake(int most_searching) noexcept;
 
   static constinit thread_local Worker* this_worker_;  // which worker of which pool this thread is; null elsewhere
 
   const std::function<void()> wake_watcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  ReadyQueue shared_;
-  std::atomic<int> searching_{0};
+  int max_searchers_ = 1;
+  alignas(64) EntryList entries_;              // what came from outside,
+  ReadyQueue outside_;                         // and what of it a thread had to leave for others
+  alignas(64) std::atomic<int> searching_{0};  // those on their way from sleep to their first look included
   std::atomic<int> sleeping_{0};
   std::atomic<bool> stopping_{false};
   std::mutex sleepers_mutex_;

@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "troupe/actor/testkit.hpp"
 
@@ -40,7 +42,168 @@ struct Pinned {
   int on(CoreOf) { return sched_getcpu(); }
 };
 
+/// Handlers of 20 us each that never run out.
+struct Work {};
+class Busy {
+ public:
+  Busy(Context<Busy> self, std::atomic<std::int64_t>* handled, const std::atomic<bool>* enough)
+      : self_(self), handled_(handled), enough_(enough) {}
+  void on(Work) {
+    const auto until = std::chrono::steady_clock::now() + 20us;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    ++*handled_;
+    if (!*enough_) (void)self_.ref().tell<Work>();
+  }
+
+ private:
+  Context<Busy> self_;
+  std::atomic<std::int64_t>* handled_;
+  const std::atomic<bool>* enough_;
+};
+
+/// A pool of two threads whose queues are never empty, nor are the mailboxes of the actors in them.
+class Saturated {
+ public:
+  Saturated() {
+    for (int i = 0; i < 16; ++i) {
+      const auto busy = value(system.spawn<Busy>({}, &handled, &enough_));
+      for (int m = 0; m < 100; ++m) value(busy.tell<Work>());
+    }
+  }
+  ~Saturated() { enough_ = true; }
+
+  std::atomic<std::int64_t> handled = 0;
+  System system{{.threads = 2, .log = log_nothing()}};
+
+ private:
+  std::atomic<bool> enough_ = false;
+};
+
+struct HandledSoFar {
+  using Reply = std::int64_t;
+};
+struct Reader {
+  explicit Reader(std::atomic<std::int64_t>* number) : handled(number) {}
+  std::int64_t on(HandledSoFar) { return *handled; }
+  std::atomic<std::int64_t>* handled;
+};
+
+struct Beat {};
+class Beater {
+ public:
+  Beater(Context<Beater> self, std::atomic<std::int64_t>* handled, std::shared_ptr<std::vector<std::int64_t>> between)
+      : self_(self), handled_(handled), between_(std::move(between)) {}
+  void started() { value(self_.every(5ms, Beat{})); }
+  void on(Beat) { between_->push_back(*handled_ - std::exchange(last_, handled_->load())); }
+
+ private:
+  Context<Beater> self_;
+  std::atomic<std::int64_t>* handled_;
+  std::int64_t last_ = 0;
+  std::shared_ptr<std::vector<std::int64_t>> between_;
+};
+
+/// Begins, and waits until all have begun.
+struct Begin {
+  std::shared_ptr<std::atomic<int>> begun;
+  int all = 0;
+};
+struct Starter {
+  void on(Begin message) {
+    ++*message.begun;
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    while (*message.begun < message.all && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    EXPECT_EQ(*message.begun, message.all) << "a thread slept although a handler waited";
+  }
+};
+struct BeginAll {
+  using Reply = void;
+};
+class Chief {
+ public:
+  explicit Chief(std::vector<Ref<Starter>> starters) : starters_(std::move(starters)) {}
+  void on(BeginAll) {
+    auto begun = std::make_shared<std::atomic<int>>(0);
+    for (const Ref<Starter>& one : starters_) value(one.tell<Begin>(begun, static_cast<int>(starters_.size())));
+  }
+
+ private:
+  std::vector<Ref<Starter>> starters_;
+};
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
 }  // namespace
+
+TEST(Pool, serves_posts_from_outside_within_a_few_turns_when_it_is_saturated) {
+  Saturated pool;
+  const auto reader = value(pool.system.spawn<Reader>({}, &pool.handled));
+  std::vector<std::int64_t> between;  // messages handled between a post and its handler
+  for (int i = 0; i < 51; ++i) {
+    const std::int64_t before = pool.handled;
+    between.push_back(value(reader.ask<HandledSoFar>().get()) - before);
+  }
+  // Two threads end a turn each, of at most 64 messages; one look in 61 turns would be thousands. The median, because
+  // this thread may be held up between the two lines.
+  EXPECT_LE(median(between), 512);
+}
+
+TEST(Pool, serves_timers_when_it_is_saturated) {
+  Saturated pool;
+  auto between = std::make_shared<std::vector<std::int64_t>>();
+  const auto beater = value(pool.system.spawn<Beater>({}, &pool.handled, between));
+  Probe<> probe(pool.system);
+  while (pool.handled < 40'000) std::this_thread::yield();
+  beater.stop();
+  ASSERT_TRUE(probe.expect_terminated(beater));
+  // 5 ms are 500 messages of two threads.
+  ASSERT_GE(between->size(), 10u);
+  EXPECT_LE(median(*between), 2000);
+}
+
+TEST(Pool, starts_as_many_handlers_as_it_has_threads) {
+  constexpr int kThreads = 16;
+  System system({.threads = kThreads, .log = log_nothing()});
+  std::vector<Ref<Starter>> starters;
+  for (int i = 0; i < kThreads; ++i) starters.push_back(value(system.spawn<Starter>({})));
+  for (int round = 0; round < 20; ++round) {
+    auto begun = std::make_shared<std::atomic<int>>(0);
+    for (const Ref<Starter>& one : starters) value(one.tell<Begin>(begun, kThreads));
+    while (*begun < kThreads && !testing::Test::HasFailure()) std::this_thread::yield();
+  }
+}
+
+TEST(Pool, starts_what_a_handler_has_told) {
+  constexpr int kThreads = 8;
+  System system({.threads = kThreads, .log = log_nothing()});
+  std::vector<Ref<Starter>> starters;
+  for (int i = 0; i < kThreads; ++i) starters.push_back(value(system.spawn<Starter>({})));
+  const auto chief = value(system.spawn<Chief>({}, starters));
+  for (int round = 0; round < 20; ++round) EXPECT_TRUE(chief.ask<BeginAll>().get());
+}
+
+TEST(Pool, a_slot_behind_a_long_turn_is_taken_over) {
+  System system({.threads = 2, .log = log_nothing()});
+  const auto starter = value(system.spawn<Starter>({}));
+  struct Teller {
+    explicit Teller(Ref<Starter> to) : to_(std::move(to)) {}
+    void on(Begin message) {
+      value(to_.tell<Begin>(message.begun, message.all));  // into this thread's slot
+      Starter().on(std::move(message));
+    }
+    Ref<Starter> to_;
+  };
+  const auto teller = value(system.spawn<Teller>({}, starter));
+  for (int round = 0; round < 20; ++round) {
+    auto begun = std::make_shared<std::atomic<int>>(0);
+    value(teller.tell<Begin>(begun, 2));
+    while (*begun < 2 && !testing::Test::HasFailure()) std::this_thread::yield();
+  }
+}
 
 TEST(Pool, runs_everything_that_is_scheduled) {
   for (const int threads : {1, 2, 4}) {

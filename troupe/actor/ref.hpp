@@ -28,21 +28,27 @@ class Ref {
   Ref() = default;
   explicit Ref(detail::IntrusivePtr<detail::Cell> cell) noexcept : cell_(std::move(cell)) {}
 
-  /// Sends and forgets. The error, if any, says why nothing was sent; it becomes a dead letter, too. Any thread.
+  /// Sends and forgets. The error, if any, says why nothing was sent; it becomes a dead letter, too, and a full mailbox
+  /// is logged. Any thread.
   template <class M, class... Args>
-  Result<void> tell(Args&&... args) const {
-    static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
-    if (!cell_) return fail(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
-    if constexpr (detail::Handles<A, M>) {
-      auto* envelope = new detail::Envelope<A, M>(false, std::forward<Args>(args)...);
-      Result<void> sent = cell_->send(*envelope, false);
-      if (!sent) envelope->drop(*cell_, sent.error());
-      return sent;
-    }
+  [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
+      Args&&... args) const {
+    return tell_from<M>(detail::NoSender{}, std::forward<Args>(args)...);
   }
   template <class M>
-  Result<void> tell(M message) const {
+  [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
+      M message) const {
     return tell<M, M>(std::move(message));
+  }
+
+  /// Tells, and waits while the mailbox is full: back-pressure. Await it in a handler or a task, or call `get()` in a
+  /// plain thread. It ends when the message is in the mailbox, or in `stopped`, `timeout`, `cancelled` or, with
+  /// `kMaxSuspendedAsks` waiting already, in `mailbox_full`; then nothing was sent.
+  template <class M, class... Args>
+  Ask<void> tell_or_wait(Args&&... args) const {
+    static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
+    using Made = detail::Envelope<A, M, detail::Sent::told_when_there_is_room>;
+    return Ask<void>(cell_, new Made(detail::NoSender{}, std::forward<Args>(args)...), true);
   }
 
   /// Asks; see ask.hpp. Any thread.
@@ -51,8 +57,10 @@ class Ref {
     static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
     static_assert(detail::HasReply<M>,
                   "this message has no reply: tell it, or give it `using Reply = void;` to ask for its completion");
-    if constexpr (detail::Handles<A, M> && detail::HasReply<M>)
-      return Ask<detail::reply_t<M>>(cell_, new detail::Envelope<A, M>(true, std::forward<Args>(args)...));
+    if constexpr (detail::Handles<A, M> && detail::HasReply<M>) {
+      using Made = detail::Envelope<A, M, detail::Sent::asked>;
+      return Ask<detail::reply_t<M>>(cell_, new Made(detail::NoSender{}, std::forward<Args>(args)...));
+    }
   }
 
   /// Stops the actor after the message it is at; what is queued ends in `stopped`. Any thread.
@@ -77,8 +85,137 @@ class Ref {
   const detail::IntrusivePtr<detail::Cell>& cell() const noexcept { return cell_; }
 
  private:
+  template <class B>
+  friend class Context;
+
+  template <class M, class Sender, class... Args>
+  Result<void> tell_from(Sender sender, Args&&... args) const {
+    static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
+    if (!cell_) return fail(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
+    if constexpr (detail::Handles<A, M>) {
+      using Made = detail::Envelope<A, M, detail::Sent::told, Sender>;
+      return cell_->tell(*new Made(std::move(sender), std::forward<Args>(args)...));
+    }
+  }
+
   detail::IntrusivePtr<detail::Cell> cell_;
 };
+
+namespace detail {
+
+/// How to send an `M` to an actor whose type is not known any more.
+template <class M>
+struct WayToSend {
+  EnvelopeBase* (*tell)(M&& message) = nullptr;
+  Ask<void> (*tell_or_wait)(const IntrusivePtr<Cell>& cell, M&& message) = nullptr;
+};
+template <HasReply M>
+struct WayToSend<M> {
+  EnvelopeBase* (*tell)(M&& message) = nullptr;
+  Ask<void> (*tell_or_wait)(const IntrusivePtr<Cell>& cell, M&& message) = nullptr;
+  Ask<reply_t<M>> (*ask)(const IntrusivePtr<Cell>& cell, M&& message) = nullptr;
+};
+
+template <class A, class M>
+constexpr WayToSend<M> way_to_send() {
+  static_assert(Handles<A, M>, "this actor cannot be a RefTo that message: it has no on(M) that takes it");
+  WayToSend<M> way;
+  if constexpr (Handles<A, M>) {
+    way.tell = [](M&& message) -> EnvelopeBase* {
+      return new Envelope<A, M, Sent::told>(NoSender{}, std::move(message));
+    };
+    way.tell_or_wait = [](const IntrusivePtr<Cell>& cell, M&& message) {
+      return Ref<A>(cell).template tell_or_wait<M>(std::move(message));
+    };
+    if constexpr (HasReply<M>)
+      way.ask = [](const IntrusivePtr<Cell>& cell, M&& message) {
+        return Ref<A>(cell).template ask<M>(std::move(message));
+      };
+  }
+  return way;
+}
+
+template <class... Ms>
+struct WaysToSend : WayToSend<Ms>... {};
+
+template <class A, class... Ms>
+inline constexpr WaysToSend<Ms...> kWaysToSend{way_to_send<A, Ms>()...};
+
+}  // namespace detail
+
+/// The address of an actor that handles `Ms`, whatever its type is. So actors can know each other by what they say
+/// rather than by what they are: two that talk to each other need no out-of-line handlers, and a message can carry a
+/// place to answer to. A `Ref<A>` becomes one where `A` has an `on` for each of them. It is also how a handler takes
+/// the sender of a message: `void on(Ping, RefTo<Pong> sender)`, for messages sent by `Context::tell`.
+template <class... Ms>
+class RefTo {
+ public:
+  /// An empty ref.
+  RefTo() = default;
+  template <class A>
+  RefTo(const Ref<A>& ref) noexcept  // NOLINT(google-explicit-constructor): it accepts less than the ref did
+      : cell_(ref.cell()), ways_(&detail::kWaysToSend<A, Ms...>) {}
+
+  /// As `Ref::tell`.
+  template <class M, class... Args>
+  [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
+      Args&&... args) const {
+    static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
+    if (!cell_) return fail(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
+    return cell_->tell(*way<M>().tell(M{std::forward<Args>(args)...}));
+  }
+  template <class M>
+  [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
+      M message) const {
+    return tell<M, M>(std::move(message));
+  }
+  /// As `Ref::tell_or_wait`; the ref must not be empty.
+  template <class M, class... Args>
+  Ask<void> tell_or_wait(Args&&... args) const {
+    static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
+    return way<M>().tell_or_wait(cell_, M{std::forward<Args>(args)...});
+  }
+  /// As `Ref::ask`; the ref must not be empty.
+  template <class M, class... Args>
+  auto ask(Args&&... args) const {
+    static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
+    return way<M>().ask(cell_, M{std::forward<Args>(args)...});
+  }
+
+  bool stopped() const noexcept { return !cell_ || cell_->stopped(); }
+  std::string path() const { return cell_ ? cell_->path() : std::string(); }
+  std::uint64_t id() const noexcept { return cell_ ? cell_->id() : 0; }
+  explicit operator bool() const noexcept { return static_cast<bool>(cell_); }
+  friend bool operator==(const RefTo& a, const RefTo& b) noexcept { return a.cell_ == b.cell_; }
+
+ private:
+  template <class M>
+  const detail::WayToSend<M>& way() const noexcept {
+    TROUPE_ASSERT(ways_ != nullptr, "a RefTo that is asked names an actor");
+    return *ways_;
+  }
+
+  detail::IntrusivePtr<detail::Cell> cell_;
+  const detail::WaysToSend<Ms...>* ways_ = nullptr;
+};
+
+namespace detail {
+
+/// An actor of type `B` has sent it.
+template <class B>
+class SenderOf {
+ public:
+  explicit SenderOf(Cell& cell) noexcept : ref_(IntrusivePtr<Cell>::share(&cell)) {}
+  template <class... Ms>
+  operator RefTo<Ms...>() const noexcept {  // NOLINT(google-explicit-constructor): it is a handler's parameter
+    return RefTo<Ms...>(ref_);
+  }
+
+ private:
+  Ref<B> ref_;
+};
+
+}  // namespace detail
 
 template <class Event, class A>
 void EventStream::subscribe(const Ref<A>& ref) {

@@ -46,7 +46,7 @@ template <class Router, class A>
 class Routes {
  public:
   template <class M, class... Args>
-  Result<void> tell(Args&&... args) const {
+  [[nodiscard]] Result<void> tell(Args&&... args) const {
     return router().pick().template tell<M>(std::forward<Args>(args)...);
   }
   template <class M, class... Args>
@@ -121,7 +121,7 @@ class ConsistentHash {
     return ring_.front().ref;
   }
   template <class M, class Key, class... Args>
-  Result<void> tell(const Key& key, Args&&... args) const {
+  [[nodiscard]] Result<void> tell(const Key& key, Args&&... args) const {
     return pick(key).template tell<M>(std::forward<Args>(args)...);
   }
   template <class M, class Key, class... Args>

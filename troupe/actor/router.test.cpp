@@ -58,7 +58,7 @@ TEST_F(Routed, round_robin_takes_each_in_turn_and_passes_over_the_stopped) {
 
 TEST_F(Routed, least_loaded_takes_whoever_has_least_to_do) {
   const LeastLoaded<Worker> router(workers);
-  for (const std::size_t busy : {0u, 1u, 3u}) workers[busy].tell<Hold>();
+  for (const std::size_t busy : {0u, 1u, 3u}) value(workers[busy].tell<Hold>());
   system.run_until_idle();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(router.ask<Who>().get(), workers[2].id());
   workers[2].stop();

@@ -128,7 +128,7 @@ TEST(Shutdown, runs_in_virtual_time_too) {
   System system({.log = log_nothing(), .deterministic_seed = 3});
   const auto done = std::make_shared<std::atomic<int>>(0);
   const auto worker = value(system.spawn<Worker>({.max_handlers = 1}, done));
-  for (int i = 0; i < 10; ++i) worker.tell<Work>();
+  for (int i = 0; i < 10; ++i) value(worker.tell<Work>());
   const ShutdownReport report = value(system.shutdown(5ms));
   EXPECT_FALSE(report.drained);
   EXPECT_GE(*done, 3);
@@ -144,7 +144,7 @@ TEST(Blocked, a_handler_that_holds_its_thread_for_a_second_is_reported) {
                  }});
   const auto released = std::make_shared<std::atomic<bool>>(false);
   const auto blocker = value(system.spawn<Blocker>({.name = "slow"}, released));
-  blocker.tell<Work>();
+  value(blocker.tell<Work>());
   const auto reported = [&] {
     const std::lock_guard lock(mutex);
     return !said.empty();
@@ -158,7 +158,7 @@ TEST(Blocked, what_waits_behind_a_long_handler_is_moved_to_another_thread) {
   struct Tells {
     Tells(Ref<Worker> other, std::shared_ptr<std::atomic<int>> count) : to(std::move(other)), done(std::move(count)) {}
     int on(Work) {
-      to.tell<Work>();  // into this thread's slot
+      value(to.tell<Work>());  // into this thread's slot
       while (*done == 0) std::this_thread::yield();
       return 1;
     }

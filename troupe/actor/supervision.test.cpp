@@ -88,9 +88,9 @@ Supervision with_limit(int max_restarts, Duration window = 10s) {
 
 TEST_F(Supervised, restart_replaces_the_instance_at_the_same_address_and_keeps_the_queue) {
   const auto worker = spawn({});
-  worker.tell<Add>(1);
-  worker.tell<Crash>();
-  worker.tell<Add>(10);  // queued behind the crash
+  value(worker.tell<Add>(1));
+  value(worker.tell<Crash>());
+  value(worker.tell<Add>(10));  // queued behind the crash
   EXPECT_EQ(worker.ask<Get>().get(), 10);
   EXPECT_EQ(diary->lines(), (std::vector<std::string>{"w constructed", "w started", "w restarting: crash",
                                                       "w destroyed", "w constructed", "w restarted: crash"}));
@@ -99,9 +99,9 @@ TEST_F(Supervised, restart_replaces_the_instance_at_the_same_address_and_keeps_t
 
 TEST_F(Supervised, resume_keeps_the_instance) {
   const auto worker = spawn(always(Directive::resume));
-  worker.tell<Add>(1);
-  worker.tell<Crash>();
-  worker.tell<Add>(10);
+  value(worker.tell<Add>(1));
+  value(worker.tell<Crash>());
+  value(worker.tell<Add>(10));
   EXPECT_EQ(worker.ask<Get>().get(), 11);
 }
 
@@ -109,7 +109,7 @@ TEST_F(Supervised, stop_tells_the_watcher_the_error) {
   const auto worker = spawn(always(Directive::stop));
   Probe<> probe(system);
   ASSERT_TRUE(probe.watch(worker));
-  worker.tell<Crash>(ErrorKind::device_lost);
+  value(worker.tell<Crash>(ErrorKind::device_lost));
   const Terminated end = value(probe.expect<Terminated>());
   EXPECT_EQ(end.path, "/user/w");
   EXPECT_EQ(end.id, worker.id());
@@ -122,31 +122,31 @@ TEST_F(Supervised, the_directive_is_a_function_of_the_error) {
   const auto worker = spawn({.decide = [](const Error& error) {
     return error.kind() == ErrorKind::out_of_memory ? Directive::resume : Directive::restart;
   }});
-  worker.tell<Add>(3);
-  worker.tell<Crash>(ErrorKind::out_of_memory);
+  value(worker.tell<Add>(3));
+  value(worker.tell<Crash>(ErrorKind::out_of_memory));
   EXPECT_EQ(worker.ask<Get>().get(), 3);
-  worker.tell<Crash>(ErrorKind::internal);
+  value(worker.tell<Crash>(ErrorKind::internal));
   EXPECT_EQ(worker.ask<Get>().get(), 0);
 }
 
 TEST_F(Supervised, a_decision_that_throws_stops_the_actor) {
   const auto worker = spawn({.decide = [](const Error&) -> Directive { throw 1; }});
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
   EXPECT_EQ(worker.ask<Get>().get().error().kind(), ErrorKind::stopped);
 }
 
 TEST_F(Supervised, the_restart_limit_per_window_stops_it) {
   const auto worker = spawn(with_limit(2, 1s));
-  worker.tell<Crash>();
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
+  value(worker.tell<Crash>());
   EXPECT_EQ(worker.ask<Get>().get(), 0);
   system.advance(2s);  // a new window
-  worker.tell<Crash>();
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
+  value(worker.tell<Crash>());
   EXPECT_EQ(worker.ask<Get>().get(), 0);
   Probe<> probe(system);
   ASSERT_TRUE(probe.watch(worker));
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
   const Terminated end = value(probe.expect<Terminated>());
   EXPECT_EQ(end.reason, StopReason::failed);
   EXPECT_EQ(end.error->message(), "more than 2 restarts per window; the last failure: crash");
@@ -154,14 +154,14 @@ TEST_F(Supervised, the_restart_limit_per_window_stops_it) {
 
 TEST_F(Supervised, a_restart_limit_of_zero_stops_at_the_first_failure) {
   const auto worker = spawn(with_limit(0));
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
   EXPECT_EQ(worker.ask<Get>().get().error().kind(), ErrorKind::stopped);
 }
 
 TEST_F(Supervised, a_failure_after_a_wait_counts_like_any_other) {
   const auto worker = spawn({});
-  worker.tell<Add>(1);
-  worker.tell<CrashLater>();
+  value(worker.tell<Add>(1));
+  value(worker.tell<CrashLater>());
   system.advance(10ms);
   EXPECT_EQ(worker.ask<Get>().get(), 0);
   EXPECT_EQ(system.stats().restarts, 1u);
@@ -170,8 +170,8 @@ TEST_F(Supervised, a_failure_after_a_wait_counts_like_any_other) {
 TEST_F(Supervised, backoff_delays_the_restart_exponentially_and_keeps_the_queue) {
   const auto worker = spawn({.max_restarts = 10, .backoff = {.initial = 100ms, .max = 300ms, .jitter = 0}});
   for (const Duration wait : {100ms, 200ms, 300ms, 300ms}) {
-    worker.tell<Crash>();
-    worker.tell<Add>(1);
+    value(worker.tell<Crash>());
+    value(worker.tell<Add>(1));
     system.advance(wait - 1ms);
     const auto restarts = system.stats().restarts;
     system.advance(2ms);
@@ -182,7 +182,7 @@ TEST_F(Supervised, backoff_delays_the_restart_exponentially_and_keeps_the_queue)
 
 TEST_F(Supervised, an_actor_stopped_during_its_backoff_stops) {
   const auto worker = spawn({.backoff = {.initial = 1h}});
-  worker.tell<Crash>();
+  value(worker.tell<Crash>());
   system.run_until_idle();
   Probe<> probe(system);
   ASSERT_TRUE(probe.watch(worker));
@@ -265,8 +265,8 @@ TEST_F(Family, children_stop_before_their_parent) {
 
 TEST_F(Family, one_for_one_leaves_the_siblings_alone) {
   const auto a = child("a", {}), b = child("b", {});
-  b.tell<Add>(7);
-  a.tell<Crash>();
+  value(b.tell<Add>(7));
+  value(a.tell<Crash>());
   system.run_until_idle();
   EXPECT_EQ(b.ask<Get>().get(), 7);
 }
@@ -274,9 +274,9 @@ TEST_F(Family, one_for_one_leaves_the_siblings_alone) {
 TEST_F(Family, all_for_one_restarts_exactly_the_group) {
   const Supervision group{.scope = Scope::all_for_one};
   const auto a = child("a", group), b = child("b", group), loner = child("loner", {});
-  for (const auto& one : {a, b, loner}) one.tell<Add>(7);
+  for (const auto& one : {a, b, loner}) value(one.tell<Add>(7));
   system.run_until_idle();
-  a.tell<Crash>();
+  value(a.tell<Crash>());
   system.run_until_idle();
   EXPECT_EQ(a.ask<Get>().get(), 0);
   EXPECT_EQ(b.ask<Get>().get(), 0);
@@ -287,7 +287,7 @@ TEST_F(Family, all_for_one_restarts_exactly_the_group) {
 TEST_F(Family, all_for_one_stops_exactly_the_group) {
   const Supervision group{.decide = [](const Error&) { return Directive::stop; }, .scope = Scope::all_for_one};
   const auto a = child("a", group), b = child("b", group), loner = child("loner", {});
-  a.tell<Crash>();
+  value(a.tell<Crash>());
   system.run_until_idle();
   EXPECT_TRUE(a.stopped());
   EXPECT_TRUE(b.stopped());
@@ -297,7 +297,7 @@ TEST_F(Family, all_for_one_stops_exactly_the_group) {
 TEST_F(Family, escalate_makes_the_parent_fail_and_its_restart_replaces_the_children) {
   const auto a = child("a", always(Directive::escalate));
   EXPECT_EQ(parent.ask<Get>().get(), 1);
-  a.tell<Crash>();
+  value(a.tell<Crash>());
   system.run_until_idle();
   EXPECT_TRUE(a.stopped());
   EXPECT_EQ(parent.ask<Get>().get(), 1) << "a new instance";
@@ -307,8 +307,8 @@ TEST_F(Family, escalate_makes_the_parent_fail_and_its_restart_replaces_the_child
 TEST_F(Family, escalate_to_a_parent_that_resumes_resumes_the_child) {
   const auto calm = value(system.spawn<Parent>({.name = "calm", .supervision = always(Directive::resume)}, diary));
   const auto a = value(calm.ask<SpawnChild>("a", always(Directive::escalate)).get());
-  a.tell<Add>(4);
-  a.tell<Crash>();
+  value(a.tell<Add>(4));
+  value(a.tell<Crash>());
   EXPECT_EQ(a.ask<Get>().get(), 4);
 }
 
@@ -316,13 +316,13 @@ TEST_F(Family, escalating_past_the_top_stops_the_actor) {
   const auto top = value(system.spawn<Worker>({.supervision = always(Directive::escalate)}, "top", diary));
   Probe<> probe(system);
   ASSERT_TRUE(probe.watch(top));
-  top.tell<Crash>();
+  value(top.tell<Crash>());
   EXPECT_EQ(value(probe.expect<Terminated>()).reason, StopReason::failed);
 }
 
 TEST_F(Family, a_failing_parent_stops_its_children_before_it_is_constructed_anew) {
   child("a", {});
-  parent.tell<Fail>();
+  value(parent.tell<Fail>());
   EXPECT_EQ(parent.ask<Get>().get(), 1);
   EXPECT_EQ(diary->lines(), (std::vector<std::string>{"parent constructed", "a constructed", "a started", "a stopping",
                                                       "a destroyed", "parent destroyed", "parent constructed"}));
@@ -375,7 +375,7 @@ TEST_F(Supervised, hooks_that_throw_have_a_defined_outcome) {
   const auto started = value(system.spawn<Hooks>({}, "started"));
   EXPECT_EQ(started.ask<Get>().get().error().kind(), ErrorKind::stopped) << "started() is a failure, up to the limit";
   const auto restarting = value(system.spawn<Hooks>({}, "restarting"));
-  restarting.tell<Crash>();
+  value(restarting.tell<Crash>());
   EXPECT_EQ(restarting.ask<Get>().get(), 1) << "restarting() is logged and passed over";
   const auto stopping = value(system.spawn<Hooks>({}, "stopping"));
   Probe<> probe(system);

@@ -108,8 +108,8 @@ TEST(System, drain_handles_what_is_queued_and_stop_does_not) {
   const auto a = value(system.spawn<Summing>({}, drained)), b = value(system.spawn<Summing>({}, cut));
   system.run_until_idle();
   for (int i = 0; i < 10; ++i) {
-    a.tell(1);
-    b.tell(1);
+    value(a.tell(1));
+    value(b.tell(1));
   }
   a.drain();
   b.stop();

@@ -185,6 +185,7 @@ Result<void> SystemCore::add(Cell& cell) {
 void SystemCore::remove(Cell& cell, const Terminated& notice) {
   WatchList told;
   events_.remove(cell);
+  refused_tells_.forget(cell);
   {
     const std::lock_guard lock(tree_mutex_);
     if (!cell.name_.empty()) {
@@ -271,16 +272,12 @@ void SystemCore::watch(std::unique_ptr<Watch> watch) {
   watcher->post(*watch.release());
 }
 
-void SystemCore::unwatch(Cell& watcher, const Cell& watched) {
-  std::unique_ptr<Watch> removed;
+void SystemCore::unwatch(Watch& watch) noexcept {
+  std::unique_ptr<Watch> removed;  // goes after the lock: it may be the last owner of what it watched
   const std::lock_guard lock(tree_mutex_);
-  auto& list = const_cast<Cell&>(watched).watchers_;
-  for (Watch* watch = list.first(); watch; watch = WatchList::after(*watch))
-    if (watch->watcher.get() == &watcher) {
-      list.remove(*watch);
-      removed.reset(watch);
-      return;
-    }
+  if (!watch.watched->in_tree_) return;
+  watch.watched->watchers_.remove(watch);
+  removed.reset(&watch);
 }
 
 std::string SystemCore::path_of(std::uint64_t id) {

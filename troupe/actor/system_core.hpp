@@ -17,6 +17,7 @@
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/event_stream.hpp"
+#include "troupe/actor/refused_tells.hpp"
 #include "troupe/actor/system_options.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/core/clock.hpp"
@@ -49,7 +50,8 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   void remove(Cell& cell, const Terminated& notice);
   void obey_siblings(Cell& cell, Directive directive, const Error& error);
   void watch(std::unique_ptr<Watch> watch);
-  void unwatch(Cell& watcher, const Cell& watched);
+  /// Ends a watch, unless its notice is on its way; then its watcher takes no note of it.
+  void unwatch(Watch& watch) noexcept;
   std::string path_of(std::uint64_t id);
 
   // ---- time ----
@@ -69,6 +71,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core);
   Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher);
   EventStream& events() noexcept { return events_; }
+  RefusedTells& refused_tells() noexcept { return refused_tells_; }
   const std::shared_ptr<const Supervision>& default_supervision() const noexcept { return default_supervision_; }
   IntrusivePtr<Cell> user() const noexcept { return user_; }
   IntrusivePtr<Cell> internals() const noexcept { return internals_; }
@@ -122,6 +125,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::unique_ptr<TimerWheel> wheel_;
   std::unique_ptr<Timekeeper> timekeeper_;  // null when time is virtual
   EventStream events_;
+  RefusedTells refused_tells_;
   std::atomic<std::uint64_t> last_id_{0};
   std::atomic<std::uint64_t> random_state_;
   std::atomic<std::uint64_t> restarts_{0};

@@ -4,7 +4,7 @@
 //
 //   System system({.deterministic_seed = 7});
 //   Probe<Done> probe(system);
-//   worker.tell<Start>(probe.ref());
+//   value(worker.tell<Start>(probe.ref()));
 //   EXPECT_EQ(probe.expect<Done>().value().job, 1);   // no sleeps: it waits for the message, or for nothing to be left
 #pragma once
 

@@ -36,7 +36,7 @@ namespace detail {
 class EnvelopeBase;
 
 /// One actor watching another; also the notice itself, made ahead of time so that ending cannot fail.
-/// Linked into the watched actor's list until one of the two stops; the lists are guarded by the tree's mutex.
+/// Linked into the watched actor's list while that actor is in the tree; the lists are guarded by the tree's mutex.
 class Watch final : public Node {
  public:
   using MakeEnvelope = EnvelopeBase* (*)(Terminated&&);
@@ -62,7 +62,6 @@ class WatchList {
   void add(Watch& watch) noexcept;
   void remove(Watch& watch) noexcept;
   Watch* first() const noexcept { return first_; }
-  static Watch* after(const Watch& watch) noexcept { return watch.next_; }
 
  private:
   Watch* first_ = nullptr;
