@@ -242,6 +242,8 @@ Runnable* Pool::take_from_outside(Worker& self, std::uint32_t more) noexcept {
   }
   const ReadyChain first = ReadyQueue::split(chain, 1);
   self.queue.append(chain);
+  // For a moment nobody could see the others: a thread that went to sleep then is woken.
+  if (chain.count > 0 || !outside_.empty()) wake(1);
   return first.first;
 }
 

@@ -1,5 +1,5 @@
-// Notices at once that the worker that serves has died; see wire/life_line.hpp. It only brings the news forward: the
-// hang-up and the reap tell it, too.
+// Notices at once that the worker that serves takes no more ops, because it has died; see wire/life_line.hpp. It only
+// brings the news forward: the hang-up and the reap tell it, too.
 #pragma once
 
 #include <atomic>

@@ -294,7 +294,7 @@ void DeviceContext::kill(const detail::KillOrder& message) {
     serving_worker_dies(member, message.why, std::chrono::steady_clock::now());  // a trial ends at the reap
 }
 
-void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed) {
+void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed, bool takes_no_more) {
   if (member.role != Role::active) return;  // the reap will tell
   crew_->unexplained.try_emplace(member.generation, noticed);
   crew_->noticed = noticed;
@@ -304,7 +304,7 @@ void DeviceContext::serving_worker_dies(CrewMember& member, const Error& why, Ti
   device_->set_worker_pid(0);
   const std::string under_way = device_->engine().under_way();
   if (why.kind() == ErrorKind::context_poisoned) device_->engine().answer_plain_culprit(why);
-  device_->engine().retire_active();
+  device_->engine().retire_active(takes_no_more);
   crew_->failed_starts = 0;
   crew_->failure = why;
   crew_->reap_is_late = false;

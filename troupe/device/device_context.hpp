@@ -92,6 +92,7 @@ class DeviceContext {
   struct Gone {
     std::uint32_t worker;
     int pid;
+    bool takes_no_more;  // from its ring
   };
   /// Look for signs of life.
   struct Look {};
@@ -167,7 +168,7 @@ class DeviceContext {
   /// Kills a faulty worker. If it was the active one, fails with `why`, so that another takes over now.
   void kill_member(CrewMember& member, const Error& why);
   /// The active worker will be reaped: fails with `why`, so that another takes over now.
-  void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed);
+  void serving_worker_dies(CrewMember& member, const Error& why, TimePoint noticed, bool takes_no_more = false);
 
   Context<DeviceContext> self_;
   const std::shared_ptr<detail::DeviceState> device_;

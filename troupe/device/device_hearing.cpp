@@ -9,8 +9,9 @@ namespace {
 
 /// How long a worker may take to end after it has said that it ends, or has hung up.
 constexpr Duration kHangUpPatience = std::chrono::seconds(1);
-/// A process lets go of its life line first when it ends, and closes its socket. If it is not reaped so soon after
-/// that, the driver of a GPU takes it apart, which can take a tenth of a second: the standby need not wait for that.
+/// A process that ends lets go of its life line first, then closes its socket. If it is not reaped this soon after
+/// that, the driver of a GPU is tearing it down, which can take a tenth of a second: the standby need not wait for
+/// that.
 constexpr Duration kReapGrace = std::chrono::milliseconds(2);
 /// How often workers are looked at for signs of life.
 constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
@@ -32,7 +33,7 @@ void DeviceContext::spoke(Spoke message) {
     // It has hung up. A process will be reaped soon, or is killed; a thread has ended with this.
     if (member.link->pid() == 0) return reaped(message.worker, {});
     (void)self_.after(kHangUpPatience, HungUp{message.worker, member.link->pid()});
-    if (member.role == Role::active) (void)self_.after(kReapGrace, Gone{message.worker, member.link->pid()});
+    if (member.role == Role::active) (void)self_.after(kReapGrace, Gone{message.worker, member.link->pid(), false});
     return;
   }
   listen_to(message.worker);
@@ -103,7 +104,7 @@ void DeviceContext::hung_up(HungUp message) {
 void DeviceContext::died(std::int64_t generation) {
   if (!crew_->active) return;
   const CrewMember& member = crew_->members.at(*crew_->active);
-  if (member.generation == generation) (void)self_.after(kReapGrace, Gone{*crew_->active, member.link->pid()});
+  if (member.generation == generation) (void)self_.after(kReapGrace, Gone{*crew_->active, member.link->pid(), true});
 }
 
 void DeviceContext::gone(Gone message) {
@@ -113,7 +114,7 @@ void DeviceContext::gone(Gone message) {
   serving_worker_dies(found->second,
                       detail::describe(ErrorKind::worker_crashed,
                                        [&] { return "worker " + std::to_string(message.pid) + " has hung up"; }),
-                      std::chrono::steady_clock::now());
+                      std::chrono::steady_clock::now(), message.takes_no_more);
 }
 
 // ---- silence ----

@@ -125,7 +125,8 @@ class Engine {
   /// A standby serves from now on, as the given generation. There must be no active one.
   void take_over(std::uint32_t worker, std::int64_t generation);
   /// The active worker has failed: its unfinished ops become ghosts until `reaped`.
-  void retire_active();
+  /// When that worker takes nothing from its ring any more, what it has not begun need not wait for the reap.
+  void retire_active(bool takes_no_more = false);
   /// Call it before `retire_active`, when the accelerator has reported that a kernel failed. If it is clear which op
   /// that was, its caller is told now; the op itself, and its memory, stay until the reap.
   void answer_plain_culprit(const Error& why);

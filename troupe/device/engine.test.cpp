@@ -147,6 +147,22 @@ TEST_F(EngineTest, taints_by_whether_an_op_had_begun_and_not_by_the_kind_of_its_
   poller.join();
 }
 
+TEST_F(EngineTest, hands_on_what_a_dead_worker_had_not_begun_before_it_is_reaped) {
+  const detail::IntrusivePtr<detail::VaultBlock> a = block();
+  const auto cut_off = submit(0, nullptr, a);
+  const auto reads_it = submit(1, a, block());
+  const auto independent = submit(1, nullptr, block());
+  channels[0].begin(0, 1);
+  engine.retire_active(true);
+  engine.take_over(1, 2);
+  EXPECT_EQ(cut_off->stage, OpStage::ghost);
+  EXPECT_EQ(reads_it->stage, OpStage::ready) << "it waits for the reap, as whatever is behind that op does";
+  EXPECT_EQ(independent->stage, OpStage::in_ring);
+  engine.reaped(0, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+  EXPECT_EQ(cut_off->stage, OpStage::in_ring);
+  EXPECT_EQ(reads_it->stage, OpStage::in_ring);
+}
+
 TEST_F(EngineTest, tries_the_first_of_a_lane_after_those_that_need_not_wait_for_it) {
   const detail::IntrusivePtr<detail::VaultBlock> a = block();
   const auto first = submit(0, nullptr, a);

@@ -135,7 +135,7 @@ void Engine::take_over(std::uint32_t worker, std::int64_t generation) {
   release_ready();
 }
 
-void Engine::retire_active() {
+void Engine::retire_active(bool takes_no_more) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   if (!active_) return;
@@ -146,9 +146,12 @@ void Engine::retire_active() {
   active_ = nullptr;
   // They come before all ops that wait: those were submitted later, or do not conflict with them.
   const std::vector<detail::OpCall*>& rest = session.retire();
+  if (takes_no_more && !session.contradiction()) session.withdraw_unbegun();
   for (auto call = rest.rbegin(); call != rest.rend(); ++call) {
     (*call)->stage = OpStage::ghost;
     prepend(**call);
+    const bool is_withdrawn = (*call)->session != &session;
+    if (is_withdrawn) (void)sort_out(**call, HadBegun::no, Error(ErrorKind::worker_crashed), Blame::nobody_here);
   }
 }
 

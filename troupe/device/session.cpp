@@ -184,6 +184,25 @@ const std::vector<detail::OpCall*>& WorkerSession::retire() noexcept {
   return rest_;
 }
 
+void WorkerSession::withdraw_unbegun() noexcept {
+  for (std::uint32_t number = 0; number < wire::kMaxLanes; ++number) {
+    LaneOps& lane = lanes_[number];
+    detail::OpCall* last = nullptr;  // that may have begun
+    detail::OpCall* call = lane.first;
+    for (; call && !cancel(*call); call = call->next_in_lane) last = call;
+    if (!call) continue;
+    (last ? last->next_in_lane : lane.first) = nullptr;
+    lane.last = last;
+    lane.issued = last ? last->ticket : lane.done;
+    if (!last) occupied_ &= ~(1U << number);
+    while (call) {
+      (void)cancel(*call);
+      call->session = nullptr;
+      call = std::exchange(call->next_in_lane, nullptr);
+    }
+  }
+}
+
 void WorkerSession::leave(detail::OpCall& call) noexcept {
   for (const BlockUse& use : call.uses.all())
     if (use.touch.writes) use.block->end_write();

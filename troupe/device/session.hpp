@@ -56,6 +56,9 @@ class WorkerSession {
   /// The worker has failed: gives the ops that are left, in ring order, and takes them out of the ring. `take_done`
   /// finds those that it still does. Valid until the next call.
   const std::vector<detail::OpCall*>& retire() noexcept;
+  /// After `retire`, when the worker takes nothing from its ring any more: those that it has not begun are not in this
+  /// session any more, and cannot begin there.
+  void withdraw_unbegun() noexcept;
   /// After `retire`: its ops may end, and nothing is looked for any more.
   void forget_ops() noexcept {
     lanes_.fill({});

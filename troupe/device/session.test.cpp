@@ -93,6 +93,45 @@ TEST_F(Session, forgets_what_is_left_of_a_dead_worker) {
   EXPECT_TRUE(session.empty());
 }
 
+TEST_F(Session, gives_up_what_its_worker_has_not_begun_and_keeps_the_rest) {
+  detail::OpCall& done = enter(1, 0);
+  detail::OpCall& runs = enter(1, 0);
+  detail::OpCall& waits = enter(1, 0);
+  detail::OpCall& also_waits = enter(1, 2);
+  session.scan();
+  channel.begin(0, 2);
+  do_next(0);
+  EXPECT_EQ(poll(), std::vector{&done});
+  EXPECT_EQ(session.retire(), (std::vector{&runs, &waits, &also_waits}));
+  session.withdraw_unbegun();
+  EXPECT_EQ(runs.session, &session);
+  for (const detail::OpCall* call : {&waits, &also_waits}) {
+    EXPECT_EQ(call->session, nullptr);
+    EXPECT_EQ(*channel.ring().at(call->position)->cancelled, 1U) << "a worker that lives after all must not begin it";
+  }
+  do_next(0);
+  session.take_last_done();
+  EXPECT_TRUE(runs.is_done);
+  EXPECT_FALSE(session.contradiction());
+}
+
+TEST_F(Session, does_not_believe_a_lane_that_goes_on_with_what_was_taken_back) {
+  detail::OpCall& runs = enter(1, 0);
+  enter(1, 0);  // waits
+  detail::OpCall& elsewhere = enter(1, 1);
+  session.scan();
+  for (const std::uint32_t lane : {0U, 1U}) channel.begin(lane, 1);
+  (void)session.retire();
+  session.withdraw_unbegun();
+  do_next(0);
+  do_next(0);
+  do_next(1);
+  session.take_last_done();
+  EXPECT_FALSE(session.knows_what_was_done(0));
+  EXPECT_FALSE(runs.is_done);
+  EXPECT_TRUE(elsewhere.is_done);
+}
+
 // ---- words that cannot be true ----
 
 TEST_F(Session, takes_nothing_for_done_by_a_word_that_its_worker_did_not_write) {

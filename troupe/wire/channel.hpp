@@ -148,7 +148,8 @@ struct BellPage {
     Bell bell;
     LifeLine life;
   };
-  /// Each worker sleeps at its own when its ring is empty, and holds the line for as long as it lives.
+  /// Each worker sleeps at its own doorbell when its ring is empty. The thread that takes ops from the ring holds the
+  /// life line.
   std::array<Door, kMaxDoorbells> doorbells;
 };
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <latch>
 #include <thread>
 
 #include "troupe/backend/cuda/cuda_backend.hpp"
@@ -105,11 +106,10 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
   }
 }
 
-/// Shows the app that this process runs, whatever its lanes do; and at once when it does not any more.
-void start_heartbeat(Shared& shared) {
-  std::thread([&beat = shared.channel.status().heartbeat, &life = shared.bells.life_line(shared.hello.doorbell)] {
+/// Shows the app that this process runs, whatever its lanes do.
+void start_heartbeat(wire::Channel& channel) {
+  std::thread([&beat = channel.status().heartbeat] {
     pthread_setname_np(pthread_self(), "troupe-heart");
-    life.hold();
     for (;;) {
       beat.fetch_add(1, std::memory_order_relaxed);
       std::this_thread::sleep_for(kHeartbeat);
@@ -140,13 +140,18 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
     };
   }
   std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
-  TROUPE_TRY(send(socket, wire::ToApp(wire::Ready{wire::protocol_version()})));
   Loop<B> loop(shared.channel, shared.bells.doorbell(shared.hello.doorbell), *backend);
+  std::latch drains(1);
   std::thread drain([&] {
     pthread_setname_np(pthread_self(), "troupe-drain");
     setup.in_new_thread();
+    // When this thread has ended, nothing is taken from the ring any more.
+    if (options.owns_process) shared.bells.life_line(shared.hello.doorbell).hold();
+    drains.count_down();
     loop.run();
   });
+  drains.wait();
+  (void)send(socket, wire::ToApp(wire::Ready{wire::protocol_version()}));  // if nobody hears it, `listen` ends at once
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
   const Result<void> end = listen(socket, shared.channel, *backend);
@@ -164,7 +169,7 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
   if (options.owns_process) {
     limit_own_memory(shared.hello.memory_limit_bytes);
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
-    start_heartbeat(shared);
+    start_heartbeat(shared.channel);
     TROUPE_TRY(enter_sandbox({.level = shared.hello.sandbox,
                               .backend = shared.hello.backend,
                               .readable_paths = shared.hello.readable_paths,
