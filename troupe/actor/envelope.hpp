@@ -18,11 +18,11 @@
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
+
 template <class... Ms>
 class RefTo;
-}  // namespace troupe::inline v0
 
-namespace troupe::inline v0::detail {
+namespace detail {
 
 /// A message as the cell sees it: it can be run or dropped, and its handler may ask for it to be stashed.
 class EnvelopeBase : public Node {
@@ -323,5 +323,7 @@ class Envelope final
   bool given_up_ = false;  // by somebody who waited for room, before there was any
 };
 
-}  // namespace troupe::inline v0::detail
+}  // namespace detail
+
+}  // namespace troupe::inline v0
 #pragma GCC visibility pop

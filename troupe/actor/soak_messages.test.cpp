@@ -158,7 +158,7 @@ Task<Result<void>> batch(Receivers& receivers, std::uint64_t seed, int count, Ac
 
 std::uint64_t messages_wanted() {
   const char* given = std::getenv("TROUPE_SOAK_MESSAGES");
-  return given ? std::strtoull(given, nullptr, 10) : (kSanitized ? 60'000 : 400'000);
+  return given ? std::strtoull(given, nullptr, 10) : (kSanitized ? 60'000 : 2'000'000);
 }
 
 }  // namespace

@@ -121,10 +121,13 @@ void TimerWheel::advance(TimePoint now) {
       // From the top: timers of higher slots that begin here may be due right now.
       for (int level = kLevels - 1; level >= 0; --level) {
         if (tick_ % width_of(level) != 0) continue;
-        Timer*& first = slots_[static_cast<std::size_t>(level)][tick_ / width_of(level) % kSlots];
+        const std::uint64_t slot = tick_ / width_of(level) % kSlots;
+        Timer* first = std::exchange(slots_[static_cast<std::size_t>(level)][slot], nullptr);  // all of them at once
+        occupied_[static_cast<std::size_t>(level)] &= ~(std::uint64_t{1} << slot);
         Timer* moved = nullptr;
-        while (Timer* timer = first) {
-          unlink(*timer);
+        while (first) {
+          Timer* timer = std::exchange(first, first->next_);
+          timer->armed_ = false;
           Timer*& list = timer->due_tick_ <= tick_ ? due : moved;
           timer->next_ = std::exchange(list, timer);
         }
@@ -140,7 +143,7 @@ void TimerWheel::fire(Timer* due) noexcept {
   std::vector<Timer*> sorted;
   try {
     for (Timer* timer = due; timer; timer = timer->next_) sorted.push_back(timer);
-    std::ranges::sort(sorted, {}, &Timer::sequence_);
+    if (!std::ranges::is_sorted(sorted, {}, &Timer::sequence_)) std::ranges::sort(sorted, {}, &Timer::sequence_);
   } catch (const std::bad_alloc&) {
     sorted.clear();
   }
