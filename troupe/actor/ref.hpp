@@ -141,6 +141,16 @@ struct WaysToSend : WayToSend<Ms>... {};
 template <class A, class... Ms>
 inline constexpr WaysToSend<Ms...> kWaysToSend{way_to_send<A, Ms>()...};
 
+/// In place of the actor that an empty `RefTo` does not name: what is sent to it is refused, and nothing is handled.
+template <class M>
+struct Nobody {
+  void on(M) {}
+};
+template <HasReply M>
+struct Nobody<M> {
+  Result<reply_t<M>> on(M) { return fail(ErrorKind::invalid_argument); }
+};
+
 }  // namespace detail
 
 /// The address of an actor that handles `Ms`, whatever its type is. So actors can know each other by what they say
@@ -169,13 +179,13 @@ class RefTo {
       M message) const {
     return tell<M, M>(std::move(message));
   }
-  /// As `Ref::tell_or_wait`; the ref must not be empty.
+  /// As `Ref::tell_or_wait`.
   template <class M, class... Args>
   Ask<void> tell_or_wait(Args&&... args) const {
     static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
     return way<M>().tell_or_wait(cell_, M{std::forward<Args>(args)...});
   }
-  /// As `Ref::ask`; the ref must not be empty.
+  /// As `Ref::ask`.
   template <class M, class... Args>
   auto ask(Args&&... args) const {
     static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
@@ -191,7 +201,7 @@ class RefTo {
  private:
   template <class M>
   const detail::WayToSend<M>& way() const noexcept {
-    TROUPE_ASSERT(ways_ != nullptr, "a RefTo that is asked names an actor");
+    if (!ways_) return detail::kWaysToSend<detail::Nobody<M>, M>;
     return *ways_;
   }
 

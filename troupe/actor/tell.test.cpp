@@ -287,10 +287,12 @@ TEST(RefTo, asks_and_says_who_it_is) {
   EXPECT_EQ(ref.path(), "/user/keeper");
   EXPECT_EQ(ref.id(), keeper.id());
   EXPECT_FALSE(ref.stopped());
-  const RefTo<Number> nobody;
+  const RefTo<Number, Numbers> nobody;
   EXPECT_FALSE(nobody);
   EXPECT_TRUE(nobody.stopped());
   EXPECT_EQ(nobody.tell<Number>(1).error().kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(nobody.tell_or_wait<Number>(1).get().error().kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(nobody.ask<Numbers>().get().error().message(), "the ref is empty: it names no actor");
 }
 
 TEST(Sender, is_known_to_a_handler_that_wants_it) {
