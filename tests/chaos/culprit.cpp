@@ -74,8 +74,8 @@ bool takes_all_memory(FaultKind kind) { return kind == FaultKind::memory || kind
 
 /// By how it ended. A deadline that passes ends an op that was begun with what became of its worker; one that was not
 /// begun with a sentence that says so. Of one whose deadline passed before its dead worker was reaped nobody knows yet;
-/// nor of one that waits, and has no sentence of its own: it may wait because it was cut off, and only what never was in
-/// a worker certainly was not.
+/// nor of one that waits, and has no sentence of its own: it may wait because it was cut off, and only what never was
+/// in a worker certainly was not.
 Ran ran_by(const Error& error) {
   if (error.kind() != ErrorKind::deadline_exceeded) return Ran::yes;
   if (error.message().contains("before the op began")) return Ran::no;

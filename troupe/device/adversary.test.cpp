@@ -72,13 +72,6 @@ class Adversary : public DeviceTest {
       return file >> number >> name >> state && state == "T";
     });
   }
-  static int parent_of(int pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::string number, name, state;
-    int parent = 0;
-    file >> number >> name >> state >> parent;
-    return parent;
-  }
   static void wait_for_standby() {
     eventually([] { return workers().size() == 2 && count_of_live() == 2; });
   }
@@ -241,21 +234,6 @@ TEST_F(Adversary, an_op_in_a_stopped_worker_is_run_by_the_next) {
   stop(device.worker_pid());
   EXPECT_TRUE(device.fill(array, 2.0f).get());
   EXPECT_TRUE(all_equal(device, array, 2.0f));
-}
-
-TEST_F(Adversary, an_op_that_a_dead_worker_had_not_begun_does_not_wait_until_that_is_reaped) {
-  const Device device = open();
-  const Array<float> array = filled(device, {100}, 1.0f);
-  wait_for_standby();
-  const int worker = device.worker_pid(), keeper = parent_of(worker);
-  stop(worker);
-  std::jthread caller([&] { EXPECT_TRUE(device.fill(array, 2.0f).get()); });
-  stop(keeper);  // nobody reaps
-  ASSERT_EQ(kill(worker, SIGKILL), 0);
-  caller.join();
-  EXPECT_EQ(kill(worker, 0), 0) << "it is not reaped yet";
-  EXPECT_TRUE(all_equal(device, array, 2.0f));
-  kill(keeper, SIGCONT);
 }
 
 TEST_F(Adversary, a_stopped_standby_is_replaced_and_never_serves_for_long) {

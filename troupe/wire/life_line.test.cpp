@@ -26,7 +26,7 @@ class ALifeLine : public ::testing::Test {
     std::thread holder([this] {
       line().hold();
       is_held().store(true);
-      while (!lets_go()) usleep(1000);
+      while (!lets_go()) std::this_thread::yield();
     });
     holder.join();
     for (;;) pause();
