@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <initializer_list>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -11,8 +13,12 @@ namespace troupe::host {
 namespace {
 
 Unexpected last_dl_error() {
-  const char* const message = dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread, in glibc
-  return fail(ErrorKind::unsupported, message != nullptr ? message : "the dynamic linker gives no reason");
+  const char* const text = dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread, in glibc
+  const std::string_view message = text != nullptr ? text : "the dynamic linker gives no reason";
+  // Other code of this process may hold all descriptors, or all memory, just now.
+  for (const char* const shortage : {"Too many open files", "Cannot allocate memory", "failed to map segment"})
+    if (message.contains(shortage)) return fail(ErrorKind::out_of_memory, std::string(message));
+  return fail(ErrorKind::unsupported, std::string(message));
 }
 
 template <class Function>
@@ -82,17 +88,35 @@ Result<OpenBlas> load_open_blas(const char* choice) {
   std::string reasons;
   for (const char* file : {"libopenblas.so.0", "libopenblas.so"}) {
     Result<OpenBlas> blas = load(file);
-    if (blas) return blas;
+    if (blas || blas.error().kind() == ErrorKind::out_of_memory) return blas;
     reasons += (reasons.empty() ? "" : "; ") + std::string(blas.error().message());
   }
   return fail(ErrorKind::unsupported, "OpenBLAS cannot be opened: " + reasons);
 }
 
-const OpenBlas* open_blas() noexcept {
+Result<const OpenBlas*> try_open_blas() {
   // Never destroyed: a lane may still compute while the process ends.
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is not changed while workers run
-  static const auto* const kBlas = new Result<OpenBlas>(load_open_blas(std::getenv("TROUPE_OPENBLAS")));
-  return kBlas->has_value() ? &**kBlas : nullptr;
+  static std::atomic<const Result<OpenBlas>*> found{nullptr};
+  static std::mutex mutex;
+  const Result<OpenBlas>* known = found.load(std::memory_order_acquire);
+  if (!known) {
+    const std::lock_guard lock(mutex);
+    known = found.load(std::memory_order_relaxed);
+    if (!known) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is not changed while workers run
+      Result<OpenBlas> blas = load_open_blas(std::getenv("TROUPE_OPENBLAS"));
+      if (!blas && blas.error().kind() == ErrorKind::out_of_memory) return fail(blas.error());  // it may pass
+      known = new Result<OpenBlas>(std::move(blas));
+      found.store(known, std::memory_order_release);
+    }
+  }
+  if (!*known) return fail(known->error());
+  return &**known;
+}
+
+const OpenBlas* open_blas() noexcept {
+  const Result<const OpenBlas*> blas = try_open_blas();
+  return blas ? *blas : nullptr;
 }
 
 }  // namespace troupe::host

@@ -95,12 +95,15 @@ struct OpenBlas {
   }
 };
 
-/// The library of this process, or null when there is none. Opened on the first call, from any thread, and never
-/// closed: its threads live as long as the process.
+/// The library of this process. Opened on the first call, from any thread, and never closed: its threads live as long
+/// as the process. `unsupported` when there is none, for good; `out_of_memory` when it is there and there was no memory
+/// or descriptor to open it: the next call tries again.
+Result<const OpenBlas*> try_open_blas();
+/// The same, or null.
 const OpenBlas* open_blas() noexcept;
 
-/// What `open_blas` does on its first call, with the value of `TROUPE_OPENBLAS` (null when it is not set).
-/// `unsupported` says what was tried and why that did not work.
+/// What these do on their first call, with the value of `TROUPE_OPENBLAS` (null when it is not set). The error says
+/// what was tried and why that did not work.
 Result<OpenBlas> load_open_blas(const char* choice);
 
 }  // namespace troupe::host

@@ -1,6 +1,7 @@
 #include "troupe/backend/host/blas/openblas.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <thread>
 #include <vector>
@@ -26,6 +27,16 @@ TEST(OpenBlas, says_which_function_another_library_lacks) {
   const Result<OpenBlas> blas = load_open_blas("libc.so.6");
   EXPECT_EQ(kind_of(blas), ErrorKind::unsupported);
   EXPECT_NE(blas.error().message().find("cblas_sgemm"), std::string::npos);
+}
+
+TEST(OpenBlas, is_not_given_up_for_want_of_descriptors) {
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Result<OpenBlas> blas = load_open_blas("libthread_db.so.1");  // a library that is there, and not open yet
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(kind_of(blas), ErrorKind::out_of_memory) << (blas ? "" : blas.error().message());
 }
 
 TEST(OpenBlas, is_opened_once_for_all_threads) {

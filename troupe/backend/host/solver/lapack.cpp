@@ -19,14 +19,12 @@ template <>
 constexpr char kLetter<std::complex<double>> = 'z';
 
 template <class T>
-Result<Lapack<T>> find_lapack() {
-  const OpenBlas* const blas = open_blas();
-  if (!blas) return fail(ErrorKind::unsupported, "solvers on the CPU need OpenBLAS (libopenblas.so.0)");
+Result<Lapack<T>> find_lapack(const OpenBlas& blas) {
   Lapack<T> found{};
   std::string missing;
   const auto find = [&]<class Function>(Function*& function, const std::string& name) {
     const std::string symbol = kLetter<T> + name + "_";
-    function = reinterpret_cast<Function*>(dlsym(blas->library, symbol.c_str()));
+    function = reinterpret_cast<Function*>(dlsym(blas.library, symbol.c_str()));
     if (!function) missing += " " + symbol;
   };
   find(found.getrf, "getrf");
@@ -50,7 +48,10 @@ Result<Lapack<T>> find_lapack() {
 
 template <class T>
 Result<const Lapack<T>*> lapack() {
-  static const auto* const kFound = new Result<Lapack<T>>(find_lapack<T>());  // as long as the library: for good
+  const Result<const OpenBlas*> blas = try_open_blas();
+  if (!blas && blas.error().kind() == ErrorKind::out_of_memory) return fail(blas.error());
+  if (!blas) return fail(ErrorKind::unsupported, "solvers on the CPU need OpenBLAS (libopenblas.so.0)");
+  static const auto* const kFound = new Result<Lapack<T>>(find_lapack<T>(**blas));  // as long as the library: for good
   if (!*kFound) return fail(kFound->error());
   return &**kFound;
 }
