@@ -28,7 +28,9 @@ class RefusedTells::Report final : public Timer {
   void begin_period() noexcept {
     SystemCore& core = cell_->core();
     core.wheel().start(IntrusivePtr<Timer>::share(this), core.now() + kRefusalPeriod);
+    if (cell_->stopped()) end_period();  // or else `forget` does it: an armed timer would keep the whole system
   }
+  void end_period() noexcept { cell_->core().wheel().cancel(*this); }
   void fire() noexcept override {
     if (say())
       begin_period();
@@ -74,6 +76,7 @@ void RefusedTells::forget(const Cell& cell) noexcept {
     size_.store(reports_.size(), std::memory_order_seq_cst);
   }
   report->say();
+  report->end_period();
 }
 
 }  // namespace troupe::inline v0::detail
