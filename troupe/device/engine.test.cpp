@@ -299,6 +299,31 @@ TEST_F(EngineTest, answers_an_op_in_time_behind_one_that_does_not_end_and_stops_
   EXPECT_NE(hung->deadline, TimePoint::max()) << "and not for ever";
 }
 
+TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was_cut_off) {
+  auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, call->bytes);
+  call->deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  engine.submit(call);
+  for (int death = 1; !engine.has_suspects(); ++death) {  // nobody has begun it, and too many have died
+    const std::uint32_t dead = static_cast<std::uint32_t>((death - 1) % 2), next = 1 - dead;
+    engine.retire_active();
+    engine.take_over(next, death + 1);
+    engine.reaped(dead, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+    channels[dead] = value(wire::Channel::create(kUnits));
+    engine.open(dead, channels[dead], doorbells[dead]);
+  }
+  engine.open(2, channels[2], doorbells[2]);
+  ASSERT_TRUE(engine.try_suspect(2));
+  channels[2].begin(0, 1);
+  (void)engine.trial_failed(Error(ErrorKind::worker_crashed, "killed from outside"), false);
+  ASSERT_TRUE(engine.has_suspects());
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (!call->settled()) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_EQ(call->take().error().kind(), ErrorKind::worker_crashed);
+}
+
 TEST_F(EngineTest, tries_nobody_alone_when_the_worker_was_killed_from_outside) {
   const auto call = submit(0, nullptr, block());
   const auto other = submit(1, nullptr, block());

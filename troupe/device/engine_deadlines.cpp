@@ -73,7 +73,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
 }
 
 void Engine::answer_with_evidence(detail::OpCall& call) noexcept {
-  if (!call.settled()) call.fail_with(about(*call.evidence, call));
+  if (!call.settled()) call.fail_with(about(call.evidence ? *call.evidence : passed_with_its_worker(), call));
   call.deadline = TimePoint::max();
   call.is_in_the_way = true;  // so that its trial has a limit
 }
