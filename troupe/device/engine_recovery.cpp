@@ -381,10 +381,7 @@ std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
       end(*call, settle(*call));
       continue;
     }
-    if (session.may_have_begun(*call)) {
-      ++call->runs_cut_off;
-      if (!call->evidence) call->evidence = cut_off_by(*call, why);
-    }
+    if (session.may_have_begun(*call)) ++call->runs_cut_off;
     const bool is_culprit = by_op || call->deadline_passed || call->runs_cut_off > kMaxRunsCutOff;
     if (!is_culprit) {
       lift_trial_limit(*call);
