@@ -79,6 +79,9 @@ Result<OpenBlas> load(const char* file) {
   return blas;
 }
 
+/// The end of the first try that no shortage spoilt. Never destroyed: a lane may still compute while the process ends.
+constinit std::atomic<const Result<OpenBlas>*> found{nullptr};
+
 }  // namespace
 
 Result<OpenBlas> load_open_blas(const char* choice) {
@@ -95,8 +98,6 @@ Result<OpenBlas> load_open_blas(const char* choice) {
 }
 
 Result<const OpenBlas*> try_open_blas() {
-  // Never destroyed: a lane may still compute while the process ends.
-  static std::atomic<const Result<OpenBlas>*> found{nullptr};
   static std::mutex mutex;
   const Result<OpenBlas>* known = found.load(std::memory_order_acquire);
   if (!known) {
@@ -115,6 +116,7 @@ Result<const OpenBlas*> try_open_blas() {
 }
 
 const OpenBlas* open_blas() noexcept {
+  if (const Result<OpenBlas>* known = found.load(std::memory_order_acquire)) return *known ? &**known : nullptr;
   const Result<const OpenBlas*> blas = try_open_blas();
   return blas ? *blas : nullptr;
 }
