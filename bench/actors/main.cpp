@@ -1,4 +1,7 @@
 // `./dev bench actors`.
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -34,10 +37,22 @@ Rounds rounds_of(const Options& options) {
   return rounds;
 }
 
-/// What else ran in the last minute, in cores: the kernel's load average.
+/// How long all cores together were busy since the machine started, in the kernel's ticks; 0 where it does not say.
+double busy_ticks() {
+  std::ifstream stat("/proc/stat");
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft_interrupts = 0, stolen = 0;
+  stat >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
+  return user + nice + system + interrupts + soft_interrupts + stolen;
+}
+
+/// What else runs now, in cores.
 double busy_cores() {
-  double load = 0;
-  return ::getloadavg(&load, 1) == 1 ? load : 0;
+  constexpr std::chrono::milliseconds kWindow(500);
+  const double before = busy_ticks();
+  std::this_thread::sleep_for(kWindow);
+  return (busy_ticks() - before) / static_cast<double>(::sysconf(_SC_CLK_TCK)) /
+         std::chrono::duration<double>(kWindow).count();
 }
 
 int run(const Options& options) {

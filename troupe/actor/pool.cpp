@@ -12,9 +12,10 @@ namespace troupe::inline v0 {
 namespace {
 
 constexpr int kSlotRunsInARow = 16;
-constexpr std::uint32_t kTakenFromOutside = 16;  // a burst of posts is taken in few locks, and still spread by stealing
+constexpr int kOwnTurnsInARow = 16;              // while something from outside waits; `kTurnTime` may end them sooner
+constexpr std::uint32_t kTakenFromOutside = 16;  // at most: a burst of posts is taken in few locks
 constexpr int kMaxSearchers = 4;
-constexpr std::uint32_t kWokenByOne = 2;  // so that sixteen threads are awake after four steps
+constexpr std::uint32_t kWokenByOne = 4;  // so that sixteen threads are awake after three steps
 
 std::int64_t now_ms() noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -33,6 +34,13 @@ bool core_exists(int core) noexcept {
 void ReadyQueue::push(Runnable& runnable) noexcept {
   runnable.next_ready_ = nullptr;
   append({&runnable, &runnable, 1});
+}
+
+void ReadyQueue::push_front(Runnable& runnable) noexcept {
+  const std::lock_guard lock(mutex_);
+  runnable.next_ready_ = std::exchange(chain_.first, &runnable);
+  if (!chain_.last) chain_.last = &runnable;
+  size_.store(++chain_.count, std::memory_order_seq_cst);
 }
 
 void ReadyQueue::append(const ReadyChain& chain) noexcept {
@@ -62,11 +70,12 @@ ReadyChain ReadyQueue::split(ReadyChain& chain, std::uint32_t most) noexcept {
 }
 
 // Sequentially consistent, as the size of a queue: see `Pool::wake`. It also releases what the turn must see.
-void EntryList::push(Runnable& runnable) noexcept {
+bool EntryList::push(Runnable& runnable) noexcept {
   Runnable* newest = newest_.load(std::memory_order_relaxed);
   do {
     runnable.next_ready_ = newest;
   } while (!newest_.compare_exchange_weak(newest, &runnable, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return newest == nullptr;
 }
 
 ReadyChain EntryList::take_all() noexcept {
@@ -87,7 +96,9 @@ struct alignas(64) Pool::Worker {
   std::atomic<Runnable*> slot{nullptr};  // filled and emptied by the owner; emptied by the timekeeper when it is late
   ReadyQueue queue;
   int slot_runs = 0;
-  bool outside_had_its_turn = false;
+  int own_turns = 0;  // while something from outside waits, since it last had a turn
+  TimePoint own_since{};
+  bool slot_is_in_front = false;          // of the queue
   std::vector<std::uint64_t> turns_seen;  // of all workers, when this one began to look for work
   // For the timekeeper: which turn this is and whose. Zero: between turns.
   std::atomic<std::uint64_t> turn{0};
@@ -151,8 +162,8 @@ void Pool::join() noexcept {
 void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
   Worker* self = this_worker_;
   if (!self || self->pool != this) {
-    entries_.push(runnable);
-    wake(1);
+    // The thread that looks for work may itself wait for a core: the post before this one should be gone by now.
+    wake(entries_.push(runnable) ? 1 : static_cast<int>(kWokenByOne));
     return;
   }
   Runnable* to_queue = &runnable;
@@ -203,41 +214,63 @@ void Pool::work(Worker& self) noexcept {
 }
 
 Runnable* Pool::next(Worker& self) noexcept {
-  // With a sleeper there is somebody to be woken for what comes from outside; this thread goes on with what it has.
-  if (!self.outside_had_its_turn && outside_waits() && sleeping_.load(std::memory_order_relaxed) == 0) {
-    self.outside_had_its_turn = true;
-    if (Runnable* runnable = take_from_outside(self, 0)) {
+  if (!outside_waits()) {
+    self.own_turns = 0;
+  } else if (Runnable* runnable = take_if_outside_is_next(self)) {
+    set_slot_aside(self);
+    return runnable;
+  }
+  if (self.slot.load(std::memory_order_relaxed)) {
+    if (self.slot_runs >= kSlotRunsInARow && !self.queue.empty()) {
       set_slot_aside(self);
+    } else if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) {
+      ++self.slot_runs;
       return runnable;
     }
   }
-  self.outside_had_its_turn = false;
-  if (self.slot.load(std::memory_order_relaxed)) {
-    if (++self.slot_runs > kSlotRunsInARow) {
-      self.slot_runs = 0;
-      if (!self.queue.empty()) set_slot_aside(self);
-    }
-    if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) return runnable;
-  }
-  self.slot_runs = 0;
+  if (!std::exchange(self.slot_is_in_front, false)) self.slot_runs = 0;
   return take_anywhere(self);
 }
 
-// Behind the queue, where others can take it: what runs instead may take long.
-void Pool::set_slot_aside(Worker& self) noexcept {
-  if (!self.slot.load(std::memory_order_relaxed)) return;
-  if (Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire)) {
-    self.queue.push(*runnable);
-    wake(1);
+// With a sleeper there is somebody to be woken for what comes from outside; this thread goes on with what it has.
+Runnable* Pool::take_if_outside_is_next(Worker& self) noexcept {
+  if (sleeping_.load(std::memory_order_relaxed) != 0) return nullptr;
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (self.own_turns == 0) self.own_since = now;
+  if (self.own_turns == 0 || (self.own_turns < kOwnTurnsInARow && now - self.own_since < kTurnTime)) {
+    ++self.own_turns;
+    return nullptr;
   }
+  self.own_turns = 0;
+  return take_from_outside(self, 1);
 }
 
-// One, and up to `more` that follow it go into the thread's own queue.
-Runnable* Pool::take_from_outside(Worker& self, std::uint32_t more) noexcept {
-  ReadyChain chain = outside_.take(1 + more);
+// Where others can take it, for what runs instead may take long: to the front of the queue, so that it is next here,
+// or behind it when it has had its turns in a row.
+void Pool::set_slot_aside(Worker& self) noexcept {
+  if (!self.slot.load(std::memory_order_relaxed)) return;
+  Runnable* runnable = self.slot.exchange(nullptr, std::memory_order_acquire);
+  if (!runnable) return;
+  self.slot_is_in_front = ++self.slot_runs <= kSlotRunsInARow;
+  if (self.slot_is_in_front) {
+    self.queue.push_front(*runnable);
+  } else {
+    self.slot_runs = 0;
+    self.queue.push(*runnable);
+  }
+  wake(1);
+}
+
+// One; and what follows it, this thread's share of all and `most` together, goes into its own queue. More than its
+// share would wait there while other threads serve what came later.
+Runnable* Pool::take_from_outside(Worker& self, std::uint32_t most) noexcept {
+  const auto share = [&](std::uint32_t waiting) {
+    return std::clamp<std::uint32_t>(waiting / static_cast<std::uint32_t>(workers_.size()), 1, most);
+  };
+  ReadyChain chain = outside_.take(share(outside_.size()));
   if (chain.count == 0) {
     ReadyChain entered = entries_.take_all();
-    chain = ReadyQueue::split(entered, 1 + more);
+    chain = ReadyQueue::split(entered, share(entered.count));
     outside_.append(entered);
   }
   const ReadyChain first = ReadyQueue::split(chain, 1);
@@ -249,7 +282,7 @@ Runnable* Pool::take_from_outside(Worker& self, std::uint32_t more) noexcept {
 
 Runnable* Pool::take_anywhere(Worker& self) noexcept {
   if (Runnable* runnable = self.queue.pop()) return runnable;
-  if (Runnable* runnable = take_from_outside(self, kTakenFromOutside - 1)) return runnable;
+  if (Runnable* runnable = take_from_outside(self, kTakenFromOutside)) return runnable;
   for (std::size_t i = 1; i < workers_.size(); ++i) {
     Worker& other = *workers_[(self.index + i) % workers_.size()];
     if (Runnable* runnable = other.queue.pop()) return runnable;

@@ -5,13 +5,15 @@
 // while its message is still in the cache: this is what makes an ask within the pool cheap. What other threads make
 // ready (plain and pinned threads, Asio's, the timekeeper) comes in through one list for the whole pool.
 //
-// Who runs when. While no thread sleeps, each thread gives every second turn to what came from outside. A slot has
-// `kSlotRunsInARow` turns, then its actor goes behind the thread's queue; a slot that waits behind a long handler is
-// taken over by a thread that looks for work, or by the timekeeper within two of its milliseconds.
+// Who runs when. While something from outside waits and no thread sleeps, each thread gives it a turn after
+// `kOwnTurnsInARow` turns of its own, or when those have taken `kTurnTime`: long enough for an ask and its answer. A
+// slot has `kSlotRunsInARow` turns, then its actor goes behind the thread's queue; a slot that waits behind a long
+// handler is taken over by a thread that looks for work, or by the timekeeper within two of its milliseconds.
 //
 // Who wakes whom. Idle threads look for work for a while (half of them at a time, `kMaxSearchers` at most) and then
-// sleep. A post wakes a sleeper only when nobody looks for work; whoever finds work and sees that more waits wakes two
-// more. So a burst wakes as many threads as it has work for, and a stream of posts makes no system calls.
+// sleep. A post wakes a sleeper only when nobody looks for work, or when the post before it still waits and fewer than
+// four look. Whoever finds work and sees that more waits wakes four more. So a burst wakes as many threads as it has
+// work for, and a stream of posts to a pool that keeps up makes no system calls.
 #pragma once
 
 #include <atomic>
@@ -41,6 +43,7 @@ struct ReadyChain {
 class ReadyQueue {
  public:
   void push(Runnable& runnable) noexcept;
+  void push_front(Runnable& runnable) noexcept;
   void append(const ReadyChain& chain) noexcept;
   Runnable* pop() noexcept { return take(1).first; }
   /// Up to `most`, oldest first: one lock for many.
@@ -61,7 +64,8 @@ class ReadyQueue {
 /// wait for threads that take.
 class EntryList {
  public:
-  void push(Runnable& runnable) noexcept;
+  /// True when it was empty.
+  bool push(Runnable& runnable) noexcept;
   /// Everything, oldest first.
   ReadyChain take_all() noexcept;
   bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
@@ -100,8 +104,9 @@ class Pool final : public Dispatcher {
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
+  Runnable* take_if_outside_is_next(Worker& self) noexcept;
   void set_slot_aside(Worker& self) noexcept;
-  Runnable* take_from_outside(Worker& self, std::uint32_t more) noexcept;
+  Runnable* take_from_outside(Worker& self, std::uint32_t most) noexcept;
   Runnable* take_anywhere(Worker& self) noexcept;
   Runnable* take_late_slot(Worker& self) noexcept;
   bool outside_waits() const noexcept { return !entries_.empty() || !outside_.empty(); }

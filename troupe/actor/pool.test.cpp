@@ -152,6 +152,33 @@ TEST(Pool, serves_posts_from_outside_within_a_few_turns_when_it_is_saturated) {
   EXPECT_LE(median(between), 512);
 }
 
+// Of a crowd's handlers, which a plain thread has told, next to none runs between an ask in the pool and its answer.
+TEST(Pool, an_ask_within_it_does_not_wait_for_posts_from_outside) {
+  struct Asker {
+    explicit Asker(Ref<Reader> to) : reader(std::move(to)) {}
+    Task<Result<std::int64_t>> on(HandledSoFar) {
+      const std::int64_t before = CO_TRY(co_await reader.ask<HandledSoFar>());
+      for (int i = 0; i < 4; ++i) (void)CO_TRY(co_await reader.ask<HandledSoFar>());
+      co_return CO_TRY(co_await reader.ask<HandledSoFar>()) - before;
+    }
+    Ref<Reader> reader;
+  };
+  std::atomic<std::int64_t> handled = 0;
+  const std::atomic<bool> once = true;
+  System system({.threads = 1, .log = log_nothing()});
+  std::vector<Ref<Busy>> crowd;
+  for (int i = 0; i < 64; ++i) crowd.push_back(value(system.spawn<Busy>({}, &handled, &once)));
+  const auto asker = value(system.spawn<Asker>({}, value(system.spawn<Reader>({}, &handled))));
+  std::vector<std::int64_t> between;
+  for (int i = 0; i < 51; ++i) {
+    for (const Ref<Busy>& one : crowd) value(one.tell<Work>());
+    auto asked = asker.ask<HandledSoFar>();
+    for (const Ref<Busy>& one : crowd) value(one.tell<Work>());
+    between.push_back(value(std::move(asked).get()));
+  }
+  EXPECT_LE(median(between), 5) << "every second turn would be ten";
+}
+
 TEST(Pool, serves_timers_when_it_is_saturated) {
   Saturated pool;
   auto between = std::make_shared<std::vector<std::int64_t>>();

@@ -1,6 +1,7 @@
 #include "troupe/actor/timekeeper.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <system_error>
@@ -29,6 +30,7 @@ void Timekeeper::stop() noexcept {
 }
 
 void Timekeeper::keep() noexcept {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // else the kernel wakes it up to 50 us late
   TimePoint last_busy = clock_.now();
   while (!stopping_.load(std::memory_order_acquire)) {
     const TimePoint now = clock_.now();

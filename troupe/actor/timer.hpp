@@ -1,6 +1,7 @@
 // Timers by the million: a hierarchical wheel, as kernels use it. Starting and cancelling one is a handful of
 // instructions under one mutex, whatever else is under way, because most timers are timeouts that never fire.
-// Time is counted in ticks of a millisecond; a timer never fires early, and less than a tick plus the wake-up late.
+// Time is counted in ticks of a tenth of a millisecond; a timer never fires early, and less than a tick plus the
+// wake-up late.
 #pragma once
 
 #include <array>
@@ -35,7 +36,7 @@ class Timer : public detail::RefCounted {
 
 class TimerWheel {
  public:
-  static constexpr Duration kTick = std::chrono::milliseconds(1);
+  static constexpr Duration kTick = std::chrono::microseconds(100);
 
   /// `on_earlier` is called, outside the lock, when a timer was started that is due before all others.
   TimerWheel(TimePoint start, std::function<void()> on_earlier);
@@ -53,7 +54,7 @@ class TimerWheel {
   std::optional<TimePoint> next_due() const;
 
  private:
-  static constexpr int kLevels = 6;  // 64^6 ms are two years; what lies beyond is sorted again then
+  static constexpr int kLevels = 7;  // 64^7 ticks are fourteen years; what lies beyond is sorted again then
   static constexpr std::uint64_t kSlots = 64;
 
   void link(Timer& timer);

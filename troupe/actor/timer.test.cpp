@@ -37,12 +37,12 @@ TEST(TimerWheel, fires_in_order_and_never_early) {
   TimerWheel wheel(at(0ms), [] {});
   wheel.start(recorder(fired, 3), at(3ms));
   wheel.start(recorder(fired, 1), at(1ms));
-  wheel.start(recorder(fired, 2), at(1500us));
+  wheel.start(recorder(fired, 2), at(1550us));
   wheel.advance(at(999us));
   EXPECT_TRUE(fired.empty());
   wheel.advance(at(1ms));
   EXPECT_EQ(fired, std::vector({1}));
-  wheel.advance(at(1999us));
+  wheel.advance(at(1599us));
   EXPECT_EQ(fired, std::vector({1}));
   wheel.advance(at(10ms));
   EXPECT_EQ(fired, std::vector({1, 2, 3}));
@@ -86,9 +86,9 @@ TEST(TimerWheel, says_when_an_earlier_timer_comes) {
   wheel.start(recorder(fired, 1), at(50ms));
   wheel.start(recorder(fired, 2), at(60ms));
   EXPECT_EQ(earlier, 1);
-  wheel.start(recorder(fired, 3), at(10ms));
+  wheel.start(recorder(fired, 3), at(5ms));
   EXPECT_EQ(earlier, 2);
-  EXPECT_EQ(wheel.next_due(), at(10ms));
+  EXPECT_EQ(wheel.next_due(), at(5ms));
 }
 
 TEST(TimerWheel, agrees_with_a_sorted_list_over_all_ranges) {
@@ -96,25 +96,25 @@ TEST(TimerWheel, agrees_with_a_sorted_list_over_all_ranges) {
   for (int round = 0; round < 50; ++round) {
     std::vector<int> fired;
     std::vector<std::pair<std::int64_t, int>> expected;
-    std::int64_t now_ms = static_cast<std::int64_t>(random() % 10'000'000);
+    std::int64_t now = static_cast<std::int64_t>(random() % 10'000'000);  // in ticks
     TimerWheel wheel(at(0ms), [] {});
-    wheel.advance(at(now_ms * 1ms));
+    wheel.advance(at(now * TimerWheel::kTick));
     std::vector<detail::IntrusivePtr<Timer>> timers;
     for (int i = 0; i < 300; ++i) {
-      const std::int64_t away = 1 + static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 34)));
+      const std::int64_t away = 1 + static_cast<std::int64_t>(random() % (std::uint64_t{1} << (random() % 40)));
       timers.push_back(recorder(fired, i));
-      wheel.start(timers.back(), at((now_ms + away) * 1ms));
+      wheel.start(timers.back(), at((now + away) * TimerWheel::kTick));
       if (random() % 4 == 0)
         EXPECT_TRUE(wheel.cancel(*timers.back()));
       else
-        expected.emplace_back(now_ms + away, i);
+        expected.emplace_back(now + away, i);
     }
     std::ranges::sort(expected);  // by time, then by start
     std::size_t checked = 0;
     while (const auto next = wheel.next_due()) {
       wheel.advance(*next);
       for (; checked < fired.size(); ++checked) {
-        EXPECT_EQ(at(expected[checked].first * 1ms), *next);
+        EXPECT_EQ(at(expected[checked].first * TimerWheel::kTick), *next);
         EXPECT_EQ(expected[checked].second, fired[checked]);
       }
     }
@@ -126,7 +126,7 @@ TEST(TimerWheel, agrees_with_a_sorted_list_over_all_ranges) {
 TEST(TimerWheel, keeps_times_beyond_its_range) {
   std::vector<int> fired;
   TimerWheel wheel(at(0ms), [] {});
-  const auto years = 24h * 365 * 5;
+  const auto years = 24h * 365 * 20;
   wheel.start(recorder(fired, 1), at(years));
   while (const auto next = wheel.next_due()) {
     EXPECT_LE(*next, at(years));

@@ -111,10 +111,10 @@ class OpCall final : public Outcome<void> {
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();
+  Verdict verdict;
   BlockUses uses;
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
-  Verdict verdict;
   std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
 
   // ---- the engine's, for ops that are in trouble ----

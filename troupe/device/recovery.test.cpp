@@ -236,21 +236,27 @@ TEST_F(Recovery, the_first_evidence_stands_when_a_trial_runs_into_the_deadline) 
 }
 
 TEST_F(Recovery, of_two_past_their_deadlines_the_first_is_blamed_and_the_other_run_again) {
-  const Device device = open({.lanes = Lanes::pool(2), .max_restarts = 1000});
-  const Array<float> hung = filled(device, {16}, 5.0f), array = filled(device, {16}, 5.0f);
   struct {
     std::int32_t ms;
     float value;
-  } const parameters{.ms = 900, .value = 7.0f};
-  ASSERT_TRUE(bad(device, "loop", {writes(hung)}).deadline(std::chrono::milliseconds(500)).submit());
-  const Result<void> late = bad(device, "spin_ms", {writes(array)}, std::as_bytes(std::span(&parameters, 1)))
-                                .deadline(std::chrono::milliseconds(500))
-                                .get();
-  EXPECT_EQ(kind_of(late), ErrorKind::deadline_exceeded) << late.error().to_string();
-  EXPECT_TRUE(all_equal(device, array, 7.0f)) << "too late for its caller, and whole";
-  EXPECT_EQ(kind_of(device.read(hung).get()), ErrorKind::buffer_tainted);
-  EXPECT_EQ(device.stats().culprits, 1U);
-  eventually([&] { return log.has("plugin.call loop ran past its deadline"); });
+  } const parameters{.ms = 1500, .value = 7.0f};
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const Device device = open({.lanes = Lanes::pool(2), .max_restarts = 1000});
+    const Array<float> hung = filled(device, {16}, 5.0f), array = filled(device, {16}, 5.0f);
+    ASSERT_TRUE(bad(device, "loop", {writes(hung)}).deadline(std::chrono::milliseconds(500)).submit());
+    const Result<void> late = bad(device, "spin_ms", {writes(array)}, std::as_bytes(std::span(&parameters, 1)))
+                                  .deadline(std::chrono::milliseconds(500))
+                                  .get();
+    EXPECT_EQ(kind_of(device.read(hung).get()), ErrorKind::buffer_tainted);
+    ASSERT_EQ(kind_of(late), ErrorKind::deadline_exceeded) << late.error().to_string();
+    // On a busy machine half a second may pass before the second one begins. Then it never does.
+    const bool began = late.error().message().find("before the op began") == std::string_view::npos;
+    EXPECT_TRUE(all_equal(device, array, began ? 7.0f : 5.0f)) << "too late for its caller, and whole";
+    EXPECT_EQ(device.stats().culprits, 1U);
+    eventually([&] { return log.has("plugin.call loop ran past its deadline"); });
+    if (began) return;
+  }
+  FAIL() << "the second op never began in time";
 }
 
 struct GenerationKeeper {
