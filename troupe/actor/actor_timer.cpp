@@ -24,7 +24,7 @@ void ActorTimer::fire() noexcept {
     cell_->post(*this);
   }
   if (period_.count() == 0) return;
-  // Beats keep to the grid of the first one; those that time has passed by already are left out.
+  // Every beat is a whole number of periods after the first one. Beats whose time has passed already are left out.
   const TimePoint now = cell_->core().now();
   due_ += period_;
   if (due_ <= now) due_ += period_ * ((now - due_) / period_ + 1);

@@ -1,5 +1,5 @@
-// A timer of an actor: it sends the actor a message, once or periodically, until it is cancelled or the actor stops or
-// restarts. A periodic timer never piles up: while one of its messages waits, further beats are left out.
+// A timer of an actor. It sends the actor a message, once or periodically, until it is cancelled or the actor stops or
+// restarts. Its messages never pile up: while one of them waits, the timer leaves out further beats.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace troupe::inline v0 {
 
-/// One more ends in `out_of_memory`.
+/// How many timers one actor may have; starting one more ends in `out_of_memory`.
 inline constexpr std::size_t kMaxTimersPerActor = 1'000'000;
 
 namespace detail {
@@ -21,33 +21,33 @@ class ActorTimer final : public Timer, public Node {
   ActorTimer(Cell& cell, std::unique_ptr<TimerMessage> message, std::uint64_t id, Duration period) noexcept;
 
   void begin(TimePoint due);
-  /// No message of this timer is handled after this. On the cell's turn.
+  /// No message of this timer is handled after this call. Call it on the cell's turn.
   void cancel() noexcept;
   std::uint64_t id() const noexcept { return id_; }
 
-  void fire() noexcept override;           // the timekeeper
-  void run(Cell& cell) noexcept override;  // the cell's turn
+  void fire() noexcept override;           // called by the timer wheel
+  void run(Cell& cell) noexcept override;  // called on the cell's turn
   void drop(Cell& cell, const Error& why) noexcept override;
 
  private:
   const IntrusivePtr<Cell> cell_;
   const std::unique_ptr<TimerMessage> message_;
   const std::uint64_t id_;
-  const Duration period_;  // 0: once
-  TimePoint due_{};        // written before each start, by whoever starts it
-  std::atomic<bool> waits_{false};
+  const Duration period_;           // 0: the timer fires once
+  TimePoint due_{};                 // written before each start, by the thread that starts it
+  std::atomic<bool> waits_{false};  // a message of it is posted and not handled yet
   std::atomic<bool> cancelled_{false};
 };
 
-/// The timers of one actor, each found by its id in one step. An id is a place and how often the place was used, so the
-/// id of a timer that has ended finds nothing, and no id is 0.
+/// The timers of one actor; one step finds a timer by its id. An id consists of a place in the table and of how often
+/// that place was used. So the id of a timer that has ended finds nothing, and no id is 0.
 class TimerTable {
  public:
   std::size_t size() const noexcept { return size_; }
-  /// The id of the timer that is added next.
+  /// The id that the next added timer must have.
   std::uint64_t next_id() const noexcept;
   void add(IntrusivePtr<ActorTimer> timer);
-  /// The timer, taken out; null when there is none of that id.
+  /// Takes the timer out of the table; null when no timer has that id.
   IntrusivePtr<ActorTimer> take(std::uint64_t id) noexcept;
   void cancel_all() noexcept;
 

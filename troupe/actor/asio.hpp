@@ -1,5 +1,5 @@
-// Runs actors on a Boost.Asio executor of yours: an `io_context`, a `thread_pool`, a strand. Needs Boost's headers, so
-// it is not part of troupe.hpp.
+// Runs actors on a Boost.Asio executor of yours: an `io_context`, a `thread_pool`, a strand. It needs Boost's headers,
+// so troupe.hpp does not include it.
 //
 //   boost::asio::thread_pool threads(2);
 //   Dispatcher* on_asio = system.adopt(std::make_unique<AsioDispatcher>(threads.get_executor()));

@@ -12,12 +12,12 @@ AskBase::AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, Envel
 
 AskBase::AskBase(AskBase&& other) noexcept = default;
 
-// Either it was never sent, or its coroutine is being destroyed at this very await (on its home's turn).
+// If `waits_` is set, the coroutine is being destroyed while it awaits this ask (on its home's turn).
 AskBase::~AskBase() {
   if (!pending_) return;  // moved from
   give_up_watching();
   if (waits_) pending_->abandon();
-  if (envelope_) pending_->release();  // the mailbox's share, never handed over
+  if (envelope_) pending_->release();  // the mailbox's share: the mailbox never got it
 }
 
 bool AskBase::refuses_to_start() noexcept {
@@ -82,7 +82,7 @@ void AskBase::send_ask() {
   envelope_ = nullptr;
 }
 
-// Only a message that has to wait outside can be given up, so only then somebody watches for that.
+// Only a message that waits outside the mailbox can time out or be cancelled, so only then this watches for that.
 void AskBase::send_tell() {
   Result<bool> in_mailbox = target_->send(*envelope_, true);
   if (!in_mailbox) return pending_->fail_with(in_mailbox.error());
@@ -98,7 +98,7 @@ void AskBase::resumed() noexcept {
 }
 
 void AskBase::give_up_watching() noexcept {
-  on_stop_.reset();  // waits for the callback if it runs right now
+  on_stop_.reset();  // if the callback runs right now, this waits for it
   if (timer_) target_->core().wheel().cancel(*std::exchange(timer_, nullptr));
 }
 

@@ -1,13 +1,13 @@
-// A question on its way to its answer. `ref.ask<Get>()` makes one; nothing is sent until it is awaited or `get` is
-// called.
+// A question on its way to its answer. `ref.ask<Get>()` makes one. Nothing is sent before you await it or call `get`.
 //
 //   Result<int> a = co_await counter.ask<Get>();                       // in a Task
 //   Result<int> b = counter.ask<Get>().within(50ms).get();             // in a plain thread
 //   Result<int> c = co_await counter.ask<Get>().cancel_on(token);      // ends in `cancelled` on request_stop()
 //
-// It ends exactly once: in the reply, the error the handler returned or threw, `stopped`, `restarted`, `mailbox_full`,
-// `timeout` or `cancelled`. An ask given up before its handler began is never begun; one whose asker is gone is not
-// answered, and its reply is dropped.
+// An ask ends exactly once: in the reply, in the error that the handler returned or threw, or in `stopped`,
+// `restarted`, `mailbox_full`, `timeout`, `cancelled` or `out_of_memory`; an ask of an empty ref ends in
+// `invalid_argument`. If the asker gives up before the handler begins, the handler never begins. If the asker is gone
+// later, the reply is dropped.
 #pragma once
 
 #include <concepts>
@@ -36,7 +36,7 @@ class AskBase {
  protected:
   AskBase(IntrusivePtr<Cell> target, IntrusivePtr<Pending> pending, EnvelopeBase* envelope, bool is_tell) noexcept;
 
-  /// True when there is nothing to wait for: the outcome is an error already, and nothing was sent.
+  /// True when the ask cannot start: its outcome is an error already, and nothing was sent.
   bool refuses_to_start() noexcept;
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   void start_and_wait_in_thread() noexcept;
@@ -59,11 +59,11 @@ class AskBase {
 
   IntrusivePtr<Cell> target_;
   IntrusivePtr<Pending> pending_;
-  EnvelopeBase* envelope_;  // ours until it is sent
+  EnvelopeBase* envelope_;  // owned by this object until it is sent
   IntrusivePtr<Timeout> timer_;
   std::unique_ptr<std::stop_callback<OnStop>> on_stop_;
-  const bool is_tell_;  // it ends when the message is in the mailbox
-  bool waits_ = false;  // sent, and its end has not reached us
+  const bool is_tell_;  // the ask ends as soon as the message is in the mailbox
+  bool waits_ = false;  // it was sent, and this side has not taken note of its end
 };
 
 }  // namespace detail
@@ -74,27 +74,28 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
  public:
   using troupe_awaitable = void;
 
-  /// `E` is an envelope, the message and the place for its reply in one, born with two shares: the asker's, which is
-  /// taken over here, and the mailbox's.
+  /// `E` is an envelope: it holds the message and the place for the reply. A new envelope has two owners, the asker and
+  /// the mailbox. This constructor takes over the asker's share.
   template <class E>
   Ask(detail::IntrusivePtr<detail::Cell> target, E* envelope, bool is_tell = false) noexcept
       : detail::AskBase(std::move(target), detail::IntrusivePtr<detail::Pending>::adopt(envelope), envelope, is_tell),
         outcome_(envelope) {}
   Ask(Ask&&) noexcept = default;
 
-  /// Ends in `timeout` if no answer came within `limit`; a limit of zero or less ends at once, and nothing is sent.
+  /// The ask ends in `timeout` if no answer comes within `limit`. If `limit` is zero or less, it ends at once, and
+  /// nothing is sent.
   Ask&& within(Duration limit) && noexcept {
     timeout_ = limit;
     return std::move(*this);
   }
-  /// Ends in `cancelled` when a stop is requested.
+  /// The ask ends in `cancelled` when a stop is requested.
   Ask&& cancel_on(std::stop_token token) && noexcept {
     stop_token_ = std::move(token);
     return std::move(*this);
   }
 
-  /// Sends, and waits in this thread. Not inside a handler, where it would hold up the dispatcher: there it ends in
-  /// `invalid_argument` at once.
+  /// Sends the message, and blocks this thread until the answer comes. Inside a handler that would hold up the
+  /// dispatcher, so there it ends in `invalid_argument` at once.
   Result<R> get() && {
     if (!refuses_to_start()) start_and_wait_in_thread();
     return outcome_->take();
@@ -110,7 +111,7 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
     return outcome_->take();
   }
 
-  /// As a task, for `when_all` and `when_any`.
+  /// Turns the ask into a task, for `when_all` and `when_any`.
   // NOLINTNEXTLINE(google-explicit-constructor): so that asks can be put into a vector of tasks
   operator Task<Result<R>>() && { return as_task(std::move(*this)); }
 

@@ -1,4 +1,4 @@
-// The cell's turns: what runs when, and what becomes of handlers. Starting, failing and stopping: lifecycle.cpp.
+// The cell's turns: what runs when, and what becomes of handlers. lifecycle.cpp has the start, failures and the stop.
 #include "troupe/actor/cell.hpp"
 
 #include <cxxabi.h>
@@ -48,7 +48,7 @@ Cell::Extras& Cell::extras() noexcept {
   return *extras_;
 }
 
-// By `append`, because g++ 12 warns of an overlap that cannot be in `"$" + std::to_string(id_)`.
+// It uses `append`, because for `"$" + std::to_string(id_)` g++ 12 warns of an overlap that cannot happen.
 std::string Cell::name() const { return name_.empty() ? std::string("$").append(std::to_string(id_)) : name_; }
 
 std::string Cell::path() const { return (parent_ ? parent_->path() : std::string()) + "/" + name(); }
@@ -106,10 +106,10 @@ void Cell::run() noexcept {
     }
     const bool goes_on = takes_messages() && (!front_.empty() || mailbox_.message_at_hand());
     if (!goes_on && !mailbox_.finish_turn(!takes_messages())) {
-      current_cell_ = outer;  // of this thread; the cell may be running on another one already
+      current_cell_ = outer;  // a thread-local; the cell itself may be running on another thread already
       return;
     }
-    // Found nothing although something is counted: its producer is about to push it.
+    // When nothing was found although something is counted, a producer is about to push it.
     if (!found_something || share.used_up()) break;
   }
   current_cell_ = outer;
@@ -117,7 +117,7 @@ void Cell::run() noexcept {
   dispatcher_.schedule(*this, Scheduling::yields);
 }
 
-// Signals, then control, then messages. False when there was no node to run.
+// Handles signals first, then a control node; only without one, a message. False when there was no node to run.
 bool Cell::run_one() noexcept {
   if (const std::uint64_t signals = mailbox_.take_signals()) {
     handle(signals);
@@ -137,14 +137,14 @@ bool Cell::run_one() noexcept {
   return node != nullptr;
 }
 
-// The very end: nothing of the cell is touched after this.
+// The very end of the actor: nothing in the cell is touched after this.
 void Cell::leave() noexcept {
   core_.remove(*this, last_words());
   mailbox_.retire();
-  release();  // the system's own share; this may be the last
+  release();  // the system's share, which may be the last one
 }
 
-// Handlers that ended while user code ran reply first; then a failure, if there was one, is decided.
+// First the handlers that have ended send their replies. Then, if the actor has failed, its supervision decides.
 void Cell::settle() noexcept {
   current_ = nullptr;
   while (RunningHandler* ended = first_ended_) {
@@ -188,7 +188,7 @@ void Cell::handler_gone(RunningHandler& handler) noexcept {
 }
 
 void Cell::cut_handlers(const Error& error) noexcept {
-  first_ended_ = nullptr;  // they are in `running_`, too
+  first_ended_ = nullptr;  // the ended handlers are in `running_`, too
   while (running_) running_->cut(*this, error);
 }
 
@@ -235,7 +235,7 @@ void Cell::log(LogLevel level, std::string_view message) const noexcept {
   std::string source;
   try {
     source = path();
-  } catch (const std::bad_alloc&) {  // it says so without a name
+  } catch (const std::bad_alloc&) {  // then the line in the log does not name the actor
   }
   if (!dispatcher_.take_log(level, source, message)) core_.log(level, source, message);
 }

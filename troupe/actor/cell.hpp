@@ -1,8 +1,8 @@
-// The cell: what an actor is to the system. It owns the mailbox, the place in the tree and the instance, and it can
-// replace the instance behind its stable address: that is what "restart" means. All of the cell's private state is
-// touched on its turns only, and its dispatcher runs one turn at a time; what others may touch says so.
+// The cell: what an actor is to the system. It owns the mailbox, the place in the tree and the instance. It can replace
+// the instance and keep its address: that is what "restart" means. The cell's private state is touched on its turns
+// only, and its dispatcher runs one turn at a time. A comment says where other threads may touch something.
 //
-// Not for users: they hold a `Ref`, and an actor sees its cell through `Context`.
+// Users do not see it: they hold a `Ref`, and an actor reaches its cell through `Context`.
 #pragma once
 
 #include <memory>
@@ -23,25 +23,26 @@ namespace troupe::inline v0 {
 
 class EventStream;
 
-/// How many handlers of one actor may be waiting at a `co_await` at a time, unless `SpawnOptions` says otherwise.
+/// How many handlers of one actor may wait at a `co_await` at the same time, unless `SpawnOptions` says otherwise.
 inline constexpr std::uint32_t kDefaultMaxHandlers = 1024;
 
 /// How many characters the name of an actor may have.
 inline constexpr std::size_t kMaxNameLength = 128;
 
-/// What an actor can be told when it is spawned. Trivially destructible, see `Supervision`.
+/// The options of one actor, given to `spawn`. It is trivially destructible; `Supervision` says why.
 struct SpawnOptions {
-  std::string_view name = {};    // letters, digits, '-', '_' and '.'; empty: a number is given. Copied by `spawn`
-  Supervision supervision = {};  // how this actor is supervised
-  std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;  // messages that wait, and the one being handled
+  std::string_view name = {};    // letters, digits, '-', '_' and '.'; empty: the actor gets a number. `spawn` copies it
+  Supervision supervision = {};  // what happens when this actor fails
+  // How many messages may wait. The message being handled counts, too, except with `Overflow::drop_oldest`.
+  std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;
   Overflow overflow = Overflow::refuse;
-  std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler runs to its end before the next message
-  Dispatcher* dispatcher = nullptr;  // null: the system's pool. Owned by the system, see `System::pinned_thread`
+  std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler ends before the next message is handled
+  Dispatcher* dispatcher = nullptr;  // null: the system's pool. The system owns it, see `System::pinned_thread`
 };
 
 static_assert(std::is_trivially_destructible_v<SpawnOptions>, "safe inside a co_await with g++ 12");
 
-/// `invalid_argument` for options of an actor that cannot be.
+/// Checks the options of an actor: `invalid_argument` when one of them has a value it must not have.
 Result<void> check(const SpawnOptions& options);
 
 namespace detail {
@@ -58,27 +59,28 @@ class Cell : public RefCounted, public Runnable {
 
   // ---- any thread ----
 
-  /// Queues a message, or, if it `may_wait` and there is no room, lets it wait outside: then false. On an error nothing
-  /// was queued and the caller still owns the envelope.
+  /// Queues a message: true. If there is no room and it `may_wait`, the message waits outside the mailbox: false. On an
+  /// error nothing was queued, and the caller still owns the envelope.
   Result<bool> send(EnvelopeBase& envelope, bool may_wait) noexcept;
-  /// Queues a message that is told and takes it over. On an error it is a dead letter, and a full mailbox is logged.
+  /// Queues a told message, and takes over the envelope. On an error the message becomes a dead letter; if the mailbox
+  /// was full, the log says so.
   Result<void> tell(EnvelopeBase& envelope) noexcept;
   std::uint32_t capacity() const noexcept { return mailbox_.capacity(); }
-  /// Whether an ask may wait outside when there is no room.
+  /// Whether an ask waits outside the mailbox when there is no room.
   bool suspends_askers() const noexcept { return mailbox_.overflow() == Overflow::suspend_asker; }
-  /// Queues a control node; drops it when the actor has stopped. Never refused.
+  /// Queues a control node. There is always room for it. If the mailbox is closed, the node is dropped.
   void post(Node& node) noexcept;
   void raise(Signal signal) noexcept;
   void post_directive(Directive directive, const Error& error) noexcept;
-  /// How it ended; once it has left the tree.
+  /// How the actor ended. Another thread may call this once the actor has left the tree.
   Terminated last_words() const noexcept;
   bool stopped() const noexcept { return mailbox_.closed(); }
-  /// Messages queued or being handled, and handlers that wait at a co_await.
+  /// How many messages are queued or being handled, plus how many handlers wait at a `co_await`.
   std::uint32_t load() const noexcept { return mailbox_.size() + running_count_.load(std::memory_order_relaxed); }
   std::uint32_t queued() const noexcept { return mailbox_.size(); }
   std::uint32_t handlers_under_way() const noexcept { return running_count_.load(std::memory_order_relaxed); }
   std::string path() const;
-  /// The name given at `spawn`, or `$` and the id.
+  /// The name that was given at `spawn`; if none was given, `$` and the id.
   std::string name() const;
   std::uint64_t id() const noexcept override { return id_; }
   SystemCore& core() const noexcept { return core_; }
@@ -92,25 +94,26 @@ class Cell : public RefCounted, public Runnable {
 
   /// The actor's instance: an `A*` for an actor of type `A`.
   void* instance() const noexcept { return instance_; }
-  /// For a node of the control lane that will run a handler: true when the actor takes no messages now; then the node
-  /// waits ahead of the mailbox and is run again.
+  /// A node of the control lane calls this before it runs a handler. True: the actor takes no messages now; the node
+  /// waits ahead of the mailbox, and `run` is called again later.
   bool postpone(Node& node) noexcept;
-  /// An end that nobody waits for any more is on its way to this cell, or has come.
+  /// `expect_arrival`: a coroutine of this cell gave up a wait, and the end of that wait is still on its way to this
+  /// cell. `arrived`: it has come.
   void expect_arrival() noexcept { ++arrivals_expected_; }
   void arrived() noexcept { --arrivals_expected_; }
-  void handler_waits(RunningHandler& handler) noexcept;  // its coroutine has begun
-  void handler_ended(RunningHandler& handler) noexcept;  // its coroutine has ended; `finished` is called soon
-  void handler_gone(RunningHandler& handler) noexcept;   // its coroutine is destroyed
-  /// The actor has failed: its supervision decides when the current message is done.
+  void handler_waits(RunningHandler& handler) noexcept;  // its coroutine is about to begin
+  void handler_ended(RunningHandler& handler) noexcept;  // its coroutine has ended; the cell calls `finished` soon
+  void handler_gone(RunningHandler& handler) noexcept;   // its coroutine is about to be destroyed
+  /// The actor has failed. Its supervision decides what happens, after the current message.
   void fail(Error error) noexcept;
-  /// A child could not handle `error`, and this actor is to fail with it.
+  /// A child escalates `error`, so this actor fails with it.
   void child_escalates(Cell& child, const Error& error) noexcept;
-  /// The group's directive, or the parent's after an escalation, reaches this actor.
+  /// A directive has reached this actor: from a sibling (`all_for_one`), or from the parent after an escalation.
   void obey(Directive directive, const Error& error) noexcept;
 
   Result<void> stash(EnvelopeBase& envelope) noexcept;
   void unstash_all() noexcept;
-  /// The message whose handler runs right now, up to its first wait.
+  /// The message whose handler runs right now; null after the handler's first wait.
   EnvelopeBase* current() const noexcept { return current_; }
   void set_current(EnvelopeBase& envelope) noexcept { current_ = &envelope; }
 
@@ -121,10 +124,10 @@ class Cell : public RefCounted, public Runnable {
 
   void watch(IntrusivePtr<Cell> watched, Watch::MakeEnvelope make_envelope);
   void unwatch(const Cell& watched) noexcept;
-  bool watch_ended(const Watch& ended) noexcept;  // true unless it was given up before
+  bool watch_ended(const Watch& ended) noexcept;  // false: this actor has given up the watch already
 
   void log(LogLevel level, std::string_view message) const noexcept;
-  /// A tell failed and nobody waits for its error: it goes to the log.
+  /// The handler of a tell returned an error. Nobody waits for the error, so it goes to the log.
   void report_unheard(const EnvelopeBase& envelope, const Error& error) const noexcept;
 
   /// The cell whose turn this thread is running, or null.
@@ -133,7 +136,8 @@ class Cell : public RefCounted, public Runnable {
  protected:
   ~Cell() override;
 
-  // What only the actor's type knows. `construct`, `started` and `restarted` may throw.
+  // What only the actor's type knows. The actor fails when `construct`, `started` or `restarted` throws; what
+  // `restarting` or `stopping` throws is only logged.
   virtual void construct() = 0;
   virtual void destroy() noexcept = 0;
   virtual void started() = 0;
@@ -147,22 +151,22 @@ class Cell : public RefCounted, public Runnable {
   friend class SystemCore;
 
   enum class Phase : std::uint8_t {
-    fresh,  // spawned, never constructed
+    fresh,  // spawned and not constructed yet
     running,
-    suspended,   // failed; waits for a back-off or for the parent's decision
-    restarting,  // waits for its children to stop
-    stopping,    // closed; waits for its children to stop
+    suspended,   // has failed, and waits for the end of its back-off or for the parent's decision
+    restarting,  // waits until its children have stopped
+    stopping,    // its mailbox is closed, and it waits until its children have stopped
     stopped,
   };
 
-  /// Most actors never need any of this, so they do not pay for it.
+  /// What most actors never need: it is allocated at its first use.
   struct Extras;
 
   Extras& extras() noexcept;
   bool takes_messages() const noexcept;
   bool run_one() noexcept;
   void leave() noexcept;
-  void settle() noexcept;  // after user code ran: ended handlers, then a failure
+  void settle() noexcept;  // call it after code of the user ran: deals with ended handlers, then with a failure
   void handle(std::uint64_t signals) noexcept;
 
   void start_instance() noexcept;
@@ -178,7 +182,7 @@ class Cell : public RefCounted, public Runnable {
   void cancel_timers() noexcept;
   template <class Hook>
   void run_hook(const char* what, Hook hook) noexcept;
-  /// Logs what `words` gives; nothing when there is no memory for it.
+  /// Logs the sentence that `words` returns; logs nothing when there is no memory for it.
   template <class Words>
   void log_words(LogLevel level, const Words& words) const noexcept;
 
@@ -187,8 +191,8 @@ class Cell : public RefCounted, public Runnable {
   SystemCore& core_;
   Dispatcher& dispatcher_;
   const std::uint64_t id_;
-  const std::string name_;                                // empty: none was given
-  const std::shared_ptr<const Supervision> supervision_;  // shared: most actors have the default
+  const std::string name_;                                // empty: no name was given
+  const std::shared_ptr<const Supervision> supervision_;  // shared, because most actors have the default
 
   Mailbox mailbox_;
   Phase phase_ = Phase::fresh;
@@ -196,34 +200,34 @@ class Cell : public RefCounted, public Runnable {
   bool has_failed_ = false;
   StopReason stop_reason_ = StopReason::requested;
   const std::uint32_t max_handlers_;
-  std::atomic<std::uint32_t> running_count_{0};  // written on the turn, read by anybody
+  std::atomic<std::uint32_t> running_count_{0};  // written on the cell's turn, read by any thread
   std::uint32_t arrivals_expected_ = 0;
   RunningHandler* running_ = nullptr;      // handlers that wait at a co_await
-  RunningHandler* first_ended_ = nullptr;  // those of them whose coroutine has ended, in order
+  RunningHandler* first_ended_ = nullptr;  // those of `running_` whose coroutine has ended, in order
   RunningHandler* last_ended_ = nullptr;
   EnvelopeBase* current_ = nullptr;     // the message whose handler runs right now
-  NodeList front_;                      // unstashed messages, ahead of the mailbox
-  Error failure_{ErrorKind::internal};  // yet to be decided, when `has_failed_`
+  NodeList front_;                      // unstashed messages and postponed nodes, which go before the mailbox
+  Error failure_{ErrorKind::internal};  // when `has_failed_`: what the supervision must decide about
   std::unique_ptr<Extras> extras_;
 
-  // The place in the tree; guarded by the tree's mutex in SystemCore.
+  // The place in the tree. The tree's mutex, in SystemCore, guards it.
   const IntrusivePtr<Cell> parent_;
   Cell* first_child_ = nullptr;
   Cell* previous_sibling_ = nullptr;
   Cell* next_sibling_ = nullptr;
-  Cell* next_in_bucket_ = nullptr;  // named ones only
+  Cell* next_in_bucket_ = nullptr;  // only cells with a name are in a bucket
   WatchList watchers_;
   bool takes_children_ = true;
   bool in_tree_ = false;
 };
 
-// What `spawn` needs of a system's core.
+// What `spawn` needs from a system's core.
 
-/// No other actor of the system has had it.
+/// An id that no other actor of the system has or had.
 std::uint64_t next_id(SystemCore& core) noexcept;
-/// Gives a fresh cell its name and place and schedules its first turn. Errors as `System::spawn`.
+/// Puts a fresh cell into the tree, and schedules its first turn. Fails as `SystemCore::add` does.
 Result<void> add_to_tree(SystemCore& core, Cell& cell);
-/// "/system", the parent of what the system itself spawns.
+/// The cell "/system", which is the parent of the actors that the system itself spawns.
 IntrusivePtr<Cell> internals_of(SystemCore& core) noexcept;
 
 }  // namespace detail

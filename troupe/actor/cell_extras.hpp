@@ -1,5 +1,5 @@
-// What only some actors need: timers, a stash, watches, a history of restarts. Made on first use, so that an idle actor
-// stays small.
+// What only some actors need: timers, a stash, watches, a history of restarts. It is allocated at its first use, so
+// that most actors stay small.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace troupe::inline v0 {
 
-/// One more `stash` ends in `mailbox_full`.
+/// How many messages one actor may have in its stash; one more message ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxStashedMessages = 4096;
 
 namespace detail {
 
-/// Ends a back-off: posts itself to the cell when its time has come.
+/// The timer that ends a back-off: when it fires, it posts itself to the cell.
 class BackoffTimer final : public Timer, public Node {
  public:
   explicit BackoffTimer(Cell& cell) noexcept : cell_(IntrusivePtr<Cell>::share(&cell)) {}
@@ -33,7 +33,7 @@ template <class Words>
 void Cell::log_words(LogLevel level, const Words& words) const noexcept {
   try {
     log(level, words());
-  } catch (const std::bad_alloc&) {  // what happens is more important than that it is said
+  } catch (const std::bad_alloc&) {  // what the actor does is more important than its line in the log
   }
 }
 
@@ -43,11 +43,11 @@ struct Cell::Extras {
   NodeList stash;
   std::uint32_t stash_size = 0;
 
-  std::unordered_map<const Cell*, Watch*> watching;  // each is alive until it is run on this cell's turn
+  std::unordered_map<const Cell*, Watch*> watching;  // a watch lives until it runs on this cell's turn or is given up
 
   detail::RestartBudget budget;
-  Error recovering_from{ErrorKind::internal};  // the failure that a restart or stop is about
-  IntrusivePtr<BackoffTimer> backoff;          // set while it waits
+  Error recovering_from{ErrorKind::internal};  // the failure that caused the restart or the stop
+  IntrusivePtr<BackoffTimer> backoff;          // set while the actor waits for the end of its back-off
   std::vector<IntrusivePtr<Cell>> escalated;   // children that wait for this actor's directive
 };
 

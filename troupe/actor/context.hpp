@@ -1,5 +1,5 @@
-// What an actor can do as an actor: spawn children, watch, set timers, stash. An actor that wants it takes it as the
-// first parameter of its constructor:
+// What an actor can do as an actor: spawn children, watch others, set timers, stash messages. An actor that needs its
+// context takes it as the first parameter of its constructor:
 //
 //   class Batcher {
 //    public:
@@ -10,7 +10,7 @@
 //     Context<Batcher> self_;
 //   };
 //
-// Use it inside the actor's own handlers, hooks and constructor only.
+// Use a context only inside the handlers, the hooks and the constructor of its own actor.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// A timer of an actor, to cancel it by.
+/// The name of a timer of an actor; `Context::cancel` takes it.
 enum class TimerId : std::uint64_t {};
 
-/// What an actor can do as an actor: spawn children, watch, set timers, stash.
+/// What an actor can do as an actor: spawn children, watch others, set timers, stash messages.
 template <class A>
 class Context {
  public:
@@ -36,14 +36,14 @@ class Context {
   TimePoint now() const noexcept { return cell_->now(); }
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
 
-  /// A child: it stops before this actor stops or restarts. Errors as `System::spawn`.
+  /// Spawns a child, which stops before this actor stops or restarts. Fails as `System::spawn` does.
   template <class B, class... Args>
   Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
     return detail::spawn_under<B>(cell_->core(), detail::IntrusivePtr<detail::Cell>::share(cell_), std::move(options),
                                   std::forward<Args>(args)...);
   }
 
-  /// As `to.tell<M>(args...)`, and a handler `on(M, RefTo<...> sender)` gets this actor as the sender.
+  /// Does what `to.tell<M>(args...)` does. A handler `on(M, RefTo<...> sender)` gets this actor as the sender.
   template <class M, class B, class... Args>
   [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
       const Ref<B>& to, Args&&... args) const {
@@ -56,7 +56,8 @@ class Context {
   /// Stops this actor after the current message.
   void stop() const noexcept { cell_->raise(detail::Signal::stop); }
 
-  /// This actor gets a `Terminated` when `other` has stopped; at once if it has already. Watching twice is once.
+  /// This actor gets a `Terminated` when `other` has stopped; if `other` has stopped already, it gets one now. A second
+  /// watch of the same actor changes nothing.
   template <class B>
   void watch(const Ref<B>& other) const {
     static_assert(detail::Handles<A, Terminated>,
@@ -66,29 +67,32 @@ class Context {
         return new detail::Envelope<A, Terminated, detail::Sent::told>(detail::NoSender{}, std::move(notice));
       });
   }
-  /// No `Terminated` for `other` is handled after this.
+  /// This actor handles no `Terminated` of `other` after this call.
   template <class B>
   void unwatch(const Ref<B>& other) const noexcept {
     if (other) cell_->unwatch(*other.cell());
   }
 
-  /// Sends this actor `message` after `delay`. Ends with the actor, and with a restart.
+  /// Sends `message` to this actor after `delay`. The timer ends when the actor stops or restarts. `out_of_memory` when
+  /// the actor has `kMaxTimersPerActor` timers.
   template <class M>
   Result<TimerId> after(Duration delay, M message) const {
     return start_timer(std::make_unique<Once<M>>(std::move(message)), delay, Duration(0));
   }
-  /// Sends this actor a copy of `message` every `period`, first after one period. Beats do not pile up: while one waits
-  /// to be handled, the next ones are left out. `invalid_argument` for a period that is not positive.
+  /// Sends a copy of `message` to this actor every `period`; the first one comes after one period. The messages do not
+  /// pile up: while one of them waits, the timer sends no further ones. Fails as `after` does, and with
+  /// `invalid_argument` when `period` is not positive.
   template <class M>
   Result<TimerId> every(Duration period, M message) const {
     if (period.count() <= 0) return fail(ErrorKind::invalid_argument, "a timer's period must be positive");
     return start_timer(std::make_unique<Every<M>>(std::move(message)), period, period);
   }
-  /// False when it has fired for the last time already.
+  /// Ends a timer: no message of it is handled after this call. False when the timer has ended already.
   bool cancel(TimerId timer) const noexcept { return cell_->cancel_timer(std::to_underlying(timer)); }
 
-  /// Puts the message being handled aside; whatever the handler returns for it is ignored. Call it before the handler's
-  /// first wait. `invalid_argument` for any other message, `mailbox_full` when the stash is.
+  /// Puts the message being handled aside; what the handler returns for it is ignored. `invalid_argument` when no `M`
+  /// is being handled, or after the handler's first wait. If the stash is full, the message ends in `mailbox_full` when
+  /// the handler returns.
   template <class M>
   Result<void> stash(M&& message) const {
     static_assert(!std::is_lvalue_reference_v<M>, "stash takes the message over: stash(std::move(message))");
@@ -98,7 +102,7 @@ class Context {
     envelope->put_back(std::forward<M>(message));
     return {};
   }
-  /// What was stashed is handled next, in its order. A restart does this, too.
+  /// The stashed messages are handled next, in their order. A restart unstashes them, too.
   void unstash_all() const noexcept { cell_->unstash_all(); }
 
   EventStream& events() const noexcept { return cell_->events(); }

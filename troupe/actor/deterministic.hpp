@@ -1,6 +1,6 @@
-// A dispatcher for tests: no threads, and whom to run next is drawn from a seed. The same seed replays the same
-// interleaving of turns, so a failure found by exploring seeds can be looked at as often as one likes. Each turn
-// handles one message, so that every order of messages between actors can come up.
+// A dispatcher for tests. It has no threads, and it draws from a seed which actor runs next. The same seed gives the
+// same order of turns, so a failure that one seed shows can be repeated. A turn handles one message at most, so that
+// every order of messages between actors can come up.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ class Deterministic final : public Dispatcher {
 
   /// Runs one turn of one ready actor; false when none is ready.
   bool step();
-  /// Which turns have run so far, folded into a number: two runs that differ in order differ here.
+  /// A hash of the turns that have run so far: runs with different orders of turns have different fingerprints.
   std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
  private:
-  std::mutex mutex_;  // a plain thread of a test may tell while another one steps
+  std::mutex mutex_;  // one thread of a test may tell while another one steps
   std::vector<Runnable*> ready_;
   std::mt19937_64 random_;
   std::uint64_t fingerprint_ = 14695981039346656037u;

@@ -1,7 +1,7 @@
-// The seam between actors and threads. A dispatcher runs turns: it is told that an actor has something to do and
-// calls `run` on a thread of its choice, once per `schedule`. It knows nothing of mailboxes, and actors know nothing
-// of threads. Models: Pool (pool.hpp; also the pinned thread), AsioDispatcher (asio.hpp), Deterministic
-// (deterministic.hpp).
+// The seam between actors and threads. A dispatcher runs turns: `schedule` tells it that an actor has something to do,
+// and it calls `run` once, on a thread of its choice. It knows nothing of mailboxes, and actors know nothing of
+// threads. The dispatchers are Pool (pool.hpp; also the pinned thread), AsioDispatcher (asio.hpp), Deterministic
+// (deterministic.hpp) and a device's ControlLoop (troupe/device/control_loop.hpp).
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,12 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// What a dispatcher runs: an actor with a turn to take. Scheduled at most once at a time, and alive until it has run.
+/// What a dispatcher runs: an actor that has a turn to take. It is scheduled at most once at a time, and it lives until
+/// it has run.
 class Runnable {
  public:
   virtual void run() noexcept = 0;
-  /// Names it in reports without keeping it alive.
+  /// A number that names it in reports, without a share in its ownership.
   virtual std::uint64_t id() const noexcept = 0;
 
  protected:
@@ -30,21 +31,22 @@ class Runnable {
   Runnable* next_ready_ = nullptr;
 };
 
-/// Why an actor is scheduled: it has become ready, or it had its share and lets others go first.
+/// Why an actor is scheduled: it has become ready, or it has used up its share and lets others go first.
 enum class Scheduling : std::uint8_t { ready, yields };
 
-/// How long one turn goes on taking messages: it ends with the message in which twice this time has passed, or sooner;
-/// where four messages take longer than that, it is those four.
+/// How long a turn goes on taking messages. The turn looks at the clock only after 2, 4, 8, ... messages and
+/// counts from the second one on. So it handles up to four messages however slow they are, and it may last a few times
+/// longer than this.
 inline constexpr Duration kTurnTime = std::chrono::microseconds(100);
 
 namespace detail {
 
-/// A share of a thread: so many steps or so much time, whichever is used up first. It looks at the clock after 2, 4, 8,
-/// ... steps only, so quick steps pay next to nothing for it.
+/// A share of a thread: a number of steps, or a time from the second step on, whichever is used up first. It looks at
+/// the clock only after 2, 4, 8, ... steps, so it costs quick steps next to nothing.
 class Share {
  public:
   Share(int steps, Duration time) noexcept : steps_(steps), time_(time) {}
-  /// After each step: whether this was the last one.
+  /// Call it after each step. True: that was the last step of the share.
   bool used_up() noexcept {
     if (++taken_ >= steps_) return true;
     if (taken_ == 1 || (taken_ & (taken_ - 1)) != 0) return false;
@@ -70,14 +72,13 @@ class Dispatcher {
   Dispatcher& operator=(const Dispatcher&) = delete;
   virtual ~Dispatcher() = default;
 
-  /// Runs `runnable` once, soon, and never two turns of it at a time. Any thread; never blocks, never fails.
+  /// Runs `runnable` once, soon. Two turns of one runnable must never overlap. Any thread; must not block or fail.
   virtual void schedule(Runnable& runnable, Scheduling why) noexcept = 0;
 
   /// How many messages one turn may handle before it lets others go first; `kTurnTime` may end it sooner.
   int messages_per_turn() const noexcept { return messages_per_turn_; }
 
-  /// Looks after the threads; called about every millisecond by the timekeeper while `busy`. A turn that has lasted
-  /// for `kBlockedAfter` or longer is reported to `blocked`, once.
+  /// Hears of turns that take too long: once of each turn that has lasted for `kBlockedAfter` or longer.
   class Watcher {
    public:
     virtual void blocked(std::uint64_t runnable_id, std::int64_t ms) = 0;
@@ -85,13 +86,15 @@ class Dispatcher {
    protected:
     ~Watcher() = default;
   };
+  /// Looks after the threads. The timekeeper calls it about every millisecond while `busy`.
   virtual void look_after(Watcher&) {}
   virtual bool busy() const noexcept { return false; }
 
-  /// Takes over what an actor says in the log, where the threads must not wait for it. False: whoever called logs it.
+  /// For dispatchers whose threads must not wait for the log: takes over what an actor logs. False: the caller must log
+  /// it.
   virtual bool take_log(LogLevel, std::string_view /*source*/, std::string_view /*message*/) noexcept { return false; }
 
-  /// Called once, after the last turn has run and before the dispatcher is destroyed.
+  /// The system calls it once, after the last turn has run and before it destroys the dispatcher.
   virtual void join() noexcept {}
 
  protected:

@@ -1,7 +1,7 @@
-// A message of type `M` on its way to an actor of type `A`: one allocation per message. A message that is told is no
-// more than itself and a link; one that is asked has the place for its reply, too, and belongs to the mailbox and the
-// asker. What a coroutine needs is there only for handlers that are one. It says at compile time what an actor can be
-// sent.
+// A message of type `M` on its way to an actor of type `A`, in one allocation. The envelope of a told message holds
+// little more than the message. The envelope of an asked one also has the place for the reply, and the mailbox and the
+// asker share its ownership. It has room for a coroutine only if the handler is one. The concepts here say, at compile
+// time, which messages an actor takes.
 #pragma once
 
 #include <concepts>
@@ -24,10 +24,10 @@ class RefTo;
 
 namespace detail {
 
-/// A message as the cell sees it: it can be run or dropped, and its handler may ask for it to be stashed.
+/// A message as the cell sees it. The cell can run it or drop it, and the message's handler can stash it.
 class EnvelopeBase : public Node {
  public:
-  /// The message's type, for people.
+  /// The message's type, as people read it.
   virtual std::string message_type() const = 0;
 
   bool stashed = false;
@@ -36,12 +36,12 @@ class EnvelopeBase : public Node {
   ~EnvelopeBase() = default;
 };
 
-/// A handler that is a coroutine, from its beginning to its end.
+/// A run of a handler that is a coroutine.
 class RunningHandler : public Completion {
  public:
-  /// Its coroutine has ended: reply, and be gone. On the cell's turn.
+  /// Its coroutine has ended: sends the reply and lets go of itself. On the cell's turn.
   virtual void finished(Cell& cell) noexcept = 0;
-  /// Destroys its coroutine; the ask ends in `why`. On the cell's turn.
+  /// Destroys its coroutine. An ask ends in `why`; a tell becomes a dead letter. On the cell's turn.
   virtual void cut(Cell& cell, const Error& why) noexcept = 0;
 
   std::coroutine_handle<> completed() noexcept final;
@@ -49,7 +49,7 @@ class RunningHandler : public Completion {
  protected:
   ~RunningHandler() = default;
 
-  Cell* cell_ = nullptr;  // whose handler it is; set when the coroutine begins
+  Cell* cell_ = nullptr;  // the actor whose handler this is; set when the coroutine begins
 
  private:
   friend class Cell;
@@ -58,7 +58,7 @@ class RunningHandler : public Completion {
   RunningHandler* next_ended_ = nullptr;
 };
 
-/// Makes the message of a timer, each time it fires.
+/// Makes a timer's message each time the timer fires.
 class TimerMessage {
  public:
   virtual ~TimerMessage() = default;
@@ -84,13 +84,13 @@ struct ReplyOf<M> {
 template <class M>
 using reply_t = typename ReplyOf<M>::type;
 
-/// Stands for whatever ref a handler takes as the sender.
+/// Converts to any ref that a handler takes as the sender; only for questions at compile time.
 struct AnySender {
   template <class... Ms>
-  operator RefTo<Ms...>() const;  // NOLINT(google-explicit-constructor): it is what a handler's parameter is made of
+  operator RefTo<Ms...>() const;  // NOLINT(google-explicit-constructor): a handler's parameter is made from it
 };
 
-/// `A` has an `on` for `M` that wants to know the sender, too: `on(M, RefTo<...>)`.
+/// `A` has an `on` for `M` that takes the sender, too: `on(M, RefTo<...>)`.
 template <class A, class M>
 concept HandlesWithSender = requires(A& actor, M&& message) { actor.on(std::move(message), AnySender{}); };
 
@@ -108,7 +108,7 @@ struct HandledBy<A, M> {
   using type = decltype(std::declval<A&>().on(std::declval<M>(), AnySender{}));
 };
 
-/// Nobody in particular has sent it: what a handler takes as the sender is an empty ref.
+/// The sender of a message that no actor has sent through its context: the handler gets an empty ref.
 struct NoSender {
   template <class... Ms>
   operator RefTo<Ms...>() const noexcept {  // NOLINT(google-explicit-constructor): as above
@@ -116,7 +116,7 @@ struct NoSender {
   }
 };
 
-/// What a handler's return type comes to once a Task is awaited and a Result unwrapped.
+/// The value type of a handler's return type: without its `Task` and without its `Result`.
 template <class T>
 struct Unwrapped {
   using type = T;
@@ -130,11 +130,11 @@ template <class Handled, class Reply>
 inline constexpr bool can_reply =
     std::is_void_v<Reply> || std::is_convertible_v<typename Unwrapped<Handled>::type, Reply>;
 
-/// Counts a tell that reached nobody, and publishes it.
+/// Counts a tell that reached nobody, and publishes a `DeadLetter` about it.
 void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& why) noexcept;
 
-/// How a message is sent: told; asked, and its handler's end is the answer; or told by somebody who waits for room in
-/// the mailbox, and has an answer when the message is in it.
+/// How a message is sent. The sender of an asked message waits for the result of its handler. The sender of a message
+/// that is told when there is room waits until the message is in the mailbox.
 enum class Sent : std::uint8_t { told, asked, told_when_there_is_room };
 
 /// The message itself.
@@ -146,9 +146,9 @@ class MessageEnvelope : public EnvelopeBase {
 
   std::string message_type() const final { return type_name(typeid(M)); }
 
-  /// Puts the message back, to be stashed when its handler returns.
+  /// Puts the message back into the envelope, which is stashed when the handler returns.
   void put_back(M&& message) {
-    if (&message != &message_) {  // the same when the handler took it by reference
+    if (&message != &message_) {  // they are the same when the handler took the message by reference
       std::destroy_at(&message_);
       std::construct_at(&message_, std::move(message));
     }
@@ -160,7 +160,7 @@ class MessageEnvelope : public EnvelopeBase {
   M message_;
 };
 
-/// The coroutine of a handler that is one; `E` is the envelope.
+/// The coroutine of a handler, for handlers that are coroutines. `E` is the envelope.
 template <class E, class Handled>
 class CoroutineOf : public RunningHandler {
  public:
@@ -181,7 +181,7 @@ class CoroutineOf : public RunningHandler {
 template <class E>
 struct NoCoroutine {};
 
-/// A told message has no outcome, and one owner.
+/// A told message has no outcome, and it has only one owner.
 struct NoOutcome {
   explicit NoOutcome(std::uint32_t) noexcept {}
 };
@@ -207,7 +207,7 @@ class Envelope final
   template <class... Args>
   explicit Envelope(Sender sender, Args&&... args)
       : MessageEnvelope<A, M>(std::forward<Args>(args)...),
-        OutcomeOf<M, kSent>(2),  // one share is the mailbox's, one the asker's
+        OutcomeOf<M, kSent>(2),  // two owners: the mailbox and the asker
         sender_(std::move(sender)) {}
 
   void run(Cell& cell) noexcept override {
@@ -320,7 +320,7 @@ class Envelope final
   }
 
   [[no_unique_address]] const Sender sender_;
-  bool given_up_ = false;  // by somebody who waited for room, before there was any
+  bool given_up_ = false;  // the sender waited for room, and gave up before there was any
 };
 
 }  // namespace detail

@@ -22,7 +22,7 @@ void EventStream::unsubscribe(std::type_index type, const detail::Cell& cell) {
 
 void EventStream::remove(const detail::Cell& cell) noexcept {
   for (;;) {
-    detail::IntrusivePtr<detail::Cell> removed;  // let go outside the lock
+    detail::IntrusivePtr<detail::Cell> removed;  // declared before the lock, so that it is released after the unlock
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(subscribers_, [&](const auto& one) { return one.cell.get() == &cell; });
     if (found == subscribers_.end()) return;

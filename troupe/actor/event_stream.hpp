@@ -1,5 +1,6 @@
-// Publish and subscribe inside one system, by type: `events().subscribe<DeadLetter>(ref)`, and `ref`'s actor gets every
-// `DeadLetter` as an ordinary message. An event is a copyable struct; delivery is a `tell`, so a full mailbox loses it.
+// Publish and subscribe inside one system, by type. After `events().subscribe<DeadLetter>(ref)` the actor of `ref` gets
+// every `DeadLetter` as an ordinary message. An event is a copyable struct. It is sent by `tell`, so a full mailbox
+// loses it.
 #pragma once
 
 #include <atomic>
@@ -21,30 +22,30 @@ class Cell;
 template <class A>
 class Ref;
 
-/// A tell that reached nobody. (An ask never becomes one: its asker gets the error.)
+/// A tell that reached nobody. (An ask never becomes a dead letter: its asker gets the error.)
 struct DeadLetter {
-  std::string path;          // of the actor it was meant for
-  std::string message_type;  // for people
+  std::string path;          // the path of the actor that the message was for
+  std::string message_type;  // the message's type, as people read it
   Error reason;
 };
 
-/// Tells events to the actors that subscribed to their type.
+/// Tells each event to the actors that have subscribed to its type.
 class EventStream {
  public:
-  /// `A` must handle `Event`. Subscribing twice changes nothing; an actor that stops is taken out, and an empty ref has
-  /// nobody to tell. Any thread.
+  /// From now on the actor is told every `Event`; `A` must handle `Event`. A second subscription changes nothing. An
+  /// empty ref is ignored. When an actor stops, its subscriptions end. Any thread.
   template <class Event, class A>
   void subscribe(const Ref<A>& ref);
   template <class Event, class A>
   void unsubscribe(const Ref<A>& ref);
-  /// Tells `event` to everybody who subscribed to `Event`. Any thread.
+  /// Tells `event` to every actor that has subscribed to `Event`. Any thread.
   template <class Event>
   void publish(const Event& event) {
     if (!empty()) publish(typeid(Event), &event);
   }
   bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
 
-  /// The actor has stopped: takes it out everywhere.
+  /// The actor has stopped: removes all its subscriptions.
   void remove(const detail::Cell& cell) noexcept;
 
  private:

@@ -32,7 +32,7 @@ class Escalation final : public Node {
     cell.child_escalates(*child_, error_);
     delete this;
   }
-  void drop(Cell&, const Error&) noexcept override { delete this; }  // the parent stops, and its children with it
+  void drop(Cell&, const Error&) noexcept override { delete this; }  // the parent stops, so its children stop, too
 
  private:
   const IntrusivePtr<Cell> child_;
@@ -100,7 +100,7 @@ void Cell::decide(const Error& error) noexcept {
     log_words(LogLevel::error, [&] { return "its supervision threw: " + thrown.to_string(); });
     directive = Directive::stop;
   }
-  if (directive == Directive::resume && !instance_) directive = Directive::restart;  // there is nothing to resume
+  if (directive == Directive::resume && !instance_) directive = Directive::restart;  // no instance could go on
   Extras& mine = extras();
   mine.recovering_from = error;
   if (directive == Directive::restart && !mine.budget.spend(*supervision_, core_.now())) {
@@ -138,7 +138,7 @@ void Cell::post_directive(Directive directive, const Error& error) noexcept {
 }
 
 void Cell::child_escalates(Cell& child, const Error& error) noexcept {
-  if (!parent_) {  // nobody above decides
+  if (!parent_) {  // this is a root: there is no parent to decide
     child.log_words(LogLevel::error, [&] { return "escalated to the top and is stopped: " + error.to_string(); });
     child.post_directive(Directive::stop, error);
     return;
@@ -200,12 +200,12 @@ void Cell::end_restart() noexcept {
     restarted(mine.recovering_from);
     unstash_all();
   } catch (...) {
-    fail(current_exception_as_error());  // decided anew by whoever called us, until the restart limit is reached
+    fail(current_exception_as_error());  // `settle` lets the supervision decide again, up to the limit of restarts
   }
 }
 
 void Cell::begin_stop(StopReason reason) noexcept {
-  if (phase_ >= Phase::stopping) {  // it drains its children; now they are to stop at once
+  if (phase_ >= Phase::stopping) {  // its children may be draining; now they must stop at once
     core_.stop_children(*this, Signal::stop);
     return;
   }
@@ -227,8 +227,8 @@ void Cell::begin_stop(StopReason reason) noexcept {
   continue_stop();
 }
 
-// Whoever has ended one of the asks that were just abandoned posts it here this very moment: the cell may not go
-// before.
+// Another thread may have ended a wait that was just abandoned, and may be posting its end to this cell right now. The
+// cell must not stop before that post has come.
 void Cell::await_arrivals(const Error& error) noexcept {
   while (arrivals_expected_ > 0) {
     if (Node* node = mailbox_.pop_control())
@@ -258,7 +258,7 @@ Terminated Cell::last_words() const noexcept {
   Terminated notice{{}, id_, stop_reason_, failed ? std::optional(extras_->recovering_from) : std::nullopt};
   try {
     notice.path = path();
-  } catch (const std::bad_alloc&) {  // its id says who it was
+  } catch (const std::bad_alloc&) {  // then only the id names the actor
   }
   return notice;
 }

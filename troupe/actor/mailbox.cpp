@@ -30,7 +30,7 @@ void NodeList::prepend(NodeList& other) noexcept {
 }
 
 void Lane::refill() noexcept {
-  // Acquire: everything the producers of these nodes wrote is visible from here on.
+  // Acquire: what the producers of these nodes wrote is visible from here on.
   Node* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
   while (newest) {
     Node* older = newest->next_;
@@ -50,11 +50,11 @@ Mailbox::Push Mailbox::push_message(Node& node, bool may_wait, Node*& dropped) n
         outcome = replace_oldest(node, dropped);
       else if (may_wait)
         outcome = wait_outside(node);
-      if (outcome != Push::schedule) return outcome;  // here `schedule` means: there is room after all, try again
+      if (outcome != Push::schedule) return outcome;  // here `schedule` means that there may be room now: try again
       word = word_.load(std::memory_order_relaxed);
       continue;
     }
-    // Acquire: taking the schedule over from the last turn must see what that turn wrote.
+    // Acquire: if this producer schedules the actor, it must see what the last turn wrote.
     if (word_.compare_exchange_weak(word, (word + kOneMessage) | kScheduled, std::memory_order_acquire,
                                     std::memory_order_relaxed))
       break;
@@ -114,23 +114,24 @@ void Mailbox::count_out() noexcept {
   const std::uint64_t word = word_.fetch_sub(counted_out, std::memory_order_relaxed);
   if (word & kSomeWaitOutside)
     while (room-- > 0)
-      if (Node* node = admit_one(); node && !(word & kClosed)) node->admitted();  // a closed mailbox is being emptied
+      // A closed mailbox is being emptied: its nodes are dropped.
+      if (Node* node = admit_one(); node && !(word & kClosed)) node->admitted();
 }
 
-// Counting out and falling idle are one step: an actor with one message at a time pays for one.
+// It counts out and falls idle in one step, so an actor that gets one message at a time pays for one step per message.
 bool Mailbox::finish_turn(bool ignore_messages) noexcept {
   std::uint64_t word = word_.load(std::memory_order_relaxed);
   std::uint64_t popped = this->popped();
-  popped_.store(0, std::memory_order_relaxed);  // after the step below the next turn may be running already
+  popped_.store(0, std::memory_order_relaxed);  // now, because after the step below the next turn may be running
   for (;;) {
-    if (messages(popped) > 0 && (word & kSomeWaitOutside)) {  // whoever makes room admits
+    if (messages(popped) > 0 && (word & kSomeWaitOutside)) {  // this makes room, so it must admit waiting nodes
       popped_.store(std::exchange(popped, 0), std::memory_order_relaxed);
       count_out();
       word = word_.load(std::memory_order_relaxed);
     }
     const std::uint64_t left = word - popped;
     const bool more = (left & kSignals) || controls(left) > 0 || (messages(left) > 0 && !ignore_messages);
-    // Release: the next turn, on whatever thread, sees what this one wrote.
+    // Release: the next turn, on any thread, sees what this turn wrote.
     if (word_.compare_exchange_weak(word, more ? left : left & ~kScheduled, std::memory_order_release,
                                     std::memory_order_relaxed))
       return more;
@@ -144,7 +145,7 @@ Node* Mailbox::pop_leftover() noexcept {
     if (Node* node = pop_message()) return node;
     const std::uint64_t word = word_.load(std::memory_order_acquire);
     if (messages(word) == 0 && controls(word) == 0 && !(word & kSomeWaitOutside)) return nullptr;
-    // Either a producer has counted its node in and is about to push it, or some still wait outside.
+    // Either a producer has counted its node in and is about to push it, or nodes still wait outside.
     if (messages(word) == 0 && (word & kSomeWaitOutside))
       admit_one();
     else
@@ -157,7 +158,7 @@ Mailbox::Push Mailbox::replace_oldest(Node& node, Node*& dropped) noexcept {
   lock();
   dropped = messages_.pop();
   unlock();
-  // Null: the room is taken by nodes whose producers have not pushed them yet, or was just freed.
+  // Null: the room is taken by nodes that are counted and not pushed yet, or some room has just become free.
   if (!dropped) {
     sched_yield();
     return Push::schedule;
@@ -166,7 +167,7 @@ Mailbox::Push Mailbox::replace_oldest(Node& node, Node*& dropped) noexcept {
   return Push::taken;
 }
 
-// The flag is raised while the mailbox is seen full, in the same word: the pop that makes room must see it.
+// One step on the word checks that the mailbox is full and sets the flag. So the turn that makes room sees the flag.
 Mailbox::Push Mailbox::wait_outside(Node& node) noexcept {
   lock();
   std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -190,7 +191,8 @@ Mailbox::Push Mailbox::wait_outside(Node& node) noexcept {
   return outcome;
 }
 
-// The node, when there was one; nobody else takes it out of the lane before this turn goes on.
+// Moves the first node from outside into the message lane, and returns it; null when there was none. It stays in the
+// lane until this turn goes on, because only this turn pops.
 Node* Mailbox::admit_one() noexcept {
   lock();
   Node* node = outside_.pop_front();

@@ -1,14 +1,14 @@
-// An actor's mailbox: a bounded lane for messages and a control lane that is never refused, with many producers and
-// one consumer, the turn of the actor.
+// An actor's mailbox: a bounded lane for messages, and a control lane that always has room. Many producers push; the
+// only consumer is the actor's turn.
 //
 // One atomic word holds everything that two threads must agree on: how many nodes each lane has, whether the actor is
 // scheduled, which signals were raised, and whether the mailbox is closed. A producer first counts its node into
-// the word and then pushes it, so the word never counts less than there is. Three promises follow directly:
-//  - exactly one producer finds "not scheduled", and it schedules the actor: no lost wake-up, no double run;
-//  - an actor falls idle only in one step from "nothing counted": there is no window to re-check;
-//  - after `close` nothing is counted in any more, so emptying it by count loses nothing.
-// A lane is the oldest lock-free list there is: push is one compare-and-swap on the head, the consumer takes all at
-// once and reverses them. It never pops single nodes from the shared head, so there is no ABA and nothing to reclaim.
+// the word and then pushes it, so the word never counts fewer nodes than there are. Three promises follow:
+//  - exactly one producer finds "not scheduled", and it schedules the actor: no wake-up is lost, no two turns overlap;
+//  - an actor falls idle in the same step that finds nothing to do in the word, so it need not look again;
+//  - after `close` no producer counts anything in, so the consumer loses nothing when it empties the lanes by count.
+// A lane is a lock-free list. A push is one compare-and-swap on its head. The consumer takes all nodes at once and
+// reverses them. It never pops a single node from the shared head, so there is no ABA and nothing to reclaim.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,15 @@ class Error;
 
 /// What happens to a message when the mailbox is at its capacity.
 enum class Overflow : std::uint8_t {
-  refuse,         // it ends in `mailbox_full`
-  drop_oldest,    // the oldest waiting message ends in `mailbox_full`, this one is taken
+  refuse,         // the message ends in `mailbox_full`
+  drop_oldest,    // the mailbox takes the message, and its oldest waiting message ends in `mailbox_full`
   suspend_asker,  // an ask waits outside until there is room; a tell ends in `mailbox_full`
-};  // whatever the policy, `Ref::tell_or_wait` waits until there is room
+};  // with `refuse` and `suspend_asker`, `Ref::tell_or_wait` waits until there is room
 
-/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise: enough for a plain program never to meet
-/// the limit, and few enough that an actor which is told more than it can handle is noticed before memory is.
+/// How many messages a mailbox holds, unless `SpawnOptions` says otherwise: so many that a plain program never meets
+/// the limit, and so few that an actor which gets more than it can handle is noticed before memory runs out.
 inline constexpr std::uint32_t kDefaultMailboxCapacity = 1u << 20;
-/// How many messages a mailbox may hold at most.
+/// The largest capacity that `SpawnOptions` may give a mailbox.
 inline constexpr std::uint32_t kMaxMailboxCapacity = (1u << 27) - 1;
 /// How many asks and tells may wait outside a full mailbox; one more ends in `mailbox_full`.
 inline constexpr std::uint32_t kMaxSuspendedAsks = 4096;
@@ -41,13 +41,14 @@ namespace detail {
 
 class Cell;
 
-/// Something that waits in a lane. Exactly one of `run` and `drop` is called, once, on the actor's turn (a node that
-/// `drop_oldest` pushes out is dropped on the turn of nobody, by the producer). It owns itself until then.
+/// Something that waits in a lane. It owns itself until its end: either `run` or `drop` is called, on the actor's turn.
+/// A node that was postponed or stashed is run again later. If the mailbox does not take a node, or `drop_oldest`
+/// pushes it out, the producer disposes of it, on any thread.
 class Node {
  public:
   virtual void run(Cell& cell) noexcept = 0;
   virtual void drop(Cell& cell, const Error& why) noexcept = 0;
-  /// It waited outside a full mailbox and is now in it. On the actor's turn.
+  /// The node waited outside a full mailbox, and is in the mailbox now. On the actor's turn.
   virtual void admitted() noexcept {}
 
  protected:
@@ -59,13 +60,13 @@ class Node {
   Node* next_ = nullptr;
 };
 
-/// First in, first out, one thread.
+/// A list of nodes, first in, first out. For one thread at a time.
 class NodeList {
  public:
   bool empty() const noexcept { return head_ == nullptr; }
   void push_back(Node& node) noexcept;
   Node* pop_front() noexcept;
-  /// Puts all of `other` in front, in its order.
+  /// Moves all nodes of `other` to the front, in their order.
   void prepend(NodeList& other) noexcept;
 
  private:
@@ -73,38 +74,38 @@ class NodeList {
   Node* tail_ = nullptr;
 };
 
-/// Many producers, one consumer.
+/// A queue with many producers and one consumer.
 class Lane {
  public:
-  /// The consumer sees what the producer wrote before (release, against the acquire in `pop`).
+  /// The consumer sees what the producer wrote before the push (release here, acquire in `pop`).
   void push(Node& node) noexcept {
     Node* head = inbox_.load(std::memory_order_relaxed);
     do {
       node.next_ = head;
     } while (!inbox_.compare_exchange_weak(head, &node, std::memory_order_release, std::memory_order_relaxed));
   }
-  /// The oldest node, or null. Consumer only.
+  /// Takes the oldest node; null when there is none. Only the consumer may call it.
   Node* pop() noexcept {
     if (!ready_ && inbox_.load(std::memory_order_relaxed)) refill();
     Node* node = ready_;
     if (node) ready_ = node->next_;
     return node;
   }
-  /// Whether the consumer has one that it need not ask the producers for. Consumer only.
+  /// Whether the consumer has a node without a look at what the producers share. Only the consumer may call it.
   bool at_hand() const noexcept { return ready_ != nullptr; }
 
  private:
   void refill() noexcept;
 
   std::atomic<Node*> inbox_{nullptr};  // newest first
-  Node* ready_ = nullptr;              // oldest first; the consumer's own
+  Node* ready_ = nullptr;              // oldest first; only the consumer touches it
 };
 
-/// Requests that carry nothing but themselves. Raising one never fails and never allocates.
+/// Requests without content. Raising one never fails and never allocates.
 enum class Signal : std::uint64_t {
-  stop = std::uint64_t{1} << 56,        // now: what is queued is cut off
-  drain = std::uint64_t{1} << 57,       // stop when what is queued is done
-  by_parent = std::uint64_t{1} << 58,   // says who asked for the stop
+  stop = std::uint64_t{1} << 56,        // stop now; what is queued is cut off
+  drain = std::uint64_t{1} << 57,       // stop after everything queued is done
+  by_parent = std::uint64_t{1} << 58,   // the parent asks for the stop
   child_gone = std::uint64_t{1} << 59,  // a child has stopped
 };
 
@@ -112,19 +113,20 @@ class Mailbox {
  public:
   enum class Push : std::uint8_t { taken, schedule, outside, full, closed };
 
-  /// Born scheduled: whoever makes it schedules the actor's first turn.
+  /// A new mailbox counts as scheduled: its creator must schedule the actor's first turn.
   Mailbox(std::uint32_t capacity, Overflow overflow) noexcept : capacity_(capacity), overflow_(overflow) {}
 
-  // ---- producers: any thread. `schedule` obliges the caller to schedule the actor. ----
+  // ---- producers: any thread. On `schedule` the caller must schedule the actor. ----
 
-  /// A message that `may_wait` waits outside a full mailbox, in order, until there is room. `dropped` receives the
-  /// message that had to go for this one (`drop_oldest` only).
+  /// If the mailbox is full, a message that `may_wait` waits outside, in order, until there is room. With `drop_oldest`
+  /// no message waits outside: `dropped` receives the message that was pushed out.
   Push push_message(Node& node, bool may_wait, Node*& dropped) noexcept;
   Push push_control(Node& node) noexcept;
-  /// True obliges the caller to schedule the actor. Works until `retire`, on a closed mailbox too.
+  /// True: the caller must schedule the actor. Signals work until `retire`, on a closed mailbox, too.
   bool raise(Signal signal) noexcept;
 
-  /// Messages waiting, and the one being handled; for statistics and the least-loaded router.
+  /// How many messages wait, for statistics and the least-loaded router. The message being handled counts, too, except
+  /// with `drop_oldest`.
   std::uint32_t size() const noexcept {
     const std::uint32_t counted = messages(word_.load(std::memory_order_relaxed));
     const std::uint32_t handled = std::max(messages(popped()), 1u) - 1;
@@ -136,29 +138,30 @@ class Mailbox {
 
   // ---- the consumer: the actor's turn ----
 
-  /// The signals raised since the last call, as a set of bits.
+  /// The signals that were raised since the last call, as a set of bits.
   std::uint64_t take_signals() noexcept;
   Node* pop_control() noexcept;
   Node* pop_message() noexcept;
-  /// Counts out what was popped and makes room for as much. Until then the message being handled keeps its place.
+  /// Counts out what was popped, which makes room for as many messages. Before this call, popped messages still take
+  /// room.
   void count_out() noexcept;
-  /// Whether the turn may go on with a message it has at hand, without a step on the word that the producers share. Not
-  /// for long: messages that were handled and are not counted out take room, a sixteenth of it at most.
+  /// Whether the turn may go on with a message it has at hand, without a step on the word that the producers share.
+  /// Handled messages that are not counted out take room, so this is true only up to a sixteenth of the capacity.
   bool message_at_hand() const noexcept {
     return overflow_ != Overflow::drop_oldest && messages_.at_hand() && messages(popped()) < capacity_ / 16;
   }
-  /// Counts out and ends the turn. True: there is more to do, the actor stays scheduled. With `ignore_messages`,
-  /// waiting messages do not count as something to do. After false the actor may be running on another thread: touch
-  /// nothing.
+  /// Counts out and ends the turn. True: there is more to do, and the actor stays scheduled. With `ignore_messages`,
+  /// waiting messages are nothing to do. After false the actor may be running on another thread already, so the caller
+  /// must touch nothing of it.
   bool finish_turn(bool ignore_messages) noexcept;
-  /// From here on every push answers `closed`. Then empty it with `pop_leftover` until that returns null.
+  /// Every push after this returns `closed`. The caller must then call `pop_leftover` until it returns null.
   void close() noexcept { word_.fetch_or(kClosed, std::memory_order_acq_rel); }
   Node* pop_leftover() noexcept;
-  /// The very last step of an actor: no signal, no schedule ever again.
+  /// The very last step of an actor: after it no signal is raised and no turn is scheduled.
   void retire() noexcept { word_.fetch_or(kRetired | kClosed, std::memory_order_acq_rel); }
 
  private:
-  // The word: 28 bits of messages, 28 of control nodes, then flags.
+  // The word has 28 bits for the number of messages, 28 for the number of control nodes, and then flags.
   static constexpr std::uint64_t kOneMessage = 1;
   static constexpr std::uint64_t kOneControl = std::uint64_t{1} << 28;
   static constexpr std::uint64_t kCountMask = (std::uint64_t{1} << 28) - 1;
@@ -185,13 +188,13 @@ class Mailbox {
   std::atomic<std::uint64_t> word_{kScheduled};
   Lane control_;
   Lane messages_;
-  std::atomic<std::uint64_t> popped_{
-      0};             // popped and not counted out yet, in units of the word; the consumer writes it
-  NodeList outside_;  // what waits for room; under lock_
+  // What was popped and is not counted out yet, in units of the word. Only the consumer writes it.
+  std::atomic<std::uint64_t> popped_{0};
+  NodeList outside_;  // what waits for room; guarded by `lock_`
   std::uint32_t outside_count_ = 0;
   const std::uint32_t capacity_;
   const Overflow overflow_;
-  std::atomic_flag lock_;  // the message lane's pop side (drop_oldest) or outside_ (the others)
+  std::atomic_flag lock_;  // guards the pop side of the message lane (`drop_oldest`) or `outside_` (the others)
 };
 
 }  // namespace detail

@@ -21,10 +21,10 @@ bool Pending::claim() noexcept {
 }
 
 void Pending::settle_and_release() noexcept {
-  // Release: whoever sees `kDone` sees the outcome. The caller owns a share, so the word outlives a waiting thread
-  // that sees it at once and goes.
+  // Release: a thread that sees `kDone` sees the outcome. A waiting thread may see it and let go at once; the word
+  // still exists then, because the caller owns a share.
   state_.store(kDone, std::memory_order_release);
-  if (home_) return home_->post(arrival_);  // the share goes along
+  if (home_) return home_->post(arrival_);  // the arrival takes over the caller's share
   if (wake_thread_) futex_wake_all(state_);
   release();
 }
@@ -36,7 +36,7 @@ void Pending::wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
 
 void Pending::abandon() noexcept {
   waiter_ = nullptr;
-  if (!claim() && home_) home_->expect_arrival();  // claimed: work which has not begun is never begun
+  if (!claim() && home_) home_->expect_arrival();  // once claimed, a handler that has not begun never begins
 }
 
 bool Pending::wait_in_thread(SystemCore& core) noexcept {
@@ -49,7 +49,7 @@ bool Pending::wait_in_thread(SystemCore& core) noexcept {
     if (state_.load(std::memory_order_acquire) == kOpenAndAsleep)
       futex_wait(state_, kOpenAndAsleep);
     else
-      sched_yield();  // claimed: the outcome is being stored this very moment
+      sched_yield();  // somebody has claimed it, and is storing the outcome right now
   }
   return true;
 }
@@ -64,7 +64,7 @@ void Pending::Arrival::run(Cell& cell) noexcept {
 }
 
 void Pending::Arrival::drop(Cell& cell, const Error&) noexcept {
-  cell.arrived();  // a cell drops what is left after it has destroyed its coroutines
+  cell.arrived();  // a cell drops nodes only after it has destroyed its coroutines, so nobody waits
   pending_.release();
 }
 

@@ -1,9 +1,9 @@
-// Something one side waits for and the other side ends: an ask, a sleep, a stop request. It ends exactly once: whoever
-// wins `claim` stores the outcome and settles it; everybody else has lost and does nothing.
+// Something that one side waits for and the other side ends: an ask, a sleep, a stop request. It ends exactly once: the
+// thread that wins `claim` stores the outcome and settles it; all others have lost and do nothing.
 //
-// The waiting side is a coroutine of an actor (its home) or a plain thread. Both sides share the ownership, and the
-// ending side never touches a coroutine frame: it posts to the home's control lane, and the home's turn resumes the
-// frame if it is still there. So a frame may be destroyed at any moment of its home's turn.
+// The waiting side is a coroutine of an actor (its home) or a plain thread. Both sides share the ownership. The ending
+// side never touches a coroutine frame: it posts to the home's control lane, and the home's turn resumes the frame if
+// the frame still exists. So a frame may be destroyed at any moment of its home's turn.
 #pragma once
 
 #include <atomic>
@@ -23,22 +23,22 @@ class SystemCore;
 class Pending : public RefCounted {
  public:
   bool ended() const noexcept { return state_.load(std::memory_order_acquire) >= kClaimed; }
-  /// It has ended and the outcome is there.
+  /// True when it has ended and the outcome is stored.
   bool settled() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
   // ---- the ending side: any thread that owns a share ----
 
-  /// True for exactly one caller ever, who must then store the outcome and settle.
+  /// True for exactly one caller, which must then store the outcome and settle it.
   bool claim() noexcept;
   /// Publishes the outcome, wakes the waiting side and gives up the caller's share.
   void settle_and_release() noexcept;
-  /// Ends it with an error, unless it has ended, and gives up the caller's share.
+  /// Ends it with an error, unless it has ended already. Gives up the caller's share.
   void fail_and_release(const Error& error) noexcept {
     if (!claim()) return release();
     store_error(error);
     settle_and_release();
   }
-  /// The same for a caller who keeps its share.
+  /// The same, but the caller keeps its share.
   void fail_with(const Error& error) noexcept {
     retain();
     fail_and_release(error);
@@ -46,13 +46,14 @@ class Pending : public RefCounted {
 
   // ---- the waiting side ----
 
-  /// A coroutine of `home` waits; call before anybody can end it, on the home's turn.
+  /// From now on a coroutine of `home` waits. Call it on the home's turn, before anybody can end the wait.
   void wait_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
-  /// The coroutine is about to be destroyed: nobody will be resumed. On the home's turn. Either nobody will ever post
-  /// to the home, or somebody is about to; then the home is told to expect it and does not go before it has come.
+  /// The coroutine is about to be destroyed and must not be resumed. Call it on the home's turn. If it has not ended,
+  /// this claims it, and nobody will post to the home. If it has ended, a post to the home is on its way: this tells
+  /// the home to expect it, and the home does not stop before it has come.
   void abandon() noexcept;
-  /// A plain thread waits until it has ended. `core` supplies the steps when time is virtual; false when then nothing
-  /// is left that could end it.
+  /// A plain thread waits here until it has ended. When time is virtual, the thread runs the steps of `core` itself;
+  /// false when nothing is left to run that could end it.
   bool wait_in_thread(SystemCore& core) noexcept;
 
  protected:
@@ -60,7 +61,7 @@ class Pending : public RefCounted {
   ~Pending() override = default;
 
  private:
-  /// What arrives at the home when it has ended.
+  /// The node that is posted to the home when the wait has ended.
   class Arrival final : public Node {
    public:
     explicit Arrival(Pending& pending) noexcept : pending_(pending) {}
@@ -76,9 +77,9 @@ class Pending : public RefCounted {
   static constexpr std::uint32_t kOpen = 0, kOpenAndAsleep = 1, kClaimed = 2, kDone = 3;
 
   std::atomic<std::uint32_t> state_{kOpen};
-  bool wake_thread_ = false;        // written by the claimant only
-  Cell* home_ = nullptr;            // null when a thread waits; see `abandon` for why it is still there
-  std::coroutine_handle<> waiter_;  // touched on the home's turn only; null when abandoned
+  bool wake_thread_ = false;        // written only by the thread that has won `claim`
+  Cell* home_ = nullptr;            // null when a thread waits; `abandon` says why the home still exists
+  std::coroutine_handle<> waiter_;  // touched on the home's turn only; null after `abandon`
   Arrival arrival_;
 };
 
@@ -88,8 +89,7 @@ class Outcome : public Pending {
  public:
   using Pending::Pending;
 
-  /// Ends it with `result`, unless it has ended; then `result` is dropped. Gives up the caller's share. True when this
-  /// was its end.
+  /// Ends it with `result`: true. If it has ended already, drops `result`: false. Gives up the caller's share.
   bool complete_and_release(Result<R>&& result) noexcept {
     if (!claim()) {
       release();
@@ -99,7 +99,7 @@ class Outcome : public Pending {
     settle_and_release();
     return true;
   }
-  /// The waiting side takes the result, once, after the end.
+  /// Gives the result to the waiting side. Call it once, after the end.
   Result<R> take() { return std::move(result_); }
 
  protected:

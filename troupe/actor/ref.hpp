@@ -1,13 +1,13 @@
-// The address of an actor. It stays the same across restarts, outlives the actor and the system safely, and accepts
-// exactly the messages the actor has an `on` for.
+// The address of an actor. It stays the same across restarts, it may outlive the actor and the system, and it accepts
+// exactly the messages that the actor has an `on` for.
 //
 //   struct Add { int by; };
 //   struct Get { using Reply = int; };
 //   counter.tell<Add>(2);                              // or tell(Add{2})
 //   Result<int> sum = counter.ask<Get>().get();
 //
-// `ask<M>(args...)` builds the message in place. There is no `ask(M{...})`: inside a `co_await` expression g++ 12
-// destroys such a temporary twice (see docs/decisions).
+// `ask<M>(args...)` builds the message in place. There is no `ask(M{...})`, because g++ 12 destroys such a temporary
+// twice inside a `co_await` expression (see docs/decisions).
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// The address of an actor: tell it messages, ask it questions, stop it.
+/// The address of an actor, through which you tell it messages, ask it questions, and stop it.
 template <class A>
 class Ref {
  public:
-  /// An empty ref: every ask ends in `invalid_argument`.
+  /// An empty ref: every tell and every ask ends in `invalid_argument`.
   Ref() = default;
   explicit Ref(detail::IntrusivePtr<detail::Cell> cell) noexcept : cell_(std::move(cell)) {}
 
-  /// Sends and forgets. The error, if any, says why nothing was sent; it becomes a dead letter, too, and a full mailbox
-  /// is logged. Any thread.
+  /// Sends a message that nobody waits for. An error says why it was not sent. Then the message becomes a dead letter,
+  /// and if the mailbox was full, the log says so. Any thread.
   template <class M, class... Args>
   [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
       Args&&... args) const {
@@ -42,8 +42,9 @@ class Ref {
   }
 
   /// Tells, and waits while the mailbox is full: back-pressure. Await it in a handler or a task, or call `get()` in a
-  /// plain thread. It ends when the message is in the mailbox, or in `stopped`, `timeout`, `cancelled` or, with
-  /// `kMaxSuspendedAsks` waiting already, in `mailbox_full`; then nothing was sent.
+  /// plain thread. It ends well when the message is in the mailbox. It ends in `stopped`, `timeout`, `cancelled` or
+  /// `mailbox_full` (when `kMaxSuspendedAsks` wait already) when nothing was sent. With `Overflow::drop_oldest` it does
+  /// not wait: it pushes the oldest message out.
   template <class M, class... Args>
   Ask<void> tell_or_wait(Args&&... args) const {
     static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
@@ -51,7 +52,7 @@ class Ref {
     return Ask<void>(cell_, new Made(detail::NoSender{}, std::forward<Args>(args)...), true);
   }
 
-  /// Asks; see ask.hpp. Any thread.
+  /// Makes an ask, which is sent when you await it or call `get`; see ask.hpp. Any thread.
   template <class M, class... Args>
   auto ask(Args&&... args) const {
     static_assert(detail::Handles<A, M>, "this actor has no handler for this message: there is no on(M) that takes it");
@@ -63,21 +64,22 @@ class Ref {
     }
   }
 
-  /// Stops the actor after the message it is at; what is queued ends in `stopped`. Any thread.
+  /// Stops the actor after the current message. What is queued, or waits at a `co_await`, ends in `stopped`. Any
+  /// thread.
   void stop() const noexcept {
     if (cell_) cell_->raise(detail::Signal::stop);
   }
-  /// Stops the actor when all that is queued has been handled. Any thread.
+  /// Stops the actor when everything queued is handled and every handler has ended. Any thread.
   void drain() const noexcept {
     if (cell_) cell_->raise(detail::Signal::drain);
   }
 
-  /// Whether it has begun to stop (or never was). By the time you look, a running actor may have stopped, too.
+  /// True when the actor has begun to stop, and for an empty ref. After false the actor may stop at any moment.
   bool stopped() const noexcept { return !cell_ || cell_->stopped(); }
   std::string path() const { return cell_ ? cell_->path() : std::string(); }
-  /// Unique in its system; what `Terminated` names.
+  /// A number that no other actor of the system has; `Terminated` has it, too. 0 for an empty ref.
   std::uint64_t id() const noexcept { return cell_ ? cell_->id() : 0; }
-  /// Messages queued and handlers under way.
+  /// How many messages are queued and handlers under way.
   std::uint32_t load() const noexcept { return cell_ ? cell_->load() : 0; }
   explicit operator bool() const noexcept { return static_cast<bool>(cell_); }
   friend bool operator==(const Ref&, const Ref&) noexcept = default;
@@ -103,7 +105,7 @@ class Ref {
 
 namespace detail {
 
-/// How to send an `M` to an actor whose type is not known any more.
+/// How to send an `M` to an actor whose type is no longer known.
 template <class M>
 struct WayToSend {
   EnvelopeBase* (*tell)(M&& message) = nullptr;
@@ -141,7 +143,7 @@ struct WaysToSend : WayToSend<Ms>... {};
 template <class A, class... Ms>
 inline constexpr WaysToSend<Ms...> kWaysToSend{way_to_send<A, Ms>()...};
 
-/// In place of the actor that an empty `RefTo` does not name: what is sent to it is refused, and nothing is handled.
+/// The actor type that an empty `RefTo` uses. It never handles anything, because all that is sent there is refused.
 template <class M>
 struct Nobody {
   void on(M) {}
@@ -153,20 +155,20 @@ struct Nobody<M> {
 
 }  // namespace detail
 
-/// The address of an actor that handles `Ms`, whatever its type is. So actors can know each other by what they say
-/// rather than by what they are: two that talk to each other need no out-of-line handlers, and a message can carry a
-/// place to answer to. A `Ref<A>` becomes one where `A` has an `on` for each of them. It is also how a handler takes
-/// the sender of a message: `void on(Ping, RefTo<Pong> sender)`, for messages sent by `Context::tell`.
+/// The address of an actor of any type that handles `Ms`. With it actors need not know each other's types: two actors
+/// that talk to each other need no out-of-line handlers, and a message can carry the address for its answer. A `Ref<A>`
+/// converts to it if `A` has an `on` for each of `Ms`. A handler can also take the sender of a message as a `RefTo`,
+/// for messages sent by `Context::tell`: `void on(Ping, RefTo<Pong> sender)`.
 template <class... Ms>
 class RefTo {
  public:
   /// An empty ref.
   RefTo() = default;
   template <class A>
-  RefTo(const Ref<A>& ref) noexcept  // NOLINT(google-explicit-constructor): it accepts less than the ref did
+  RefTo(const Ref<A>& ref) noexcept  // NOLINT(google-explicit-constructor): it accepts no more than the ref
       : cell_(ref.cell()), ways_(&detail::kWaysToSend<A, Ms...>) {}
 
-  /// As `Ref::tell`.
+  /// Does what `Ref::tell` does.
   template <class M, class... Args>
   [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
       Args&&... args) const {
@@ -179,13 +181,13 @@ class RefTo {
       M message) const {
     return tell<M, M>(std::move(message));
   }
-  /// As `Ref::tell_or_wait`.
+  /// Does what `Ref::tell_or_wait` does.
   template <class M, class... Args>
   Ask<void> tell_or_wait(Args&&... args) const {
     static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
     return way<M>().tell_or_wait(cell_, M{std::forward<Args>(args)...});
   }
-  /// As `Ref::ask`.
+  /// Does what `Ref::ask` does.
   template <class M, class... Args>
   auto ask(Args&&... args) const {
     static_assert((std::is_same_v<M, Ms> || ...), "this RefTo does not name this message");
@@ -211,7 +213,7 @@ class RefTo {
 
 namespace detail {
 
-/// An actor of type `B` has sent it.
+/// The sender of a message that an actor of type `B` has sent through its context.
 template <class B>
 class SenderOf {
  public:

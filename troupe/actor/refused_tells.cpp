@@ -7,13 +7,13 @@
 
 namespace troupe::inline v0::detail {
 
-/// What was refused by one receiver since the log said so last. A timer, for the end of the period.
+/// Counts what one receiver has refused since the last line in the log. It is the timer that ends the period, too.
 class RefusedTells::Report final : public Timer {
  public:
   Report(RefusedTells& owner, Cell& cell) noexcept : cell_(IntrusivePtr<Cell>::share(&cell)), owner_(owner) {}
 
   void count_one() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
-  /// False when there was nothing to say.
+  /// Logs the count; false when there was nothing to log.
   bool say() noexcept {
     const std::uint64_t count = count_.exchange(0, std::memory_order_relaxed);
     if (count == 0) return false;
@@ -21,14 +21,15 @@ class RefusedTells::Report final : public Timer {
       cell_->log(LogLevel::warning, "its mailbox is full, at " + std::to_string(cell_->capacity()) + " messages: " +
                                         std::to_string(count) + (count == 1 ? " tell was" : " tells were") +
                                         " refused. Look at what tell returns, or use tell_or_wait");
-    } catch (const std::bad_alloc&) {  // the dead letters are counted
+    } catch (const std::bad_alloc&) {  // the tells are still counted as dead letters
     }
     return true;
   }
   void begin_period() noexcept {
     SystemCore& core = cell_->core();
     core.wheel().start(IntrusivePtr<Timer>::share(this), core.now() + kRefusalPeriod);
-    if (cell_->stopped()) end_period();  // or else `forget` does it: an armed timer would keep the whole system
+    // An armed timer would keep the whole system in memory. If the actor stops later, `forget` ends the period.
+    if (cell_->stopped()) end_period();
   }
   void end_period() noexcept { cell_->core().wheel().cancel(*this); }
   void fire() noexcept override {
@@ -55,13 +56,13 @@ void RefusedTells::count(Cell& cell) noexcept {
     report = IntrusivePtr<Report>::adopt(new Report(*this, cell));
     reports_.emplace(&cell, report);
     size_.store(reports_.size(), std::memory_order_seq_cst);
-  } catch (const std::bad_alloc&) {  // the dead letters are counted
+  } catch (const std::bad_alloc&) {  // the tell is still counted as a dead letter
     return;
   }
   report->count_one();
   report->say();
   report->begin_period();
-  if (cell.stopped()) forget(cell);  // it may have gone just before it was noted here
+  if (cell.stopped()) forget(cell);  // the actor may have ended just before its report was added here
 }
 
 void RefusedTells::forget(const Cell& cell) noexcept {

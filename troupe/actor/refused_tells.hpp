@@ -1,6 +1,6 @@
-// Tells that a full mailbox refused: said in the log at once, and then once per receiver and `kRefusalPeriod`, with
-// their number, for as long as there are any. So a program that ignores what `tell` returns still hears of what it
-// lost.
+// Reports tells that a full mailbox refused. The log reports the first one at once. Then it says once per
+// `kRefusalPeriod` how many tells the receiver refused, for as long as it refuses any. So a program that ignores what
+// `tell` returns still learns what it lost.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace troupe::inline v0 {
 
-/// How often the log says, per receiver, how many tells were refused.
+/// How often the log says how many tells one receiver has refused.
 inline constexpr Duration kRefusalPeriod = std::chrono::seconds(1);
 
 namespace detail {
@@ -28,9 +28,10 @@ class RefusedTells {
   RefusedTells(const RefusedTells&) = delete;
   RefusedTells& operator=(const RefusedTells&) = delete;
 
-  /// One more tell to `cell` was refused. Any thread.
+  /// Counts one more refused tell to `cell`. Any thread.
   void count(Cell& cell) noexcept;
-  /// The actor is gone: says what was not said yet. Any thread.
+  /// The actor is gone, or has refused nothing for a period: logs what is not logged yet, and ends the report. Any
+  /// thread.
   void forget(const Cell& cell) noexcept;
 
  private:
@@ -38,7 +39,7 @@ class RefusedTells {
 
   std::mutex mutex_;
   std::unordered_map<const Cell*, IntrusivePtr<Report>> reports_;
-  std::atomic<std::size_t> size_{0};  // so that actors which end need not lock
+  std::atomic<std::size_t> size_{0};  // while it is 0, an actor that ends need not lock
 };
 
 }  // namespace detail

@@ -1,5 +1,5 @@
-// One address in front of many actors of a kind. A router is a value that picks a ref; it is no actor, so a routed
-// message makes no extra hop. Actors that have stopped are passed over; when none is left, asks end in `stopped`.
+// One address in front of many actors of a kind. A router is a value that picks a ref. It is not an actor, so a routed
+// message makes no extra hop. A router passes over actors that have stopped; when all have, asks end in `stopped`.
 //
 //   auto workers = value(spawn_many<Worker>(system, 4, {.name = "worker"}));   // worker-1 ... worker-4
 //   RoundRobin<Worker> router(workers);
@@ -20,8 +20,8 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// Spawns `count` actors called NAME-1, NAME-2, ... `spawner` is a `System` or a `Context`. On an error those already
-/// made are stopped.
+/// Spawns `count` actors called NAME-1, NAME-2, ... `spawner` is a `System` or a `Context`. If one spawn fails, it
+/// stops the actors that it has spawned before, and returns the error.
 template <class A, class Spawner, class... Args>
 Result<std::vector<Ref<A>>> spawn_many(Spawner& spawner, int count, const SpawnOptions& options, const Args&... args) {
   std::vector<Ref<A>> refs;
@@ -41,7 +41,7 @@ Result<std::vector<Ref<A>>> spawn_many(Spawner& spawner, int count, const SpawnO
 
 namespace detail {
 
-/// `tell` and `ask` for a router that can `pick`.
+/// Gives `tell` and `ask` to a router that has a `pick`.
 template <class Router, class A>
 class Routes {
  public:
@@ -62,7 +62,7 @@ class Routes {
 
 }  // namespace detail
 
-/// A router that takes each actor in turn. Copies share the turn.
+/// A router that takes each actor in turn. Copies of a router share the turn.
 template <class A>
 class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
  public:
@@ -81,8 +81,8 @@ class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
   std::shared_ptr<std::atomic<std::size_t>> next_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// A router that takes whoever has the fewest messages queued and handlers under way. That is read at the moment of
-/// picking: nothing to keep in step.
+/// A router that takes the actor with the fewest messages queued and handlers under way. It reads these numbers each
+/// time it picks, so it keeps no counts of its own.
 template <class A>
 class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
  public:
@@ -98,7 +98,7 @@ class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
   std::vector<Ref<A>> refs_;
 };
 
-/// A router that sends the same key to the same actor; when one stops, only its keys move.
+/// A router that sends the same key to the same actor; when an actor stops, only its keys move to others.
 template <class A>
 class ConsistentHash {
  public:
@@ -130,7 +130,7 @@ class ConsistentHash {
   }
 
  private:
-  static constexpr std::uint64_t kPointsPerActor = 128;  // evens the shares out to a few per cent
+  static constexpr std::uint64_t kPointsPerActor = 128;  // so many that the actors' shares of the keys are similar
   struct Point {
     std::uint64_t hash;
     Ref<A> ref;
@@ -144,19 +144,19 @@ class ConsistentHash {
   std::vector<Point> ring_;
 };
 
-/// A router that sends to everybody. A message is copied for each.
+/// A router that sends a copy of each message to every actor.
 template <class A>
 class Broadcast {
  public:
   explicit Broadcast(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
 
-  /// How many it was sent to.
+  /// Returns how many actors it was sent to.
   template <class M>
   std::size_t tell(const M& message) const {
     return static_cast<std::size_t>(
         std::ranges::count_if(refs_, [&](const Ref<A>& ref) { return ref.template tell<M>(message).has_value(); }));
   }
-  /// Everybody's result, in the order of the refs.
+  /// Gives the results of all actors, in the order of the refs.
   template <class M, class... Args>
   Task<std::vector<Result<detail::reply_t<M>>>> ask(Args&&... args) const {
     return ask_each<M>(refs_, M{std::forward<Args>(args)...});

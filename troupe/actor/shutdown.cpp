@@ -8,7 +8,7 @@
 namespace troupe::inline v0::detail {
 namespace {
 
-/// How long, after the deadline, cut-off actors get to be gone; only a handler that does not return takes longer.
+/// How long actors may take to stop after they were cut off. Only a handler that does not return takes longer.
 constexpr Duration kCutOffTime = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -30,7 +30,8 @@ ShutdownReport SystemCore::shutdown(Duration deadline) {
   }
   const TimePoint until = now() + std::max(deadline, Duration(0));
   ShutdownReport report;
-  for (const IntrusivePtr<Cell>& branch : {user_, internals_}) {  // tasks of System::run may need the users' actors
+  // The users' actors go first: they may need the devices, whose actors are in the other branch.
+  for (const IntrusivePtr<Cell>& branch : {user_, internals_}) {
     branch->raise(Signal::drain);
     if (wait_until_gone(*branch, until)) continue;
     report.drained = false;
@@ -42,7 +43,7 @@ ShutdownReport SystemCore::shutdown(Duration deadline) {
     wait_until_gone(*branch, now() + kCutOffTime);
   }
   for_each_cell([&](Cell& cell) {
-    if (!cell.first_child_) report.stuck.push_back(cell.path());  // its parents only wait for it
+    if (!cell.first_child_) report.stuck.push_back(cell.path());  // a cell with children only waits for them
   });
   const std::lock_guard lock(tree_mutex_);
   return report_.emplace(std::move(report));

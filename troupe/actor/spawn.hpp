@@ -1,5 +1,5 @@
-// Making an actor: the cell of its type, checked options, a place in the tree. It is here, on its own, because `System`
-// spawns top-level actors and `Context` spawns children, and both do it the same way.
+// How an actor is made: check the options, make the cell of its type, put it into the tree. This is a file of its own,
+// because `System` spawns top-level actors and `Context` spawns children, and both do it the same way.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const 
 template <class A, class... Args>
 concept ConstructibleAsActor = ConstructibleWithContext<A, Args...> || std::is_constructible_v<A, const Args&...>;
 
-/// The cell of an actor of type `A`: it keeps the constructor's arguments, so that a restart can construct anew, and
-/// the instance right inside itself, so that an actor is one allocation.
+/// The cell of an actor of type `A`. It keeps the constructor's arguments, so that a restart can construct a new
+/// instance. The instance is inside the cell, so that an actor is one allocation.
 template <class A, class... Args>
 class ActorCell final : public Cell {
  public:
@@ -83,7 +83,7 @@ Result<Ref<A>> spawn_under(SystemCore& core, IntrusivePtr<Cell> parent, SpawnOpt
   if constexpr (ConstructibleAsActor<A, std::decay_t<Args>...>) {
     TROUPE_TRY(check(options));
     using Made = ActorCell<A, std::decay_t<Args>...>;
-    // One share is the system's, until the actor has stopped; one is the caller's.
+    // This share is the caller's. `add_to_tree` adds the system's share, which lasts until the actor has stopped.
     auto cell = IntrusivePtr<Cell>::adopt(
         new Made(core, std::move(parent), options, next_id(core), std::forward<Args>(args)...));
     TROUPE_TRY(add_to_tree(core, *cell));

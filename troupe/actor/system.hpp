@@ -1,10 +1,10 @@
-// The actor system: a pool of threads, a tree of actors, time. Everything a program needs starts here.
+// The actor system: it has a pool of threads, a tree of actors, and time. A program starts here.
 //
 //   System system;
 //   Ref<Counter> counter = value(system.spawn<Counter>({.name = "counter"}));
 //   int sum = value(counter.ask<Get>().get());
 //
-// Its destructor shuts it down, with `kShutdownAtExit` for what is queued.
+// The destructor shuts the system down, and gives queued work `kShutdownAtExit` to end.
 #pragma once
 
 #include <optional>
@@ -31,24 +31,27 @@ inline constexpr Duration kShutdownAtExit = std::chrono::seconds(5);
 /// The actor system, where everything starts: it has the threads, the tree of actors, time, and the devices.
 class System {
  public:
-  /// Starts a system. `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
+  /// Starts a system. `invalid_argument` when an option has a value it must not have, `out_of_memory` when the machine
+  /// gives no threads.
   static Result<System> create(SystemOptions options = {});
-  /// The same, throwing `Exception`.
+  /// Does what `create` does, and throws an `Exception` where that fails.
   explicit System(SystemOptions options = {});
   System(System&& other) noexcept;
   System& operator=(System&&) = delete;
-  /// Shuts down if that was not done, then waits for handlers that do not return, naming them in the log.
+  /// Shuts the system down, if `shutdown` was not called. Then waits for handlers that have not returned; the log names
+  /// their actors.
   ~System();
 
-  /// A top-level actor, `/user/NAME`. Its constructor runs on its dispatcher, soon, from copies of `args` that are kept
-  /// for restarts. `invalid_argument` for options that cannot be and for a name that is taken or cannot be one;
-  /// `stopped` during and after shutdown; `out_of_memory` at `max_actors`.
+  /// Spawns a top-level actor, `/user/NAME`. Its constructor runs soon, on its dispatcher, with copies of `args`, which
+  /// are kept for restarts. `invalid_argument` when an option has a value it must not have or the name is taken;
+  /// `stopped` during and after shutdown; `out_of_memory` when there are `max_actors` actors.
   template <class A, class... Args>
   Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
     return detail::spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
   }
 
-  /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or none of type `A`.
+  /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or when it is not an
+  /// `A`.
   template <class A>
   Result<Ref<A>> find(std::string_view path) {
     detail::IntrusivePtr<detail::Cell> cell = find_cell(path);
@@ -58,43 +61,44 @@ class System {
     return Ref<A>(std::move(cell));
   }
 
-  /// Runs a task to its end and waits for it in this thread. Not inside a handler (`invalid_argument`).
+  /// Runs a task, and blocks this thread until the task has ended. `invalid_argument` inside a handler.
   template <class T>
   detail::flat_result_t<T> run(Task<T> task);
 
-  /// A thread of its own for the actors spawned with it, optionally bound to a core. `invalid_argument` for a core this
-  /// process may not use.
+  /// Starts a thread for the actors that are spawned with it, and binds it to `core` if that is given.
+  /// `invalid_argument` when this process may not use that core, `stopped` during and after shutdown, `out_of_memory`
+  /// when the machine gives no thread.
   Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core = {});
-  /// Takes over a dispatcher of your own; it must run turns until the system is destroyed.
+  /// Takes over a dispatcher of your own, which must run turns until the system is destroyed.
   Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher);
 
   // ---- devices (troupe/device/device.hpp) ----
 
-  /// The accelerators of this machine, best first; the last one is always the CPU.
+  /// The devices of this machine, the best first. The last one is always the CPU.
   std::vector<DeviceInfo> devices() const;
-  /// Opens one of them: `device(0)` takes the best. `invalid_argument` when there is none of that number, else what
-  /// `Device::open` says.
+  /// Opens one of them; `device(0)` is the best. `invalid_argument` when no device has that number; else fails as
+  /// `Device::open` does.
   Result<Device> device(int index);
   Result<Device> device(int index, const DeviceOptions& options);
-  /// The first one of a backend ("host", "cuda"), or the one with that id. `invalid_argument` when there is none.
+  /// Opens the first device of a backend ("host", "cuda") or with that id. `invalid_argument` when there is none.
   Result<Device> device(std::string_view name);
   Result<Device> device(std::string_view name, const DeviceOptions& options);
 
   EventStream& events() noexcept;
   SystemStats stats();
 
-  /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents; at the
-  /// deadline cuts off what is left. Returns soon after the deadline at the latest, whatever handlers do.
-  /// `invalid_argument` inside a handler. A second call reports what the first one did.
+  /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents. At the
+  /// deadline it cuts off what is left. It returns soon after the deadline, even if a handler does not return.
+  /// `invalid_argument` inside a handler. A second call returns the report of the first one.
   Result<ShutdownReport> shutdown(Duration deadline);
 
   // ---- virtual time (SystemOptions::deterministic_seed) ----
 
-  /// Runs until no actor has anything to do; returns the number of turns.
+  /// Runs turns until no actor has anything to do. Returns the number of turns.
   std::uint64_t run_until_idle();
-  /// Moves time forward and runs everything that becomes due on the way.
+  /// Moves time forward, and runs everything that becomes due meanwhile.
   void advance(Duration by);
-  /// Identifies the order of turns so far.
+  /// A hash of the order of turns so far.
   std::uint64_t fingerprint() const noexcept;
   TimePoint now() const noexcept;
 
@@ -129,7 +133,7 @@ class TaskRunner {
   Context<TaskRunner> self_;
 };
 
-/// `System::run`, for those who have only the core.
+/// Does what `System::run` does, for callers that have only the core.
 template <class T>
 detail::flat_result_t<T> run_in(SystemCore& core, Task<T> task) {
   using Runner = TaskRunner<T>;

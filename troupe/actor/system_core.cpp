@@ -15,11 +15,11 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// The root of a branch of the tree; it only has children.
+/// The actor at the root of a branch of the tree. It has children and no handlers.
 struct Guardian {};
 
 constexpr std::size_t kFirstBuckets = 64;
-constexpr Duration kMaxVirtualWait = std::chrono::hours(24);  // periodic timers would move virtual time for ever
+constexpr Duration kMaxVirtualWait = std::chrono::hours(24);  // else periodic timers would move virtual time for ever
 
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameLength && std::ranges::all_of(name, [](unsigned char c) {
@@ -115,7 +115,7 @@ Dispatcher* SystemCore::adopt(std::unique_ptr<Dispatcher> dispatcher) {
 
 Result<Dispatcher*> SystemCore::pinned_thread(std::string name, std::optional<int> core) {
   TROUPE_TRY(check_not_forked());
-  if (is_virtual()) return default_dispatcher_;  // one order of turns, from one seed
+  if (is_virtual()) return default_dispatcher_;  // so that one seed decides the order of all turns
   if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down");
   const PoolOptions one{.threads = 1, .name = std::move(name), .core = core};
   return adopt(TROUPE_TRY(Pool::start(one, [keeper = timekeeper_.get()] { keeper->somebody_is_busy(); })));
@@ -128,7 +128,7 @@ std::size_t SystemCore::bucket_of(const Cell* parent, std::string_view name) con
 }
 
 Cell* SystemCore::find_child(const Cell* parent, std::string_view name) const noexcept {
-  if (parent && name.starts_with('$')) {  // nobody gave it a name, so it is not in a bucket
+  if (parent && name.starts_with('$')) {  // it was given no name, so it is in no bucket
     Cell* child = parent->first_child_;
     while (child && (!child->name_.empty() || child->name() != name)) child = child->next_sibling_;
     return child;
@@ -158,7 +158,7 @@ Result<void> SystemCore::add(Cell& cell) {
     if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down: it takes no more actors");
     if (parent && !parent->takes_children_)
       return fail(ErrorKind::stopped, parent->path() + " is stopping: it takes no more children");
-    if (actors_ >= options_.max_actors + 2)  // the two roots are ours
+    if (actors_ >= options_.max_actors + 2)  // the two roots do not count
       return fail(ErrorKind::out_of_memory,
                   "there are " + std::to_string(options_.max_actors) + " actors, as many as max_actors allows");
     if (!cell.name_.empty()) {
@@ -267,13 +267,14 @@ void SystemCore::watch(std::unique_ptr<Watch> watch) {
       return;
     }
   }
-  // It has left the tree for good, so what it says of its end does not change any more.
+  // It has left the tree for good, so its last words do not change any more.
   watch->notice = watched.last_words();
   watcher->post(*watch.release());
 }
 
 void SystemCore::unwatch(Watch& watch) noexcept {
-  std::unique_ptr<Watch> removed;  // goes after the lock: it may be the last owner of what it watched
+  // It is destroyed after the unlock, because it may be the last owner of what it watched.
+  std::unique_ptr<Watch> removed;
   const std::lock_guard lock(tree_mutex_);
   if (!watch.watched->in_tree_) return;
   watch.watched->watchers_.remove(watch);
@@ -317,9 +318,9 @@ void SystemCore::dead_letter(const Cell& cell, const EnvelopeBase& envelope, con
   if (is_forked() || events_.empty()) return;
   try {
     const std::string type = envelope.message_type();
-    if (type == type_name(typeid(DeadLetter))) return;  // a dead letter about a dead letter helps nobody
+    if (type == type_name(typeid(DeadLetter))) return;  // no dead letter is published about a dead letter
     events_.publish(DeadLetter{cell.path(), type, reason});
-  } catch (const std::bad_alloc&) {  // it is counted
+  } catch (const std::bad_alloc&) {  // then it is counted and not published
   }
 }
 
@@ -334,11 +335,11 @@ void SystemCore::blocked(std::uint64_t runnable_id, std::int64_t ms) {
     const std::string path = path_of(runnable_id);
     const std::string message = "a handler has held its thread for " + std::to_string(ms) +
                                 " ms; other actors of that thread wait. Give slow work a pinned thread, or co_await it";
-    // Timers must not wait for the log. (The timekeeper holds the mutex of the dispatchers.)
+    // The timekeeper calls this, and timers must not wait for the log. (It holds the mutex of the dispatchers.)
     for (const auto& dispatcher : dispatchers_)
       if (dispatcher->take_log(LogLevel::warning, path, message)) return;
     log(LogLevel::warning, path, message);
-  } catch (const std::bad_alloc&) {  // then it is not said
+  } catch (const std::bad_alloc&) {  // then the log does not say it
   }
 }
 
@@ -371,7 +372,7 @@ void SystemCore::advance(Duration by) {
   wheel_->advance(until);
 }
 
-// ---- for templates, which do not see the core ----
+// ---- for templates, which do not see the definition of the core ----
 
 std::uint64_t next_id(SystemCore& core) noexcept { return core.next_id(); }
 Result<void> add_to_tree(SystemCore& core, Cell& cell) { return core.add(cell); }

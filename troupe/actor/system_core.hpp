@@ -1,8 +1,7 @@
-// What the parts of one actor system share: the tree of actors and its names, the dispatchers, time, the log, the
-// events. Cells keep it alive, so a `Ref` that outlives its `System` is still safe to use: its actor has stopped, that
-// is all.
+// What the parts of one actor system share: the tree of actors and their names, the dispatchers, time, the log, the
+// events. Cells share its ownership, so a `Ref` that outlives its `System` is still safe to use; its actor has stopped.
 //
-// Not for users: they hold a `System`.
+// Users do not see it: they hold a `System`.
 #pragma once
 
 #include <atomic>
@@ -33,24 +32,25 @@ namespace detail {
 
 class SystemCore final : public RefCounted, public Dispatcher::Watcher {
  public:
-  /// `invalid_argument` for options that cannot be, `out_of_memory` when the machine gives no threads.
+  /// `invalid_argument` when an option has a value it must not have, `out_of_memory` when the machine gives no threads.
   static Result<IntrusivePtr<SystemCore>> start(SystemOptions options);
 
   // ---- the tree ----
 
-  /// Gives a fresh cell its name and place and schedules its first turn. `invalid_argument` for a name that is taken or
-  /// cannot be one, `stopped` during shutdown or under a parent that stops, `out_of_memory` at `max_actors`.
+  /// Puts a fresh cell into the tree, and schedules its first turn. `invalid_argument` when its name is taken,
+  /// `stopped` during and after shutdown and while its parent stops or restarts, `out_of_memory` when there are
+  /// `max_actors` actors. The caller must have checked the options.
   Result<void> add(Cell& cell);
   IntrusivePtr<Cell> find(std::string_view path);
   bool has_children(const Cell& cell);
-  /// Stops (or drains) all children; none can be added until `reopen_children`.
+  /// Stops or drains all children. No child can be added before `reopen_children`.
   void stop_children(Cell& cell, Signal how);
   void reopen_children(Cell& cell);
-  /// Takes a stopped cell out of the tree; tells its watchers and its parent.
+  /// Takes a stopped cell out of the tree, and tells its watchers and its parent.
   void remove(Cell& cell, const Terminated& notice);
   void obey_siblings(Cell& cell, Directive directive, const Error& error);
   void watch(std::unique_ptr<Watch> watch);
-  /// Ends a watch, unless its notice is on its way; then its watcher takes no note of it.
+  /// Ends a watch. If its notice is on its way already, the watcher will ignore the notice.
   void unwatch(Watch& watch) noexcept;
   std::string path_of(std::uint64_t id);
 
@@ -59,10 +59,11 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   bool is_virtual() const noexcept { return deterministic_ != nullptr; }
   TimePoint now() const noexcept { return clock_->now(); }
   TimerWheel& wheel() noexcept { return *wheel_; }
-  /// Runs steps and moves virtual time until `done`; false when nothing is left to do. Virtual time only.
+  /// Runs steps and moves virtual time until `done`. False when nothing is left to do, or when a day of virtual
+  /// time was not enough. Only for virtual time.
   bool drive_until(const std::function<bool()>& done);
   Deterministic* deterministic() noexcept { return deterministic_; }
-  /// Moves virtual time forward, running everything that becomes due on the way.
+  /// Moves virtual time forward, and runs everything that becomes due meanwhile.
   void advance(Duration by);
 
   // ---- the rest ----
@@ -82,7 +83,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   void dead_letter(const Cell& cell, const EnvelopeBase& envelope, const Error& reason) noexcept;
   SystemStats stats() noexcept;
   void count_restart() noexcept { restarts_.fetch_add(1, std::memory_order_relaxed); }
-  /// A part that an upper layer keeps with the system, made at the first call. Lives as long as the system's core.
+  /// A part that an upper layer keeps with the system. The first call makes it; it lives as long as the core.
   template <class T>
   T& extension() {
     const std::lock_guard lock(extensions_mutex_);
@@ -90,7 +91,8 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
     if (!part) part = std::make_shared<T>();
     return *static_cast<T*>(part.get());
   }
-  /// True in a fork of the process that started it: its threads do not exist here. A system without threads can go on.
+  /// True in a fork of the process that started the system, because its threads do not exist here. Always false when
+  /// time is virtual: a system without threads works in a fork, too.
   bool is_forked() const noexcept { return fork_mark_.is_forked() && !is_virtual(); }
   /// `stopped` in a fork.
   Result<void> check_not_forked() const {
@@ -100,7 +102,8 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   bool shutting_down() const noexcept { return shutting_down_.load(std::memory_order_acquire); }
 
   ShutdownReport shutdown(Duration deadline);
-  /// Ends the threads. After `shutdown`; waits for handlers that do not return, and says which.
+  /// Ends the threads. Call it after `shutdown`. It waits for handlers that have not returned; the log names their
+  /// actors.
   void join() noexcept;
 
   void blocked(std::uint64_t runnable_id, std::int64_t ms) override;
@@ -113,7 +116,7 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   Cell* find_child(const Cell* parent, std::string_view name) const noexcept;
   void grow_buckets();
   bool wait_until_gone(Cell& guardian, TimePoint until);
-  /// Calls `f` for every actor in the tree, parents first, with the tree's mutex held.
+  /// Calls `f` for every actor in the tree, parents first, while it holds the tree's mutex.
   void for_each_cell(const std::function<void(Cell&)>& f);
   static void for_each_below(Cell& cell, const std::function<void(Cell&)>& f);
 
@@ -138,11 +141,11 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::mutex dispatchers_mutex_;
   std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
   Dispatcher* default_dispatcher_ = nullptr;
-  Deterministic* deterministic_ = nullptr;  // the same object, when time is virtual
+  Deterministic* deterministic_ = nullptr;  // the same object when time is virtual, else null
 
   // The tree's mutex guards every cell's place in the tree, the names and the watches.
   mutable std::mutex tree_mutex_;
-  std::vector<Cell*> buckets_;  // the actors that were given a name, by parent and name
+  std::vector<Cell*> buckets_;  // a hash table of the actors that were given a name, by parent and name
   std::size_t named_ = 0;
   std::size_t actors_ = 0;
   std::condition_variable gone_;

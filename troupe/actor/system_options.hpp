@@ -1,5 +1,5 @@
-// What a `System` can be told at its start, and what it says of itself later. Plain structs with sane defaults, so that
-// `System system;` is a complete program's first line.
+// The options of a `System`, and what it reports about itself later. They are plain structs with sane defaults, so that
+// `System system;` needs no options.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,41 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// How many actors a system has at most, unless `SystemOptions` says otherwise.
+/// How many actors a system may have, unless `SystemOptions` says otherwise.
 inline constexpr std::size_t kDefaultMaxActors = 1'000'000;
 
-/// What a system can be told when it starts.
+/// The options of a system.
 struct SystemOptions {
-  /// Threads of the pool; unset: one per core this process may use. 0 is an `invalid_argument`.
+  /// How many threads the pool has. Unset: one per core that this process may use. 0 is an `invalid_argument`.
   std::optional<int> threads = {};
-  /// One spawn more ends in `out_of_memory`.
+  /// How many actors the system may have; one more spawn ends in `out_of_memory`. 0 is an `invalid_argument`.
   std::size_t max_actors = kDefaultMaxActors;
-  /// Where the system's sentences go; empty: warnings and errors go to standard error.
+  /// Where the system's log goes. Empty: warnings and errors go to standard error.
   LogSink log = {};
-  /// Set: no threads, virtual time, and every choice of whom to run next comes from this seed (see testkit.hpp).
+  /// If it is set, there are no threads, time is virtual, and the seed decides which actor runs next (see testkit.hpp).
   std::optional<std::uint64_t> deterministic_seed = {};
 };
 
 /// What a system counts.
 struct SystemStats {
-  std::size_t actors = 0;  // alive now, the system's own included
+  std::size_t actors = 0;  // how many are alive now, the system's own included
   std::uint64_t restarts = 0;
   std::uint64_t dead_letters = 0;
 };
 
-/// How a system's end went: what was handled, what was cut off, who is stuck.
+/// How a shutdown went: whether everything was handled, what was cut off, and which actors are stuck.
 struct ShutdownReport {
   struct CutOff {
     std::string path;
-    std::uint32_t messages = 0;  // queued and never handled
-    std::uint32_t handlers = 0;  // waiting at a co_await
+    std::uint32_t messages = 0;  // how many were queued or being handled
+    std::uint32_t handlers = 0;  // how many waited at a co_await
   };
   /// Everything was handled before the deadline.
   bool drained = true;
-  /// What was under way at the deadline and was cut off; each of those asks has ended in `stopped`.
+  /// The actors that still had work at the deadline. That work was cut off: its asks have ended in `stopped`, unless
+  /// the actor is stuck.
   std::vector<CutOff> cut_off;
-  /// Actors whose handler has not returned even then; their threads are still in it.
+  /// Actors whose handler did not return even after that; a thread is still in the handler.
   std::vector<std::string> stuck;
 };
 

@@ -1,14 +1,15 @@
-// `Task<T>`: a coroutine that computes a `T`. Lazy: it runs when somebody awaits it, and control moves between
+// `Task<T>`: a coroutine that computes a `T`. It is lazy: it runs when somebody awaits it. Control moves between
 // coroutines without growing the stack (symmetric transfer). A task always belongs to one actor, its home, and runs
-// only on that actor's turns; so it needs no locks, and destroying it cuts it off at the await where it stands.
+// only on that actor's turns. So it needs no locks, and destroying a task cuts it off at the await where it stands.
 //
 //   Task<Result<int>> sum(Ref<Counter> a, Ref<Counter> b) {
-//     const int x = CO_TRY(co_await a.ask<Get>());   // the value, or end with the error
+//     const int x = CO_TRY(co_await a.ask<Get>());   // the value; an error ends the task
 //     const int y = CO_TRY(co_await b.ask<Get>());
 //     co_return x + y;
 //   }
 //
-// A task waits only for what Troupe can cut off: tasks, asks, `sleep_for`, `stop_requested`, `when_all`, `when_any`.
+// A task waits only for what Troupe can cut off: tasks, asks, calls of a device, `sleep_for`, `stop_requested`,
+// `when_all`, `when_any`.
 #pragma once
 
 #include <coroutine>
@@ -36,17 +37,18 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<Task<T>> = true;
 
-/// Told when a task that nobody awaits directly has ended: a handler's root, or one of several under `when_all`.
+/// Is told the end of a task that no coroutine awaits directly: the task of a handler, or one of several tasks under
+/// `when_all` or `when_any`.
 class Completion {
  public:
-  /// Says which coroutine goes on. The task's frame is suspended and may be destroyed after this returns.
+  /// Returns the coroutine that goes on. The task's frame is suspended, and may be destroyed after this returns.
   virtual std::coroutine_handle<> completed() noexcept = 0;
 
  protected:
   ~Completion() = default;
 };
 
-/// What a task may wait for declares `using troupe_awaitable = void;`.
+/// A type that a task may wait for. Such a type declares `using troupe_awaitable = void;`.
 template <class A>
 concept Awaitable = requires { typename std::remove_cvref_t<A>::troupe_awaitable; };
 
@@ -72,7 +74,7 @@ class PromiseBase {
     return std::forward<A>(awaitable);
   }
 
-  /// Who runs when this task has ended.
+  /// The coroutine that runs when this task has ended.
   std::coroutine_handle<> next() noexcept { return completion_ ? completion_->completed() : continuation_; }
 
   Cell& home() const noexcept {
@@ -89,7 +91,7 @@ class PromiseBase {
   Cell* home_ = nullptr;
 };
 
-/// Where a task keeps how it ended.
+/// The promise of a task; it keeps the task's value or exception.
 template <class T>
 class TaskPromise : public PromiseBase {
  public:
@@ -115,7 +117,8 @@ class TaskPromise : public PromiseBase {
   std::variant<std::monostate, Value, std::exception_ptr> outcome_;
 };
 
-/// `void` returns by `return_void`, everything else by `return_value`; a promise may not have both.
+/// The promise of a task without a value. It is a class of its own, because a promise must not have both `return_void`
+/// and `return_value`.
 class VoidTaskPromise : public PromiseBase {
  public:
   Task<void> get_return_object() noexcept;
@@ -168,14 +171,15 @@ class [[nodiscard("a task does nothing until it is awaited")]] Task {
   };
   Awaiter operator co_await() && noexcept { return Awaiter(handle_); }
 
-  /// Runs it as a coroutine of `home` until its first wait; `completion` is told when it has ended. On the home's turn.
+  /// Runs the task as a coroutine of `home`, up to its first wait. `completion` is told when the task has ended. Call
+  /// it on the home's turn.
   void start(detail::Cell& home, detail::Completion& completion) {
     handle_.promise().home_ = &home;
     handle_.promise().completion_ = &completion;
     handle_.resume();
   }
   bool ended() const noexcept { return handle_.promise().ended(); }
-  /// The value of an ended task, or its exception.
+  /// Returns the value of an ended task, or throws its exception.
   T take() { return handle_.promise().take(); }
 
  private:
@@ -192,7 +196,7 @@ inline Task<void> detail::VoidTaskPromise::get_return_object() noexcept {
 
 namespace detail {
 
-/// The awaitable behind `CO_TRY`: a good result is unwrapped, a bad one ends the enclosing task with its error.
+/// The awaitable behind `CO_TRY`. It gives the value of a good result; the error of a bad one ends the enclosing task.
 template <class T>
 class OrReturn {
  public:
@@ -205,7 +209,7 @@ class OrReturn {
     static_assert(
         requires { task.promise().return_value(Unexpected(result_.error())); },
         "CO_TRY stands in a coroutine that returns Task<Result<...>>");
-    // The task stands suspended here for good; whoever owns it destroys it, as if it had returned.
+    // The task stays suspended here for good. Its owner destroys it, as if it had returned.
     task.promise().return_value(Unexpected(std::move(result_).error()));
     return task.promise().next();
   }
@@ -227,6 +231,6 @@ OrReturn<T> or_return(Result<T> result) noexcept {
 }  // namespace troupe::inline v0
 #pragma GCC visibility pop
 
-/// In a `Task<Result<...>>`: the value of a `Result`, or end the task with its error.
-/// (A statement expression, as in `TROUPE_TRY`, crashes g++ 12 inside a coroutine.)
+/// For use in a `Task<Result<...>>`: gives the value of a `Result`; an error ends the task with that error.
+/// (`TROUPE_TRY` cannot be used there: its statement expression crashes g++ 12 inside a coroutine.)
 #define CO_TRY(...) (co_await ::troupe::detail::or_return(__VA_ARGS__))

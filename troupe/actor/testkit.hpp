@@ -1,11 +1,11 @@
-// For testing actors. A probe is an actor that keeps what it is told until the test asks for it; a deterministic system
-// (`SystemOptions::deterministic_seed`) replays one order of turns with virtual time; `explore` runs a scenario under
-// many seeds and says which one failed.
+// For testing actors. A probe is an actor that keeps what it is told until the test asks for it. A deterministic system
+// (`SystemOptions::deterministic_seed`) repeats one order of turns with virtual time. `explore` runs a scenario under
+// many seeds, and gives it the seed, so that a failure can name it.
 //
 //   System system({.deterministic_seed = 7});
 //   Probe<Done> probe(system);
 //   value(worker.tell<Start>(probe.ref()));
-//   EXPECT_EQ(probe.expect<Done>().value().job, 1);   // no sleeps: it waits for the message, or for nothing to be left
+//   EXPECT_EQ(probe.expect<Done>().value().job, 1);   // no sleeps: it waits until the message has come
 #pragma once
 
 #include <condition_variable>
@@ -25,12 +25,12 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// Whether the system's time is virtual.
+/// True when the system's time is virtual.
 bool is_virtual(SystemCore& core) noexcept;
-/// Runs turns and moves virtual time until `done`, for `limit` at most, or until nothing is left to do.
+/// Runs turns and moves virtual time until `done`, or until `limit` has passed or nothing is left to do.
 void drive_until(SystemCore& core, Duration limit, const std::function<bool()>& done);
 
-/// What a probe and its actor share: the messages that came and were not asked for yet.
+/// What a probe and its actor share: the messages that have come and that the test has not asked for yet.
 template <class... Ms>
 class ProbeInbox {
  public:
@@ -77,7 +77,7 @@ class ProbeHandler {
   std::shared_ptr<ProbeInbox<Ms...>> inbox_;
 };
 
-/// The probe's actor: one handler per message type, and a way to make it watch.
+/// The probe's actor: it has one handler per message type, and a message that makes it watch.
 template <class... Ms>
 class ProbeActor : public ProbeHandler<Ms, Ms...>... {
  public:
@@ -96,11 +96,11 @@ class ProbeActor : public ProbeHandler<Ms, Ms...>... {
 
 }  // namespace detail
 
-/// How long a probe waits for a message, unless it is told otherwise.
+/// How long a probe waits for a message, unless the call says otherwise.
 inline constexpr Duration kProbePatience = std::chrono::seconds(10);
 
-/// An actor for tests that keeps what it is told: `Probe<Pong, Terminated>` accepts those messages. Lives as long as
-/// its system.
+/// An actor for tests that keeps what it is told: `Probe<Ping, Pong>` accepts `Ping`, `Pong` and `Terminated`. The
+/// actor lives as long as its system.
 template <class... Ms>
 class Probe {
  public:
@@ -111,8 +111,8 @@ class Probe {
 
   const Ref<Actor>& ref() const noexcept { return ref_; }
 
-  /// The next message, which must be an `M`: `timeout` when none comes within `limit`, `internal` when another one
-  /// does.
+  /// Waits for the next message, which must be an `M`. `timeout` when none comes within `limit`, `internal` when a
+  /// message of another type comes.
   template <class M>
   Result<M> expect(Duration limit = kProbePatience) {
     if (!inbox_->wait(core_, limit)) return fail(ErrorKind::timeout, "no message came");
@@ -121,15 +121,15 @@ class Probe {
     return fail(ErrorKind::internal,
                 "another message came first, number " + std::to_string(message->index()) + " in the probe's list");
   }
-  /// True when nothing came within `limit` (of virtual time, on a deterministic system).
+  /// True when no message comes within `limit`, which is virtual time on a deterministic system.
   bool expect_nothing(Duration limit) { return !inbox_->wait(core_, limit); }
 
-  /// Watches `other`; its end is then one `Terminated` to expect. Returns when the watch is in place.
+  /// Watches `other`: when it stops, the probe gets a `Terminated`. Returns when the watch is in place.
   template <class B>
   Result<void> watch(const Ref<B>& other) {
     return ref_.template ask<typename Actor::WatchCell>(other.cell()).get();
   }
-  /// Waits until `other` has stopped, and says how.
+  /// Watches `other`, and waits for its `Terminated`, which must be the next message.
   template <class B>
   Result<Terminated> expect_terminated(const Ref<B>& other, Duration limit = kProbePatience) {
     if (Result<void> watched = watch(other); !watched) return fail(watched.error());
@@ -143,13 +143,13 @@ class Probe {
   Ref<Actor> ref_;
 };
 
-/// What `explore` found.
+/// What `explore` did.
 struct Exploration {
   std::uint64_t runs = 0;
-  std::uint64_t distinct = 0;  // orders of turns that differed
+  std::uint64_t distinct = 0;  // how many different orders of turns there were
 };
 
-/// Runs `scenario(System&, seed)` on a fresh deterministic system for each seed from `first` on.
+/// Runs `scenario(System&, seed)` for `runs` seeds from `first` on, each on a fresh deterministic system.
 template <class Scenario>
 Exploration explore(std::uint64_t first, std::uint64_t runs, Scenario scenario) {
   std::set<std::uint64_t> orders;

@@ -1,5 +1,5 @@
-// The one thread of a system that looks at the clock. It fires timers, and while a pool has something to do it looks
-// after its threads every millisecond. With nothing due and nobody busy it sleeps without a time limit.
+// The thread of a system that looks at the clock. It fires timers. While a pool is busy, it looks after the pool's
+// threads every millisecond. When there is no timer and no pool is busy, it sleeps without a time limit.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@ namespace troupe::inline v0 {
 
 class Timekeeper {
  public:
-  /// `look_after` looks after all dispatchers and says whether any of them is busy.
+  /// `look_after` must look after all dispatchers, and return whether any of them is busy.
   Timekeeper(TimerWheel& wheel, const detail::Clock& clock, std::function<bool()> look_after);
   ~Timekeeper();
 
-  /// Begins; `out_of_memory` when the machine gives no thread.
+  /// Starts the thread. `out_of_memory` when the machine gives none.
   Result<void> start();
-  /// An earlier timer was started. Any thread.
+  /// Call it when a timer was started that is due before all others. Any thread.
   void wake() noexcept { parker_.unpark(); }
-  /// A pool thread has left its sleep. Any thread; cheap while the timekeeper watches anyway.
+  /// Call it when a thread of a pool has left its sleep. Any thread. It is cheap while the timekeeper watches anyway.
   void somebody_is_busy() noexcept {
     if (!watching_.load(std::memory_order_seq_cst)) wake();
   }
@@ -30,7 +30,7 @@ class Timekeeper {
 
  private:
   static constexpr Duration kLookEvery = std::chrono::milliseconds(1);
-  static constexpr Duration kLookOnFor = std::chrono::milliseconds(100);  // after the last busy moment
+  static constexpr Duration kLookOnFor = std::chrono::milliseconds(100);  // after a pool was busy last
 
   void keep() noexcept;
 

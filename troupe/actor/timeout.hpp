@@ -1,5 +1,5 @@
-// A limit on how long somebody waits: a timer that ends what they wait for. It stands apart from pending.hpp, which is
-// installed: only sources start timers.
+// A limit on a wait: a timer that ends what somebody waits for. It is not in pending.hpp, because that header is
+// installed, and only sources need timers.
 #pragma once
 
 #include <utility>

@@ -53,13 +53,13 @@ bool TimerWheel::cancel(Timer& timer) {
   return true;
 }
 
-// A timer sits on the lowest level whose current revolution contains its tick; a slot of level L is 64^L ticks wide.
+// A timer is on the lowest level whose current revolution contains its tick. A slot of level L is 64^L ticks wide.
 void TimerWheel::link(Timer& timer) {
   const std::uint64_t differs = timer.due_tick_ ^ tick_;
   int level = differs == 0 ? 0 : (63 - std::countl_zero(differs)) / 6;
   std::uint64_t slot = 0;
   if (level >= kLevels) {
-    level = kLevels - 1;  // slot 0: where the next revolution of the whole wheel begins, and it is sorted again
+    level = kLevels - 1;  // in slot 0, where the wheel's next revolution begins; then the timer is sorted again
   } else {
     slot = timer.due_tick_ / width_of(level) % kSlots;
   }
@@ -83,7 +83,7 @@ void TimerWheel::unlink(Timer& timer) {
   timer.armed_ = false;
 }
 
-// The next tick at which a slot begins: there its timers fire (level 0) or move to lower levels.
+// The next tick at which a slot with timers begins. At that tick its timers fire (level 0) or move to lower levels.
 std::optional<std::uint64_t> TimerWheel::next_tick() const {
   std::optional<std::uint64_t> next;
   for (int level = 0; level < kLevels; ++level) {
@@ -118,11 +118,11 @@ void TimerWheel::advance(TimePoint now) {
         break;
       }
       tick_ = *next;
-      // From the top: timers of higher slots that begin here may be due right now.
+      // It goes from the top level down, because timers of a higher slot that begins here may be due right now.
       for (int level = kLevels - 1; level >= 0; --level) {
         if (tick_ % width_of(level) != 0) continue;
         const std::uint64_t slot = tick_ / width_of(level) % kSlots;
-        Timer* first = std::exchange(slots_[static_cast<std::size_t>(level)][slot], nullptr);  // all of them at once
+        Timer* first = std::exchange(slots_[static_cast<std::size_t>(level)][slot], nullptr);  // the whole slot
         occupied_[static_cast<std::size_t>(level)] &= ~(std::uint64_t{1} << slot);
         Timer* moved = nullptr;
         while (first) {
@@ -138,7 +138,7 @@ void TimerWheel::advance(TimePoint now) {
   }
 }
 
-/// In the order in which they were started; without memory to sort them, in any order.
+/// Fires timers in the order in which they were started; in any order if there is no memory to sort them.
 void TimerWheel::fire(Timer* due) noexcept {
   std::vector<Timer*> sorted;
   try {

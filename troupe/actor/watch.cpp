@@ -25,7 +25,7 @@ Watch::Watch(IntrusivePtr<Cell> watcher_cell, IntrusivePtr<Cell> watched_cell, M
 void Watch::run(Cell& cell) noexcept {
   if (cell.postpone(*this)) return;
   const std::unique_ptr<Watch> self(this);
-  if (!cell.watch_ended(*this)) return;  // it was on its way when the watcher changed its mind
+  if (!cell.watch_ended(*this)) return;  // the watcher gave up the watch while the notice was on its way
   try {
     make_envelope_(std::move(notice))->run(cell);
   } catch (...) {

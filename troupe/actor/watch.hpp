@@ -1,5 +1,5 @@
-// Watching: an actor is told when another one has stopped, and why. `self.watch(ref)`, then `void on(Terminated)`.
-// A restart is not an end: the watched actor is still at its address, so nobody is told.
+// Watching: an actor is told when another one has stopped, and why. It calls `self.watch(ref)`, and has a handler
+// `void on(Terminated)`. A restart is not an end: the watched actor keeps its address, so its watchers are not told.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,29 @@ namespace troupe::inline v0 {
 /// Why an actor has stopped.
 enum class StopReason : std::uint8_t {
   requested,       // somebody stopped or drained it
-  failed,          // its supervision gave it up; `error` says why
-  parent_stopped,  // children stop before their parent does, or are replaced with it
+  failed,          // it was stopped because of a failure; `error` says why
+  parent_stopped,  // its parent stopped or restarted
   shutdown,        // the system shuts down
 };
 
 /// The name of a reason, spelled as its enumerator.
 std::string_view name(StopReason reason) noexcept;
 
-/// What a watcher receives, once per watch. By then the actor's name is free again.
+/// The message that a watcher receives, once per watch. By then the name of the stopped actor is free again.
 struct Terminated {
   std::string path;
   std::uint64_t id = 0;  // `Ref::id()` of the actor
   StopReason reason = StopReason::requested;
-  std::optional<Error> error;  // with `failed`
+  std::optional<Error> error;  // only with `failed`
 };
 
 namespace detail {
 
 class EnvelopeBase;
 
-/// One actor watching another; also the notice itself, made ahead of time so that ending cannot fail.
-/// Linked into the watched actor's list while that actor is in the tree; the lists are guarded by the tree's mutex.
+/// One actor watches another. It is also the notice itself, made ahead of time, so that the watched actor needs no
+/// memory for it at its end. While the watched actor is in the tree, the watch is in its list, which the tree's mutex
+/// guards.
 class Watch final : public Node {
  public:
   using MakeEnvelope = EnvelopeBase* (*)(Terminated&&);

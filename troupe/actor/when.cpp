@@ -7,7 +7,7 @@
 
 namespace troupe::inline v0::detail {
 
-/// What a sleeping coroutine and whoever wakes it share.
+/// What a waiting coroutine keeps for its wait: the wake-up, and the timer or the callback that wakes it.
 struct Wait::Waiting {
   class Wakeup final : public Outcome<void> {
    public:
@@ -43,7 +43,7 @@ Wait::Wait(Duration duration) noexcept : duration_(duration) {}
 Wait::Wait(std::stop_token token) noexcept : token_(std::move(token)) {}
 Wait::Wait(Wait&& other) noexcept = default;
 
-// Destroyed while it waits: its coroutine is being cut off, on its home's turn.
+// If it still waits, its coroutine is being cut off, on its home's turn.
 Wait::~Wait() {
   if (!waiting_) return;
   const IntrusivePtr<Waiting::Wakeup> wakeup = waiting_->wakeup;
@@ -65,7 +65,7 @@ void Wait::begin(Cell& home, std::coroutine_handle<> waiter) {
 
 void Wait::end() noexcept {
   if (!waiting_) return;
-  waiting_->on_stop.reset();  // waits for the callback if it runs right now
+  waiting_->on_stop.reset();  // if the callback runs right now, this waits for it
   if (waiting_->timer) waiting_->core.wheel().cancel(*waiting_->timer);
   waiting_.reset();
 }

@@ -1,7 +1,7 @@
-// Waiting for several things, or for time. All of it on the home's turns, so nothing here needs a lock; and what loses
-// is cut off by destroying it.
+// Waits for several things at once, or for time. Everything here runs on the home's turns, so it needs no locks. What
+// loses a race is cut off: its coroutine is destroyed.
 //
-//   auto [a, b] = co_await when_all(first(), second());              // both, side by side
+//   auto [a, b] = co_await when_all(first(), second());              // runs both side by side
 //   AnyOf<int> first = co_await when_any(replica(1), replica(2));    // the faster one; the other is cut off
 //   co_await sleep_for(10ms);
 //   Result<int> r = co_await with_timeout(slow(), 1s);               // ends in `timeout`
@@ -24,7 +24,7 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// One of several tasks under a common wait; tells the group when it has ended.
+/// One of several tasks that one coroutine waits for. It tells the group when its task has ended.
 template <class Group>
 class Member final : public Completion {
  public:
@@ -36,7 +36,7 @@ class Member final : public Completion {
   std::size_t index_;
 };
 
-/// The awaitable behind `when_all`: starts every task and goes on when all have ended.
+/// The awaitable behind `when_all`. It starts every task, and the waiter goes on when all have ended.
 template <class... T>
 class AllOf {
  public:
@@ -48,7 +48,7 @@ class AllOf {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiter) {
     waiter_ = waiter;
-    left_ = sizeof...(T) + 1;  // one more, so that nobody goes on while we still start tasks
+    left_ = sizeof...(T) + 1;  // one more, so that the waiter does not go on while tasks are still being started
     members_.reserve(sizeof...(T));
     for (std::size_t i = 0; i < sizeof...(T); ++i) members_.emplace_back(*this, i);
     std::apply(
@@ -59,7 +59,8 @@ class AllOf {
         tasks_);
     return --left_ > 0;
   }
-  /// The values, in the order of the tasks; a task without one gives `std::monostate`. Throws the first exception.
+  /// Gives the values in the order of the tasks; a task without a value gives `std::monostate`. If tasks threw, throws
+  /// the exception of the first of them in that order.
   auto await_resume() {
     return std::apply([](auto&... task) { return std::tuple{take(task)...}; }, tasks_);
   }
@@ -117,7 +118,7 @@ class AllOfMany {
 
 }  // namespace detail
 
-/// What `when_any` gives: which task ended first, and with what.
+/// What `when_any` gives: the index of the task that ended first, and its value.
 template <class T>
 struct AnyOf {
   std::size_t index;
@@ -126,7 +127,7 @@ struct AnyOf {
 
 namespace detail {
 
-/// The awaitable behind `when_any`: goes on with the first task that ends, and destroys the others.
+/// The awaitable behind `when_any`. The waiter goes on when the first task ends; the other tasks are destroyed.
 template <class T>
 class FirstOf {
  public:
@@ -154,7 +155,7 @@ class FirstOf {
   std::coroutine_handle<> member_ended(std::size_t index) noexcept {
     if (winner_ != kNone) return std::noop_coroutine();
     winner_ = index;
-    return waiter_ ? waiter_ : std::noop_coroutine();  // none yet: await_suspend is still starting tasks
+    return waiter_ ? waiter_ : std::noop_coroutine();  // null while `await_suspend` is still starting tasks
   }
 
  private:
@@ -166,7 +167,7 @@ class FirstOf {
   std::size_t winner_ = kNone;
 };
 
-/// `Task<T>` for a task or an ask.
+/// Turns a task or an ask into a task.
 template <class T>
 Task<T> to_task(Task<T>&& task) noexcept {
   return std::move(task);
@@ -181,7 +182,7 @@ Task<Result<R>> to_task(Ask<R>&& ask) {
 /// Runs tasks, asks and calls side by side, and waits for all of them. Gives a tuple of their values.
 template <class... Awaited>
 auto when_all(Awaited&&... awaited) {
-  using detail::to_task;  // another one, for calls of a device, is found by its argument
+  using detail::to_task;  // argument-dependent lookup finds another one, for calls of a device
   return detail::AllOf(to_task(std::forward<Awaited>(awaited))...);
 }
 template <class T>
@@ -190,8 +191,8 @@ auto when_all(std::vector<Task<T>> tasks) {
   return detail::AllOfMany<T>(std::move(tasks));
 }
 
-/// Runs tasks, asks and calls side by side, and waits for the first of them to end; the others are cut off. All have
-/// the same value type. Of an empty vector: throws `invalid_argument`.
+/// Runs tasks, asks and calls side by side, and waits until the first of them ends; the others are cut off. All must
+/// have the same value type. An empty vector throws `invalid_argument`.
 template <class First, class... Rest>
 auto when_any(First&& first, Rest&&... rest) {
   using detail::to_task;
@@ -209,7 +210,7 @@ auto when_any(std::vector<Task<T>> tasks) {
 
 namespace detail {
 
-/// The awaitable behind `sleep_for` and `stop_requested`: a wait that carries no value.
+/// The awaitable behind `sleep_for` and `stop_requested`: a wait without a value.
 class Wait {
  public:
   using troupe_awaitable = void;
@@ -239,9 +240,9 @@ class Wait {
 
 }  // namespace detail
 
-/// Waits, and goes on after `duration`; at once when that is not positive.
+/// Waits for `duration`; does not wait when it is not positive.
 inline detail::Wait sleep_for(Duration duration) noexcept { return detail::Wait(std::max(duration, Duration(0))); }
-/// Waits, and goes on when a stop is requested. A token that nobody can stop is never heard of again.
+/// Waits until a stop is requested. If nobody can request a stop of `token`, it waits until it is cut off.
 inline detail::Wait stop_requested(std::stop_token token) noexcept { return detail::Wait(std::move(token)); }
 
 namespace detail {
@@ -259,13 +260,13 @@ Task<Result<T>> fail_on_stop(std::stop_token token) {
 
 }  // namespace detail
 
-/// The task's result, or `timeout`; then the task is cut off where it stands.
+/// Gives the task's result; if the task does not end within `limit`, cuts it off and gives `timeout`.
 template <class T>
 Task<Result<T>> with_timeout(Task<Result<T>> task, Duration limit) {
   AnyOf<Result<T>> first = co_await when_any(std::move(task), detail::fail_after<T>(limit));
   co_return std::move(first.value);
 }
-/// The task's result, or `cancelled` once a stop is requested; then the task is cut off where it stands.
+/// Gives the task's result; if a stop is requested before the task ends, cuts it off and gives `cancelled`.
 template <class T>
 Task<Result<T>> with_stop(Task<Result<T>> task, std::stop_token token) {
   AnyOf<Result<T>> first = co_await when_any(std::move(task), detail::fail_on_stop<T>(std::move(token)));
