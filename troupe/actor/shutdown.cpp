@@ -1,4 +1,6 @@
 // Shutdown: drain within a deadline, cut off what is left, report it, and end the threads.
+#include <utility>
+
 #include "troupe/actor/deterministic.hpp"
 #include "troupe/actor/envelope.hpp"
 #include "troupe/actor/pool.hpp"
@@ -34,9 +36,9 @@ ShutdownReport SystemCore::shutdown(Duration deadline) {
   for (const IntrusivePtr<Cell>& branch : {user_, internals_}) {
     branch->raise(Signal::drain);
     if (wait_until_gone(*branch, until)) continue;
-    report.drained = false;
+    const bool cuts_off_first = std::exchange(report.drained, false);  // both branches at once, so they are listed once
     for_each_cell([&](Cell& cell) {
-      if (cell.queued() > 0 || cell.handlers_under_way() > 0)
+      if (cuts_off_first && (cell.queued() > 0 || cell.handlers_under_way() > 0))
         report.cut_off.push_back({cell.path(), cell.queued(), cell.handlers_under_way()});
       cell.raise(Signal::stop);
     });

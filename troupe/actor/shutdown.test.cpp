@@ -101,6 +101,8 @@ TEST(Shutdown, returns_although_a_handler_does_not_and_names_it) {
     EXPECT_FALSE(report.drained);
     ASSERT_EQ(report.stuck.size(), 1u);
     EXPECT_EQ(report.stuck[0], "/user/blocker");
+    ASSERT_EQ(report.cut_off.size(), 1u) << "it is listed once";
+    EXPECT_EQ(report.cut_off[0].path, "/user/blocker");
     *released = true;  // or the destructor would wait for it
   }
   asker.join();
