@@ -8,12 +8,7 @@
 
 #include "troupe/core/element.hpp"
 #include "troupe/core/kinds.hpp"
-
-#ifdef __CUDACC__
-#define TROUPE_EVERYWHERE __host__ __device__
-#else
-#define TROUPE_EVERYWHERE
-#endif
+#include "troupe/op/complex_functions.hpp"
 
 namespace troupe::inline v0::tensor {
 
@@ -68,20 +63,11 @@ TROUPE_EVERYWHERE T greater(T a, T b) {
   return a > b || std::isnan(a) ? a : b;
 }
 
-template <class R>
-TROUPE_EVERYWHERE std::complex<R> complex_sqrt(std::complex<R> z) {
-  if (z.real() == 0 && z.imag() == 0) return {R{0}, z.imag()};
-  const R half = std::sqrt((std::fabs(z.real()) + std::hypot(z.real(), z.imag())) / 2);
-  if (z.real() >= 0) return {half, z.imag() / (2 * half)};
-  return {std::fabs(z.imag()) / (2 * half), std::copysign(half, z.imag())};
-}
-
-template <class R>
-TROUPE_EVERYWHERE std::complex<R> complex_tanh(std::complex<R> z) {
-  constexpr R kFlat = 22;  // from here on the result is 1 to the last digit of an f64
-  if (std::fabs(z.real()) > kFlat) return {std::copysign(R{1}, z.real()), R{0}};
-  const R scale = std::cosh(2 * z.real()) + std::cos(2 * z.imag());
-  return {std::sinh(2 * z.real()) / scale, std::sin(2 * z.imag()) / scale};
+/// A function of numbers with f64 parts, for those with any.
+template <class R, class F>
+TROUPE_EVERYWHERE std::complex<R> in_f64(F&& function, std::complex<R> z) {
+  const wide::Number result = function(wide::Number(z.real(), z.imag()));
+  return {static_cast<R>(result.real()), static_cast<R>(result.imag())};
 }
 
 /// Needs one that complex numbers have.
@@ -91,20 +77,14 @@ TROUPE_EVERYWHERE std::complex<R> complex_apply(std::complex<R> z) {
   if constexpr (function == Unary::neg) return C(-z.real(), -z.imag());
   if constexpr (function == Unary::conj) return C(z.real(), -z.imag());
   if constexpr (function == Unary::square) return times(z, z);
-  if constexpr (function == Unary::sqrt) return complex_sqrt(z);
-  if constexpr (function == Unary::rsqrt) return over(C(1, 0), complex_sqrt(z));
+  if constexpr (function == Unary::sqrt) return in_f64(wide::sqrt, z);
+  if constexpr (function == Unary::rsqrt) return in_f64(wide::rsqrt, z);
   if constexpr (function == Unary::reciprocal) return over(C(1, 0), z);
-  if constexpr (function == Unary::exp) {
-    const R size = std::exp(z.real());
-    return C(size * std::cos(z.imag()), size * std::sin(z.imag()));
-  }
-  if constexpr (function == Unary::log)
-    return C(std::log(std::hypot(z.real(), z.imag())), std::atan2(z.imag(), z.real()));
-  if constexpr (function == Unary::sin)
-    return C(std::sin(z.real()) * std::cosh(z.imag()), std::cos(z.real()) * std::sinh(z.imag()));
-  if constexpr (function == Unary::cos)
-    return C(std::cos(z.real()) * std::cosh(z.imag()), -std::sin(z.real()) * std::sinh(z.imag()));
-  if constexpr (function == Unary::tanh) return complex_tanh(z);
+  if constexpr (function == Unary::exp) return in_f64(wide::exp, z);
+  if constexpr (function == Unary::log) return in_f64(wide::log, z);
+  if constexpr (function == Unary::sin) return in_f64(wide::sin, z);
+  if constexpr (function == Unary::cos) return in_f64(wide::cos, z);
+  if constexpr (function == Unary::tanh) return in_f64(wide::tanh, z);
   return z;
 }
 
