@@ -18,19 +18,31 @@ constexpr rlim_t kHardlyAnyDescriptors = 4;
 constexpr std::int64_t kManyElements = 64 << 20;  // more than a chunk that is there
 
 TEST_F(Limits, a_device_serves_and_recovers_when_there_are_no_descriptors) {
-  const Device device = open();
-  const Array<float> array = filled(device, {16}, 3.0f);
-  EXPECT_TRUE(all_equal(device, array, 3.0f)) << "the memory to read into is there from now on";
-  {
-    const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const Device device = open();
+    const Array<float> array = filled(device, {16}, 3.0f);
+    EXPECT_TRUE(all_equal(device, array, 3.0f)) << "the memory to read into is there from now on";
+    bool had_standby = false;
+    {
+      const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
+      EXPECT_TRUE(all_equal(device, array, 3.0f));
+      const std::int64_t generation = device.generation();
+      eventually([&] { return device.kill_worker(); });
+      // The standby takes over, and no other can be started. On a busy machine it may not have been ready.
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+      while (device.generation() == generation && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      had_standby = device.generation() > generation;
+      if (had_standby) {
+        EXPECT_TRUE(all_equal(device, array, 3.0f));
+        eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
+        EXPECT_TRUE(all_equal(device, array, 3.0f)) << "it serves without a standby";
+      }
+    }
+    kill_worker(device);  // before or after there is a standby again
     EXPECT_TRUE(all_equal(device, array, 3.0f));
-    kill_worker(device);  // the standby takes over, and no other can be started
-    EXPECT_TRUE(all_equal(device, array, 3.0f));
-    eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
-    EXPECT_TRUE(all_equal(device, array, 3.0f)) << "it serves without a standby";
+    if (had_standby) return;
   }
-  kill_worker(device);  // before or after there is a standby again
-  EXPECT_TRUE(all_equal(device, array, 3.0f));
+  FAIL() << "no standby was ever ready";
 }
 
 TEST_F(Limits, a_device_without_a_worker_waits_until_there_are_descriptors) {
@@ -39,15 +51,19 @@ TEST_F(Limits, a_device_without_a_worker_waits_until_there_are_descriptors) {
   const std::int64_t before = device.generation();
   {
     const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);
-    kill_worker(device);
-    eventually([&] { return device.kill_worker(); });
-    eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
-    const Result<void> end = device.fill(array, 4.0f).deadline(std::chrono::milliseconds(200)).get();
+    // The worker is killed, and the standby, if it was ready before there were no descriptors left.
+    Result<void> end;
+    eventually([&] {
+      (void)device.kill_worker();
+      end = device.fill(array, 4.0f).deadline(std::chrono::milliseconds(200)).get();
+      return !end;
+    });
     EXPECT_EQ(kind_of(end), ErrorKind::deadline_exceeded) << "whoever waits for a worker may limit that";
+    eventually([&] { return log.has("a worker could not be started: out_of_memory"); });
   }
   EXPECT_TRUE(device.fill(array, 5.0f).get());
   EXPECT_TRUE(all_equal(device, array, 5.0f));
-  EXPECT_GT(device.generation(), before + 1);
+  EXPECT_GT(device.generation(), before);
 }
 
 TEST_F(Limits, new_memory_without_descriptors_is_an_error_and_comes_later) {
