@@ -23,7 +23,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// e to this power is finite.
 inline constexpr double kLargePower = 709;
-/// From here on tanh is 1 to the last digit, and cosh and sinh are half a power of e.
+/// From here on cosh and sinh are half a power of e, to the last digit.
 inline constexpr double kFlat = 22;
 
 /// factor e^x (cosine, sine), where e^x alone may overflow.
@@ -76,7 +76,33 @@ TROUPE_EVERYWHERE inline Number sin(Number z) {
 }
 TROUPE_EVERYWHERE inline Number cos(Number z) { return cosh(Number(-z.imag(), z.real())); }
 
-/// Where x is small, Kahan's way, in which nothing cancels: by the tangent of y and the hyperbolic sine of x.
+/// A number with more digits than a double has: the sum of two.
+struct Exact {
+  double value = 0, lost = 0;
+};
+TROUPE_EVERYWHERE inline Exact exact_sum(double a, double b) {
+  const double sum = a + b, part_of_b = sum - a;
+  return {sum, (a - (sum - part_of_b)) + (b - part_of_b)};
+}
+TROUPE_EVERYWHERE inline Exact exact_product(double a, double b) {
+  const double product = a * b;
+  return {product, std::fma(a, b, -product)};
+}
+TROUPE_EVERYWHERE inline double quotient(Exact a, Exact b) {
+  const double quotient = a.value / b.value;
+  if (a.value == 0) return quotient;  // with its sign
+  return quotient + (std::fma(-quotient, b.value, a.value) + a.lost - quotient * b.lost) / b.value;
+}
+/// For |x| of at most 1, by its series.
+TROUPE_EVERYWHERE inline Exact exact_sinh(double x) {
+  const double square = x * x;
+  double series = 1;
+  for (int n = 21; n > 3; n -= 2) series = 1 + series * square / (n * (n - 1));
+  const double more = x * square / 6 * series, sum = x + more;
+  return {sum, (x - sum) + more};
+}
+
+/// (sinh x cosh x, sin y cos y) / (sinh^2 x + cos^2 y), and the same by e^-2x where that is small.
 TROUPE_EVERYWHERE inline Number tanh(Number z) {
   const double x = z.real(), y = z.imag();
   if (std::isnan(x)) return {x, y == 0 ? y : kNan};
@@ -84,18 +110,23 @@ TROUPE_EVERYWHERE inline Number tanh(Number z) {
     if (std::isinf(x)) return {std::copysign(1.0, x), std::copysign(0.0, y)};
     return {x == 0 ? x : kNan, kNan};
   }
-  if (std::fabs(x) >= kFlat) {
-    const double small = std::exp(-std::fabs(x));
-    return {std::copysign(1.0, x), 4 * std::sin(y) * std::cos(y) * small * small};
-  }
+  const double cosine = std::cos(y), sine = std::sin(y);
+  const Exact both = exact_product(sine, cosine);
   if (std::fabs(x) > 1) {
-    const double sine = std::sin(y), scale = std::cosh(2 * x) + (1 - 2 * sine * sine);
-    return {std::sinh(2 * x) / scale, 2 * sine * std::cos(y) / scale};
+    const double power = std::exp(-2 * std::fabs(x));
+    const double scale = 1 + power * (2 * (1 - 2 * sine * sine) + power);
+    Exact imaginary = exact_product(both.value, 4 * power);
+    imaginary.lost += both.lost * 4 * power;
+    return {std::copysign((1 - power * power) / scale, x), quotient(imaginary, {scale, 0})};
   }
-  const double t = std::tan(y), beta = 1 + t * t, s = std::sinh(x), rho = std::sqrt(1 + s * s);
-  if (std::isinf(t)) return {rho / s, 1 / t};
-  const double scale = 1 + beta * s * s;
-  return {beta * rho * s / scale, t / scale};
+  const Exact s = exact_sinh(x), s_square = exact_product(s.value, s.value);
+  const Exact cosine_square = exact_product(cosine, cosine);
+  Exact scale = exact_sum(s_square.value, cosine_square.value);
+  scale.lost += s_square.lost + 2 * s.value * s.lost + cosine_square.lost;
+  const double cosh = std::sqrt(1 + s_square.value);
+  Exact real = exact_product(s.value, cosh);
+  real.lost += s.lost * cosh;
+  return {quotient(real, scale), quotient(both, scale)};
 }
 
 TROUPE_EVERYWHERE inline Number sqrt(Number z) {
@@ -120,24 +151,20 @@ TROUPE_EVERYWHERE inline Number sqrt(Number z) {
                 : Number(scale * small, std::copysign(scale * large, y));
 }
 
-/// 1 / sqrt(z). Of zero it is infinite, of an infinity zero.
+/// 1 / sqrt(z), which is the root's conjugate over |z|. Of zero it is infinite, of an infinity zero.
 TROUPE_EVERYWHERE inline Number rsqrt(Number z) {
-  const Number root = sqrt(z);
-  const double x = root.real(), y = root.imag();
+  double x = z.real(), y = z.imag(), scale = 1;
   if (x == 0 && y == 0) return {kInfinity, -y};
-  if (std::isinf(x) || std::isinf(y)) return {std::copysign(0.0, x), -std::copysign(0.0, y)};
-  const double large = std::fmax(std::fabs(x), std::fabs(y));
-  const double u = x / large, v = y / large, size = u * u + v * v;  // no square overflows
-  return {u / size / large, -v / size / large};
-}
-
-/// A sum, and what its rounding has lost.
-struct ExactSum {
-  double sum = 0, lost = 0;
-};
-TROUPE_EVERYWHERE inline ExactSum exact_sum(double a, double b) {
-  const double sum = a + b, part_of_b = sum - a;
-  return {sum, (a - (sum - part_of_b)) + (b - part_of_b)};
+  if (std::fabs(x) >= 0x1p+1021 || std::fabs(y) >= 0x1p+1021) {
+    x *= 0x1p-4, y *= 0x1p-4, scale = 0x1p-2;
+  } else if (std::fabs(x) < 0x1p-1000 && std::fabs(y) < 0x1p-1000) {
+    x *= 0x1p+200, y *= 0x1p+200, scale = 0x1p+100;
+  }
+  const Number root = sqrt(Number(x, y));
+  if (std::isinf(root.real()) || std::isinf(root.imag()))
+    return {std::copysign(0.0, root.real()), -std::copysign(0.0, root.imag())};
+  const double size = std::hypot(x, y);
+  return {scale * (root.real() / size), -scale * (root.imag() / size)};
 }
 
 /// The rounded product, which no compiler makes part of a fused operation.
@@ -153,8 +180,8 @@ TROUPE_EVERYWHERE inline double square_less_one(double x, double y) {
   double terms[] = {std::fma(y, y, -b), std::fma(x, x, -a), b, a, -1};
   for (int pass = 0; pass < 2; ++pass)
     for (int i = 1; i < 5; ++i) {
-      const ExactSum both = exact_sum(terms[i], terms[i - 1]);
-      terms[i] = both.sum;
+      const Exact both = exact_sum(terms[i], terms[i - 1]);
+      terms[i] = both.value;
       terms[i - 1] = both.lost;
     }
   return terms[4] + (terms[3] + (terms[2] + (terms[1] + terms[0])));
