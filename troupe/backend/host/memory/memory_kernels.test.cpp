@@ -87,16 +87,16 @@ TYPED_TEST(MemoryKernels, copy_moves_every_byte_between_all_layouts) {
 }
 
 TYPED_TEST(MemoryKernels, fill_and_copy_are_the_same_with_a_team) {
-  constexpr std::int64_t kRow = Grain::kBlockBytes + 77;  // at least two parts, whatever the type
   const DType dtype = this->kDType;
+  const std::int64_t row = 2 * Grain::kBlockBytes / size_bytes(dtype) + 77;  // two parts and a little
   for (const int size : {1, 2, 3}) {
     Team team(size);
-    for (const NamedStrides& layout : layouts({kRow})) {
+    for (const NamedStrides& layout : layouts({row})) {
       SCOPED_TRACE(std::to_string(size) + " threads, " + layout.name);
-      expect_filled(GuardedArray(dtype, {kRow}, layout.strides), {kRow}, this->random.element(dtype), &team);
-      expect_copied(GuardedArray(dtype, {kRow}), GuardedArray(dtype, {kRow}, layout.strides), this->random, &team);
+      expect_filled(GuardedArray(dtype, {row}, layout.strides), {row}, this->random.element(dtype), &team);
+      expect_copied(GuardedArray(dtype, {row}), GuardedArray(dtype, {row}, layout.strides), this->random, &team);
     }
-    expect_copied(GuardedArray(dtype, {kRow}, {0}), GuardedArray(dtype, {kRow}), this->random, &team);
+    expect_copied(GuardedArray(dtype, {row}, {0}), GuardedArray(dtype, {row}), this->random, &team);
     EXPECT_EQ(team.threads(), size - 1);
   }
 }

@@ -6,6 +6,7 @@
 //   team.run(count, Grain::of_bytes(8), [&](std::int64_t begin, std::int64_t end) noexcept { ... });
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -22,12 +23,13 @@
 
 namespace troupe::host {
 
-/// How many items are enough for a block. Less work than two blocks is not worth waking a thread for.
+/// How many items are enough for a block. Work of less than two blocks is not worth waking a thread for.
 class Grain {
  public:
-  /// What a block moves, and how long it takes: several times what it costs to wake a thread.
-  static constexpr std::int64_t kBlockBytes = std::int64_t{128} << 10;
-  static constexpr double kBlockNs = 20'000;
+  /// Two such blocks take as long by one thread as by two of which one sleeps: docs/decisions/0019.
+  static constexpr double kBlockNs = 10'000;
+  /// What a core moves in that time, from memory or from a cache.
+  static constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;
 
   /// For work that memory limits: the bytes that an item reads and writes.
   static constexpr Grain of_bytes(std::int64_t per_item) noexcept {
@@ -52,10 +54,16 @@ class Grain {
 struct Blocks {
   /// As many as threads of the largest machines need to end at about the same time.
   static constexpr std::int64_t kLimit = 1024;
+  /// Large blocks begin at multiples of so many items, where vectors and lines of the cache begin.
+  static constexpr std::int64_t kAlignment = 64;
 
-  constexpr Blocks(std::int64_t count_, Grain grain) noexcept : count(count_), size(grain.items()) {
-    if ((count - 1) / size >= kLimit) size *= (count - 1) / size / kLimit + 1;
-    number = count < 1 ? 0 : (count - 1) / size + 1;
+  constexpr Blocks(std::int64_t count_, Grain grain) noexcept : count(count_), size(count_) {
+    if (count < 1) return;
+    number = std::clamp<std::int64_t>(count / grain.items(), 1, kLimit);
+    if (number == 1) return;
+    size = (count - 1) / number + 1;
+    if (size >= 16 * kAlignment) size += (kAlignment - size % kAlignment) % kAlignment;
+    number = (count - 1) / size + 1;
   }
   constexpr std::int64_t begin(std::int64_t block) const noexcept { return block * size; }
   constexpr std::int64_t end(std::int64_t block) const noexcept {
@@ -88,7 +96,7 @@ class Team {
   template <class Work>
   void run(std::int64_t count, Grain grain, const Work& work) noexcept {
     static_assert(std::is_nothrow_invocable_v<const Work&, std::int64_t, std::int64_t>, "a block has no way to throw");
-    if (count <= grain.items()) {
+    if (is_small(count, grain)) {
       if (count > 0) work(std::int64_t{0}, count);
       return;
     }
@@ -104,7 +112,7 @@ class Team {
                   "a block has no way to throw");
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "partial results lie on the caller's stack");
     if (count < 1) return empty;
-    if (count <= grain.items()) return map(std::int64_t{0}, count);
+    if (is_small(count, grain)) return map(std::int64_t{0}, count);
     const Blocks blocks(count, grain);
     std::array<T, Blocks::kLimit> partial;
     const auto at = [&](std::int64_t block) -> T& { return partial[static_cast<std::size_t>(block)]; };
@@ -144,6 +152,10 @@ class Team {
   /// How many sleepers each thread wakes that begins to work: the number at work doubles and more.
   static constexpr int kWakes = 2;
 
+  /// Not two blocks.
+  static constexpr bool is_small(std::int64_t count, Grain grain) noexcept {
+    return count - grain.items() < grain.items();
+  }
   template <class Block>
   void run_blocks(const Blocks& blocks, const Block& block) noexcept {
     run_call(

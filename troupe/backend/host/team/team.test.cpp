@@ -91,7 +91,7 @@ float sum(Team& team, const std::vector<float>& numbers, Grain grain) {
 }  // namespace
 
 TEST(Blocks, cover_the_items_without_a_gap) {
-  for (const std::int64_t grain : {1, 3, 1000})
+  for (const std::int64_t grain : {1, 3, 1000, 1024})
     for (const std::int64_t count : {0, 1, 2, 3, 4, 999, 1000, 1001, 3 * 1024, 3 * 1024 + 1, 5'000'000}) {
       const Blocks blocks(count, Grain::of_items(grain));
       std::int64_t at = 0;
@@ -102,7 +102,9 @@ TEST(Blocks, cover_the_items_without_a_gap) {
       }
       EXPECT_EQ(at, count);
       EXPECT_LE(blocks.number, Blocks::kLimit);
-      EXPECT_EQ(blocks.size % grain, 0);
+      if (blocks.number < 2) continue;
+      EXPECT_GE(blocks.size, grain);
+      EXPECT_EQ(grain < 16 * Blocks::kAlignment ? 0 : blocks.size % Blocks::kAlignment, 0);
     }
 }
 
@@ -112,6 +114,7 @@ TEST(Blocks, are_right_for_the_largest_counts) {
   EXPECT_LE(blocks.number, Blocks::kLimit);
   EXPECT_EQ(blocks.end(blocks.number - 1), kMost);
   EXPECT_EQ(Blocks(kMost, Grain::of_items(kMost)).number, 1);
+  EXPECT_EQ(Blocks(-1, Grain::of_items(1)).number, 0);
 }
 
 TEST(Grain, is_so_much_that_a_block_is_worth_a_thread) {
@@ -137,9 +140,9 @@ TEST(Team, does_one_block_in_the_caller_and_makes_no_thread_for_it) {
   Team team(4);
   const pthread_t caller = pthread_self();
   int calls = 0;
-  team.run(1000, Grain::of_items(1000), [&](std::int64_t begin, std::int64_t end) noexcept {
+  team.run(1999, Grain::of_items(1000), [&](std::int64_t begin, std::int64_t end) noexcept {
     EXPECT_TRUE(pthread_equal(pthread_self(), caller));
-    EXPECT_EQ(end - begin, 1000);
+    EXPECT_EQ(end - begin, 1999);
     ++calls;
   });
   team.run(0, Grain::of_items(1), [&](std::int64_t, std::int64_t) noexcept { ++calls; });
@@ -181,7 +184,7 @@ TEST(Team, sleeps_when_there_is_nothing_to_do_and_wakes_again) {
 }
 
 TEST(Team, sums_have_the_same_bits_for_every_size) {
-  for (const std::int64_t count : {1, 999, 1000, 1001, 123'457, 3'000'001}) {
+  for (const std::int64_t count : {1, 1999, 2000, 2001, 123'457, 3'000'001}) {
     const std::vector<float> numbers = random_numbers(count);
     std::set<std::uint32_t> bits;
     for (const int size : kSizes) {
