@@ -21,17 +21,17 @@ std::vector<DType> all_dtypes() {
   return all;
 }
 
-void expect_filled(GuardedArray out, const Shape& shape, const op::Scalar& element) {
+void expect_filled(GuardedArray out, const Shape& shape, const op::Scalar& element, Team* team = nullptr) {
   GuardedArray expected(out.dtype(), shape);
   for (std::int64_t i = 0; i < expected.count(); ++i) expected.set(i, element);
-  ASSERT_TRUE(fill(out.view(), element));
+  ASSERT_TRUE(fill(out.view(), element, team));
   EXPECT_EQ(differences(out, expected), 0);
   EXPECT_TRUE(out.guards_are_whole());
 }
 
-void expect_copied(GuardedArray in, GuardedArray out, Random& random) {
+void expect_copied(GuardedArray in, GuardedArray out, Random& random, Team* team = nullptr) {
   random.fill_with_bits(in);
-  ASSERT_TRUE(copy(in.view(), out.view()));
+  ASSERT_TRUE(copy(in.view(), out.view(), team));
   EXPECT_EQ(differences(in, out), 0);
   EXPECT_TRUE(out.guards_are_whole());
 }
@@ -84,6 +84,21 @@ TYPED_TEST(MemoryKernels, copy_moves_every_byte_between_all_layouts) {
     }
   }
   expect_copied(GuardedArray(this->kDType, kLarge), GuardedArray(this->kDType, kLarge), this->random);
+}
+
+TYPED_TEST(MemoryKernels, fill_and_copy_are_the_same_with_a_team) {
+  const DType dtype = this->kDType;
+  const std::int64_t row = 2 * Grain::kBlockBytes / size_bytes(dtype) + 77;  // two parts and a little
+  for (const int size : {1, 2, 3}) {
+    Team team(size);
+    for (const NamedStrides& layout : layouts({row})) {
+      SCOPED_TRACE(std::to_string(size) + " threads, " + layout.name);
+      expect_filled(GuardedArray(dtype, {row}, layout.strides), {row}, this->random.element(dtype), &team);
+      expect_copied(GuardedArray(dtype, {row}), GuardedArray(dtype, {row}, layout.strides), this->random, &team);
+    }
+    expect_copied(GuardedArray(dtype, {row}, {0}), GuardedArray(dtype, {row}), this->random, &team);
+    EXPECT_EQ(team.threads(), size - 1);
+  }
 }
 
 TYPED_TEST(MemoryKernels, copy_turns_rows_into_columns) {
