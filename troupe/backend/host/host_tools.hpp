@@ -1,6 +1,5 @@
-// What an op can use when the host runs it: the place of its arrays, its work, the team of threads
-// and the plugins. And the table of how
-// each op is run, to which every folder beside this file adds its family.
+// What an op can use when the host runs it: the place of its arrays, its work, the team of threads and the plugins. And
+// the table of how each op is run, to which every folder beside this file adds its family.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_views.hpp"
