@@ -91,10 +91,10 @@ TYPED_TEST(MemoryKernels, copy_moves_every_byte_between_all_layouts) {
 TEST(MemoryKernelsWithTeam, fill_and_copy_are_the_same_as_without) {
   Random random;
   SCOPED_TRACE(random.trace());
-  for (const DType dtype : {DType::u8, DType::f32, DType::f64, DType::c128}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::c128}) {
     if (kSanitized && size_bytes(dtype) < 8) continue;
     const std::int64_t row = 2 * Grain::kBlockBytes / size_bytes(dtype) + 77;  // two parts and a little
-    for (const int size : kSanitized ? std::vector{3} : std::vector{1, 2, 3}) {
+    for (const int size : kSanitized ? std::vector{3} : std::vector{1, 3}) {
       Team team(size);
       for (const NamedStrides& layout : layouts({row})) {
         SCOPED_TRACE(std::to_string(size) + " threads, " + layout.name);
