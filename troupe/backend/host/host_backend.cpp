@@ -5,7 +5,6 @@
 #include <string>
 
 #include "troupe/backend/host/blas/openblas.hpp"
-#include "troupe/backend/host/team/team_size.hpp"
 
 namespace troupe::host {
 namespace {
@@ -18,8 +17,7 @@ constexpr std::uint64_t kShortWork = 16384;
 HostBackend::HostBackend(const backend::Setup& setup)
     : channel_(setup.channel),
       bell_(setup.bell),
-      team_(team_size_limit(), setup.in_new_thread),
-      ops_(memory_, team_, setup),
+      ops_(memory_, setup),
       hooks_{.execute = [this](const backend::Work& work, const op::AnyOp& op) { execute(work, op); },
              .ready = [this](const backend::Work& work) { return ready(work); },
              .in_new_thread = setup.in_new_thread} {}

@@ -50,7 +50,6 @@ class HostBackend {
   wire::Channel& channel_;
   wire::Bell& bell_;
   HostMemory memory_;
-  Team team_;
   HostOps ops_;
   Progress progress_;
   HostLane::Hooks hooks_;

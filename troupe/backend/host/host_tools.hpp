@@ -1,9 +1,8 @@
-// What an op can use when the host runs it: the place of its arrays, its work, the team of threads and the plugins. And
-// the table of how each op is run, to which every folder beside this file adds its family.
+// What an op can use when the host runs it: the place of its arrays, its work, and the plugins. And the table of how
+// each op is run, to which every folder beside this file adds its family.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_views.hpp"
-#include "troupe/backend/host/team/team.hpp"
 #include "troupe/backend/plugin/plugin_caller.hpp"
 #include "troupe/backend/run_table.hpp"
 
@@ -12,19 +11,16 @@ namespace troupe::host {
 /// Most ops need only their arrays, and take a `HostViews`.
 class HostTools : public HostViews {
  public:
-  HostTools(const HostViews& views, const backend::Work& work, Team& team, backend::PluginCaller& plugins,
-            bool& has_begun) noexcept
-      : HostViews(views), work_(work), team_(team), plugins_(plugins), has_begun_(has_begun) {}
+  HostTools(const HostViews& views, const backend::Work& work, backend::PluginCaller& plugins, bool& has_begun) noexcept
+      : HostViews(views), work_(work), plugins_(plugins), has_begun_(has_begun) {}
 
   const backend::Work& work() const noexcept { return work_; }
-  Team& team() const noexcept { return team_; }
   backend::PluginCaller& plugins() const noexcept { return plugins_; }
   /// From now on the op may write.
   void begin() const noexcept { has_begun_ = true; }
 
  private:
   const backend::Work& work_;
-  Team& team_;
   backend::PluginCaller& plugins_;
   bool& has_begun_;
 };

@@ -51,14 +51,6 @@ void copy_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::in
   }
 }
 
-/// Calls `row(first, count)` for parts of a row of `count` elements, each of which moves so many bytes.
-template <class Row>
-void in_parts(Team* team, std::int64_t count, std::int64_t bytes, const Row& row) noexcept {
-  if (!team) return row(std::int64_t{0}, count);
-  team->run(count, Grain::of_bytes(bytes),
-            [&](std::int64_t begin, std::int64_t end) noexcept { row(begin, end - begin); });
-}
-
 /// Elements of 4 bytes are transposed in squares of 4, those of 8 in squares of 2: a register holds a line of it.
 template <std::size_t size>
 inline constexpr std::int64_t kSquare = size == 4   ? 4
@@ -155,21 +147,19 @@ CastRow cast_row_for(DType in, DType out) {
 
 }  // namespace
 
-Result<void> fill(const HostView& out, const op::Scalar& value, Team* team) {
+Result<void> fill(const HostView& out, const op::Scalar& value) {
   TROUPE_TRY(check(out));
   std::array<std::byte, 16> bytes{};
   visit(out.dtype, [&]<class T>(std::type_identity<T>) { store(bytes.data(), value.as<T>()); });
   with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
     walk<1>({&out}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
-      in_parts(team, count, size, [&](std::int64_t first, std::int64_t part) noexcept {
-        fill_row<size>(at[0] + first * step[0], step[0], part, bytes.data());
-      });
+      fill_row<size>(at[0], step[0], count, bytes.data());
     });
   });
   return {};
 }
 
-Result<void> copy(const HostView& in, const HostView& out, Team* team) {
+Result<void> copy(const HostView& in, const HostView& out) {
   TROUPE_TRY(check_same_shape(in, out));
   TROUPE_TRY(check_same_dtype(in, out));
   with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
@@ -183,10 +173,8 @@ Result<void> copy(const HostView& in, const HostView& out, Team* team) {
         return transpose<size>(in.data, in.strides[0] * kBytes, out.data, out.strides[1] * kBytes, out.shape[1],
                                out.shape[0]);
     }
-    walk<2>({&in, &out}, [team](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
-      in_parts(team, count, 2 * size, [&](std::int64_t first, std::int64_t part) noexcept {
-        copy_row<size>(at[0] + first * step[0], step[0], at[1] + first * step[1], step[1], part);
-      });
+    walk<2>({&in, &out}, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+      copy_row<size>(at[0], step[0], at[1], step[1], count);
     });
   });
   return {};

@@ -2,7 +2,7 @@
 // finds the arrays.
 #pragma once
 
-#include "troupe/backend/host/host_tools.hpp"
+#include "troupe/backend/host/kernels/host_views.hpp"
 #include "troupe/backend/host/memory/memory_kernels.hpp"
 #include "troupe/op/control.hpp"
 #include "troupe/op/memory.hpp"
@@ -11,12 +11,8 @@ namespace troupe::host {
 
 inline Result<void> run_op(const op::Nop&, const HostViews&) { return {}; }
 inline Result<void> run_op(const op::Ready&, const HostViews&) { return {}; }
-inline Result<void> run_op(const op::Fill& op, const HostTools& here) {
-  return fill(here(op.out), op.value, &here.team());
-}
-inline Result<void> run_op(const op::Copy& op, const HostTools& here) {
-  return copy(here(op.in), here(op.out), &here.team());
-}
+inline Result<void> run_op(const op::Fill& op, const HostViews& here) { return fill(here(op.out), op.value); }
+inline Result<void> run_op(const op::Copy& op, const HostViews& here) { return copy(here(op.in), here(op.out)); }
 inline Result<void> run_op(const op::Cast& op, const HostViews& here) { return cast(here(op.in), here(op.out)); }
 
 }  // namespace troupe::host
