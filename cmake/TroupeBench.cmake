@@ -1,8 +1,9 @@
-# bench/*.cpp make one program, run by `./dev bench`, and bench/actors/*.cpp another one, run by `./dev bench actors`.
+# bench/*.cpp make one program, run by `./dev bench`, bench/actors/*.cpp another one, run by `./dev bench actors`, and
+# bench/matrix/*.cpp our side of `./dev bench --torch`.
 # The parts of the first are compiled once, for the program and for its tests.
 if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   troupe_glob(bench_parts "bench/*.cpp")
-  list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$|/bench/actors/")
+  list(FILTER bench_parts EXCLUDE REGEX "/main\\.cpp$|/bench/(actors|matrix)/")
   add_library(troupe_bench_parts OBJECT ${bench_parts})
   target_link_libraries(troupe_bench_parts PUBLIC troupe_thread troupe_asio troupe_cuda troupe_eigen)
   troupe_own_target(troupe_bench_parts)
@@ -18,7 +19,9 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   if(TROUPE_BUILD_TESTS)
     add_dependencies(troupe_bench plugin_bad_plugin)  # for the rows where something fails
     troupe_folder_tests(bench bench $<TARGET_OBJECTS:troupe_bench_parts> bench/actors/finish.cpp bench/actors/load.cpp
-                        bench/actors/measure.cpp bench/actors/options.cpp bench/actors/report.cpp)
+                        bench/actors/measure.cpp bench/actors/options.cpp bench/actors/report.cpp
+                        bench/matrix/layouts.cpp bench/matrix/options.cpp bench/matrix/report.cpp bench/matrix/row.cpp
+                        bench/matrix/rows.cpp)
   endif()
 endif()
 
@@ -31,5 +34,16 @@ if(NOT TROUPE_COMPILE_ONLY)
   troupe_own_target(troupe_bench_actors)
   if(TROUPE_BUILD_TESTS)
     troupe_test(bench_actors.smoke troupe_bench_actors --smoke --threads 2)
+  endif()
+endif()
+
+if(NOT TROUPE_COMPILE_ONLY)
+  troupe_glob(bench_matrix_sources "bench/matrix/*.cpp")
+  add_executable(troupe_bench_matrix ${bench_matrix_sources} bench/bench.cpp bench/options.cpp)
+  target_link_libraries(troupe_bench_matrix PRIVATE troupe)
+  troupe_own_target(troupe_bench_matrix)
+  add_dependencies(troupe_bench_matrix troupe_worker)
+  if(TROUPE_BUILD_TESTS)
+    troupe_test(bench_matrix.smoke troupe_bench_matrix --quick --max-bytes 65536 --only "/f32/.*/(1KiB|32)$")
   endif()
 endif()
