@@ -22,6 +22,7 @@ from figures import Mistake, is_positive
 
 LOST, BADLY_LOST = 1.1, 1.3
 PROGRESS_S = 10
+TURNS = 2
 
 
 # --- joining ----------------------------------------------------------------------------------------------------------
@@ -138,13 +139,26 @@ class Ours:
         self.program.wait()
 
 
-def compare(rows, ours, torch, say):
-    """Measures every row on both sides, in turns."""
+def better(one, other):
+    """The lower of two figures of the same side: what held it up once need not hold it up again.
+
+    >>> better({"ns": 3}, {"ns": 2}), better({"ns": 3}, {"why": "no memory"}), better(None, {"ns": 2})
+    ({'ns': 2}, {'ns': 3}, {'ns': 2})
+    """
+    return min((each for each in (one, other) if each), key=lambda each: each.get("ns", math.inf))
+
+
+def compare(rows, ours, torch, turns, say):
+    """Measures every row on both sides, in turns: ours, PyTorch, PyTorch, ours, and the next row the other way."""
     results = {ours: [], torch: []}
     said = began = time.monotonic()
     for number, row in enumerate(rows):
-        for side in (ours, torch) if number % 2 == 0 else (torch, ours):
-            results[side].append({**side.measure(row), "id": row["id"]})
+        best = {ours: None, torch: None}
+        for turn in range(turns):
+            for side in (ours, torch) if (number + turn) % 2 == 0 else (torch, ours):
+                best[side] = better(best[side], side.measure(row))
+        for side, figures in best.items():
+            results[side].append({**figures, "id": row["id"]})
         if time.monotonic() - said > PROGRESS_S:
             said = time.monotonic()
             left_s = (said - began) / (number + 1) * (len(rows) - number - 1)
@@ -233,7 +247,7 @@ def main(words):
         return 0
     torch = torch_side(chosen)
     ours = Ours(chosen.program, arguments + (["--quick"] if chosen.quick else []))
-    lines = compare(rows, ours, torch, lambda words: print(words, file=sys.stderr, flush=True))
+    lines = compare(rows, ours, torch, 1 if chosen.quick else TURNS, lambda words: print(words, file=sys.stderr, flush=True))
     ours.close()
     content = {**head(chosen, torch.about()), "rows": lines}
     print(table(lines))

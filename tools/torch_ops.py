@@ -15,15 +15,17 @@ LONG_NS, ROUNDS_OF_LONG = 2e8, 3
 
 
 class Effort:
-    """How many rounds, and how long one should take: the same as bench/matrix/measure.hpp says."""
+    """How many rounds, how long one should take, and how long the op runs before: as bench/matrix/measure.hpp says."""
 
     def __init__(self, quick):
-        self.rounds, self.round_ns = (3, 5e6) if quick else (9, 2e7)
+        self.rounds, self.settle_ns, self.round_ns = (3, 3e7, 5e6) if quick else (5, 1e8, 2e7)
 
 
 def measure(run, effort):
     """The figures of an op in nanoseconds; `run(count)` does it so many times, waits, and gives the time of all."""
-    run(1)
+    settled = 0
+    while settled < effort.settle_ns:
+        settled += run(1)
     count = 1
     each = run(count)
     while each * count < effort.round_ns / 2 and count < MOST_PER_ROUND:

@@ -18,7 +18,9 @@ Result<double> round_of(const Prepared& op, int count) {
 }  // namespace
 
 Result<Measured> measure(const Prepared& op, const Effort& effort) {
-  TROUPE_TRY(round_of(op, 1));  // loads what it needs, and touches its memory
+  const Stopwatch settling;
+  do TROUPE_TRY(round_of(op, 1));
+  while (settling.ns() < effort.settle_ns);
   int count = 1;
   double ns = TROUPE_TRY(round_of(op, count));
   while (ns * count < effort.round_ns / 2 && count < effort.most_per_round) {

@@ -1,5 +1,5 @@
 // The time of an op: many are submitted in a row and the last one is awaited, as a program does that computes. How many
-// there are in a round follows from how long one takes. tools/torch_matrix.py measures PyTorch in the same way.
+// there are in a round follows from how long one takes. tools/torch_ops.py measures PyTorch in the same way.
 #pragma once
 
 #include "bench/bench.hpp"
@@ -8,7 +8,10 @@
 namespace troupe::bench::matrix {
 
 struct Effort {
-  int rounds = 9;
+  int rounds = 5;
+  /// It runs so long before its time counts: threads that wait for one another are slow until the kernel has seen that
+  /// they belong on different cores.
+  double settle_ns = 1e8;
   /// How long a round should take.
   double round_ns = 2e7;
   /// How many ops a round may have.
@@ -17,7 +20,7 @@ struct Effort {
   double long_ns = 2e8;
   int rounds_of_long = 3;
 
-  static Effort quick() { return {.rounds = 3, .round_ns = 5e6}; }
+  static Effort quick() { return {.rounds = 3, .settle_ns = 3e7, .round_ns = 5e6}; }
 };
 
 struct Measured {

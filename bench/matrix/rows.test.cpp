@@ -64,10 +64,10 @@ TEST(MatrixLayouts, split_a_count_into_extents_that_are_about_equal) {
 }
 
 TEST(MatrixOptions, name_what_is_wrong) {
-  const auto refused = [](std::vector<std::string> words) {
+  const auto refused = [](std::vector<std::string> words) -> std::string {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
-    return parse_options(arguments).error().message();
+    return std::string(parse_options(arguments).error().message());
   };
   EXPECT_EQ(refused({"--device", "tpu"}), "--device needs host or cuda; this is 'tpu'");
   EXPECT_EQ(refused({"--max-bytes", "1g"}), "--max-bytes needs a number from 1 to 1073741824; this is '1g'");
