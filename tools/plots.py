@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documents: `./dev plots [--json FILE] [--actors FILE] [--check]`.
+"""Draws the pictures of the documents: `./dev plots [--json FILE] [--actors FILE] [--torch FILE] [--check]`.
 
     docs/pictures/takeover.svg      after a fault: when the next op is done
     docs/pictures/cost_per_op.svg   an op there and back, beside raw CUDA and PyTorch
     docs/pictures/actor_scaling.svg how actors scale, beside CAF and Asio (see actor_scaling.py)
+    docs/pictures/torch_*.svg       our ops beside PyTorch's, on the CPU and on a GPU (see torch_heat.py)
 
 Without options it draws docs/measured/gpu.json. With --json it first keeps FILE (build/gpu/gpu/bench.json, which
 `./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --actors does the same with
-what `./dev bench actors --json FILE` wrote and docs/measured/actors.json. --check draws nothing and says which picture
+what `./dev bench actors --json FILE` wrote and docs/measured/actors.json, and --torch with what `./dev bench --torch
+--json FILE` wrote and docs/measured/torch_host.json or torch_cuda.json. --check draws nothing and says which picture
 is not what the figures give.
 """
 import argparse
@@ -18,6 +20,7 @@ import sys
 
 import actor_scaling
 import svg
+import torch_heat
 from figures import INK, LINE, OTHER, OURS, SOFT, THIRD, WIDTH, Mistake, is_positive, round_step
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -252,6 +255,19 @@ def draw_actors(path):
     return {"actor_scaling.svg": actor_scaling.draw(read_json(path), path.name)}
 
 
+def torch_name(path):
+    """The name of what is kept and drawn of a run beside PyTorch: it says which device. Quick runs are refused."""
+    if not path.is_file():
+        raise Mistake(f"there is no {path}; `./dev bench --torch --json FILE` writes one")
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("device") not in ("host", "cuda"):
+        raise Mistake(f"{path.name} is not what `./dev bench --torch --json` writes: it names no device")
+    if content.get("quick"):
+        raise Mistake(f"{path.name} is of a quick run, which is not to be quoted; run `./dev bench --torch` without "
+                      "--quick")
+    return f"torch_{content['device']}"
+
+
 def outdated(pictures, folder):
     """The names of pictures in the folder that are not as they would be drawn."""
     return [name for name, text in pictures.items()
@@ -269,6 +285,8 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep this file's figures and draw them")
     parser.add_argument("--actors", type=pathlib.Path, metavar="FILE",
                         help="the same with the figures of `./dev bench actors`")
+    parser.add_argument("--torch", type=pathlib.Path, metavar="FILE",
+                        help="the same with the figures of `./dev bench --torch`")
     parser.add_argument("--check", action="store_true", help="only say which picture is not what the figures give")
     chosen = parser.parse_args(words)
     sources = {name: chosen.json or kept for name in DRAWN}
@@ -276,6 +294,12 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
     if chosen.actors or kept_actors.is_file():
         pictures.update(draw_actors(chosen.actors or kept_actors))
         sources["actor_scaling.svg"] = chosen.actors or kept_actors
+    torch_files = {torch_name(path): path for path in sorted(kept_actors.parent.glob("torch_*.json"))}
+    if chosen.torch:
+        torch_files[torch_name(chosen.torch)] = chosen.torch
+    for name, path in torch_files.items():
+        pictures[f"{name}.svg"] = torch_heat.draw(read_json(path))
+        sources[f"{name}.svg"] = path
     if chosen.check:
         wrong = outdated(pictures, folder)
         for name in wrong:
@@ -283,6 +307,8 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
         return 1 if wrong else 0
     keep(chosen.json, kept)
     keep(chosen.actors, kept_actors)
+    for name, path in torch_files.items():
+        keep(path, kept_actors.parent / f"{name}.json")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pictures.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Draws what `./dev bench --torch --json FILE` wrote as a map: `./dev plots --torch FILE`, or `--svg` of the run itself.
+"""Draws what `./dev bench --torch --json FILE` wrote as a map: `./dev plots --torch FILE`, or the run's own `--svg`.
 
     docs/pictures/torch_host.svg, torch_cuda.svg   our time by PyTorch's, for each op, type and layout (down) and size
 

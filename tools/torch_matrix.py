@@ -178,8 +178,19 @@ def processor():
         return platform.machine()
 
 
-def head(chosen, torch):
-    return {"machine": {"cpu": processor(), "cores": len(os.sched_getaffinity(0)),
+def busy_cores(window_s=0.5):
+    """What else runs now, in cores."""
+    def ticks():
+        fields = pathlib.Path("/proc/stat").read_text(encoding="utf-8").split(maxsplit=9)
+        return sum(int(fields[number]) for number in (1, 2, 3, 6, 7, 8))
+
+    before = ticks()
+    time.sleep(window_s)
+    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / window_s
+
+
+def head(chosen, torch, busy):
+    return {"machine": {"cpu": processor(), "cores": len(os.sched_getaffinity(0)), "busy": busy,
                         "date": datetime.date.today().isoformat()},
             "device": chosen.device, "torch": torch, "quick": chosen.quick, "max_bytes": chosen.max_bytes}
 
@@ -212,7 +223,7 @@ def parse(words):
     parser.add_argument("--only", metavar="REGEX", help="only the rows whose id has a match, such as '^exp/f32'")
     parser.add_argument("--max-bytes", type=int, default=256 << 20, metavar="N",
                         help="no rows with larger arrays; 268435456 unless given, at most 1073741824")
-    parser.add_argument("--threads", type=int, metavar="N", help="so many threads for PyTorch; unless given, as it likes")
+    parser.add_argument("--threads", type=int, metavar="N", help="so many threads for PyTorch; else its own choice")
     parser.add_argument("--quick", action="store_true", help="3 short rounds: to see that it runs, not to quote")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--svg", type=pathlib.Path, metavar="FILE", help="also draw them into FILE")
@@ -239,6 +250,10 @@ def torch_side(chosen):
         raise Mistake(str(problem)) from problem
 
 
+def say(words):
+    print(words, file=sys.stderr, flush=True)
+
+
 def main(words):
     chosen = parse(words)
     rows, arguments = rows_of(chosen)
@@ -246,13 +261,16 @@ def main(words):
         print("\n".join(row["id"] for row in rows))
         return 0
     torch = torch_side(chosen)
+    busy = busy_cores()
     ours = Ours(chosen.program, arguments + (["--quick"] if chosen.quick else []))
-    lines = compare(rows, ours, torch, 1 if chosen.quick else TURNS, lambda words: print(words, file=sys.stderr, flush=True))
+    lines = compare(rows, ours, torch, 1 if chosen.quick else TURNS, say)
     ours.close()
-    content = {**head(chosen, torch.about()), "rows": lines}
+    content = {**head(chosen, torch.about(), busy), "rows": lines}
     print(table(lines))
     print(f"Beside PyTorch {content['torch']['version']}, {content['torch']['threads']} threads, on "
           f"{content['torch']['gpu'] or content['machine']['cpu']}.")
+    if busy > 0.5:
+        print(f"Do not quote it: something else kept {busy:.1f} cores busy when it began.")
     if chosen.json:
         chosen.json.write_text(to_json(content), encoding="utf-8")
     if chosen.svg:

@@ -9,8 +9,7 @@ namespace troupe::bench::matrix {
 
 struct Effort {
   int rounds = 5;
-  /// It runs so long before its time counts: threads that wait for one another are slow until the kernel has seen that
-  /// they belong on different cores.
+  /// It runs so long before its time counts: clocks go up, and the kernel sees which threads are busy.
   double settle_ns = 1e8;
   /// How long a round should take.
   double round_ns = 2e7;
