@@ -23,15 +23,15 @@ class Effort:
 
 def measure(run, effort):
     """The figures of an op in nanoseconds; `run(count)` does it so many times, waits, and gives the time of all."""
-    settled = 0
+    settled, each = 0, math.inf  # the fastest: one that was held up says nothing of the count
     while settled < effort.settle_ns:
-        settled += run(1)
+        took = run(1)
+        settled, each = settled + took, min(each, took)
     count = 1
-    each = run(count)
     while each * count < effort.round_ns / 2 and count < MOST_PER_ROUND:
         wanted = int(min(effort.round_ns / each, 4 * count))
         count = min(max(wanted, count + 1), MOST_PER_ROUND)
-        each = run(count) / count
+        each = min(each, run(count) / count)
     rounds = min(effort.rounds, ROUNDS_OF_LONG) if each > LONG_NS else effort.rounds
     times = sorted(run(count) / count for _ in range(rounds))
     return {"ns": statistics.median(times), "low_ns": times[len(times) // 4],

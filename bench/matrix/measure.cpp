@@ -1,6 +1,9 @@
 #include "bench/matrix/measure.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "bench/stopwatch.hpp"
 
@@ -19,14 +22,14 @@ Result<double> round_of(const Prepared& op, int count) {
 
 Result<Measured> measure(const Prepared& op, const Effort& effort) {
   const Stopwatch settling;
-  do TROUPE_TRY(round_of(op, 1));
+  double ns = std::numeric_limits<double>::infinity();  // the fastest: one that was held up says nothing of the count
+  do ns = std::min(ns, TROUPE_TRY(round_of(op, 1)));
   while (settling.ns() < effort.settle_ns);
   int count = 1;
-  double ns = TROUPE_TRY(round_of(op, count));
   while (ns * count < effort.round_ns / 2 && count < effort.most_per_round) {
     const int wanted = static_cast<int>(std::min(effort.round_ns / ns, 4.0 * count));
     count = std::clamp(wanted, count + 1, effort.most_per_round);
-    ns = TROUPE_TRY(round_of(op, count));
+    ns = std::min(ns, TROUPE_TRY(round_of(op, count)));
   }
   const int rounds = ns > effort.long_ns ? std::min(effort.rounds, effort.rounds_of_long) : effort.rounds;
   std::vector<double> times;
