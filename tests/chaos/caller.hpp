@@ -26,6 +26,9 @@ struct Slot {
   double bound = 0;  // no number is larger, so that all stay integers
   State state = State::broken;
   bool reads_as_tainted = false;  // it must
+  /// How many shortages were past when the first op began that its content comes from. An op that nobody waits for and
+  /// that found no memory has left it as it was, and it says so when it is read.
+  std::uint64_t past_shortages = 0;
 };
 
 struct Job {
@@ -77,6 +80,7 @@ class Caller {
   void answered(const Job& job);
   void explain(const Job& job, const Error& error);
   bool is_starved(const Error& error) const noexcept;
+  bool read_what_starved(const Job& job, const Error& error) const noexcept;
   void check_host_arrays(const Job& job);
   void complain(Complaint complaint, const Job& job, const std::string& details);
 

@@ -49,6 +49,9 @@ void Caller::foresee(const Step& step) {
   const auto number = static_cast<float>(step.value);
   const std::size_t n = edge_;
   to.bound = bound_after(step);
+  const bool starts_afresh = does.whole && !does.in_place;
+  const std::uint64_t of_source = does.reads_from ? slot(step.from).past_shortages : past_shortages_;
+  to.past_shortages = std::min({past_shortages_, of_source, starts_afresh ? past_shortages_ : to.past_shortages});
   const auto each = [&](auto&& element) {
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) to.expected[i * n + j] = element(i, j);
@@ -107,7 +110,10 @@ void Caller::ended(const Job& job, const Result<void>& result) {
   }
   if (!result) return explain(job, result.error());
   const DeedTraits does = traits(job.step.deed);
-  if (does.writes_to && (does.whole || does.in_place)) own(job.step.to).state = State::good;
+  if (does.writes_to && (does.whole || does.in_place)) {
+    own(job.step.to).state = State::good;
+    own(job.step.to).past_shortages = past_shortages_;
+  }
   check_host_arrays(job);
 }
 
@@ -149,6 +155,14 @@ bool Caller::is_starved(const Error& error) const noexcept {
   return error.kind() == ErrorKind::out_of_memory && scene_.ledger.was_short_since(past_shortages_);
 }
 
+bool Caller::read_what_starved(const Job& job, const Error& error) const noexcept {
+  const DeedTraits does = traits(job.step.deed);
+  const auto was_starved = [&](const Slot& read) { return scene_.ledger.was_short_since(read.past_shortages); };
+  if (error.kind() != ErrorKind::buffer_tainted || job.kept) return false;  // what is kept was good once
+  const bool reads_own = does.reads_from && job.step.from < kFirstShared;
+  return (reads_own && was_starved(slot(job.step.from))) || (does.in_place && was_starved(slot(job.step.to)));
+}
+
 void Caller::explain(const Job& job, const Error& error) {
   const DeedTraits does = traits(job.step.deed);
   const ErrorKind kind = error.kind();
@@ -163,6 +177,9 @@ void Caller::explain(const Job& job, const Error& error) {
     ++scene_.ledger.read_what_was_cut_off;
   } else if (is_starved(error)) {
     ++scene_.ledger.starved;
+  } else if (read_what_starved(job, error)) {
+    ++scene_.ledger.starved;
+    if (does.reads_from && job.step.from < kFirstShared) own(job.step.from).state = State::broken;
   } else if (scene_.ledger.excuses_by_scribble(error)) {
     if (does.reads_from && job.step.from < kFirstShared) own(job.step.from).state = State::broken;
   } else if (kind == ErrorKind::worker_crashed || kind == ErrorKind::context_poisoned ||

@@ -1,6 +1,7 @@
 #include "tests/chaos/culprit.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 #include "tests/chaos/processes.hpp"
@@ -72,11 +73,17 @@ std::vector<ArrayUse> uses_of(const Crime& crime, const Array<float>& sealed) {
 
 bool takes_all_memory(FaultKind kind) { return kind == FaultKind::memory || kind == FaultKind::memory_null; }
 
+/// Its worker was killed while it ran, and its deadline passed before it could be run again.
+bool is_killed_from_outside(const Error& error) noexcept {
+  return error.kind() == ErrorKind::worker_crashed && error.origin().native_code == SIGKILL;
+}
+
 /// By how it ended. A deadline that passes ends an op that was begun with what became of its worker; one that was not
 /// begun with a sentence that says so. Of one whose deadline passed before its dead worker was reaped nobody knows yet;
 /// nor of one that waits, and has no sentence of its own: it may wait because it was cut off, and only what never was
 /// in a worker certainly was not.
 Ran ran_by(const Error& error) {
+  if (is_killed_from_outside(error)) return Ran::maybe;
   if (error.kind() != ErrorKind::deadline_exceeded) return Ran::yes;
   if (error.message().contains("before the op began")) return Ran::no;
   for (const char* const worker_died : {"while the worker died", "held up the worker"})
@@ -138,8 +145,9 @@ bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept
     case FaultKind::loop:
     case FaultKind::spin:
     case FaultKind::print_for_ever:
-    case FaultKind::hang: return kind == ErrorKind::deadline_exceeded;
-    case FaultKind::leave_process:
+    case FaultKind::hang: return kind == ErrorKind::deadline_exceeded || is_killed_from_outside(error);
+    case FaultKind::leave_process:  // a sandbox may allow no processes
+      return scene_.is_strict && kind == ErrorKind::library_error;
     case FaultKind::print: return false;
     default: return kind == ErrorKind::worker_crashed;
   }

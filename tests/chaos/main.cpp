@@ -136,8 +136,10 @@ Performance perform(System& system, const Plan& plan, const Options& options, Le
   const DeviceOptions device_options{.vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .host_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .max_restarts = 1'000'000,
-                                     .silence_limit = 1s};
+                                     .silence_limit = 1s,
+                                     .sandbox = options.sandbox};
   Scene scene(value(system.device(options.device, device_options)), plan, ledger);
+  scene.is_strict = options.sandbox == Sandbox::strict;
   const Performance performance{.device = scene.device.info(), .ran_out_of_time = play(system, scene, options)};
   scene.check_shared_arrays();
   scene.drop_all();

@@ -1,5 +1,7 @@
 #include "tests/chaos/options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,7 @@ constexpr const char* kHelp =
     "  --faults N    how many faults (100)\n"
     "  --seconds T   stop after that time, whatever is left of the plan (no limit)\n"
     "  --callers C   callers that do nothing wrong (8)\n"
+    "  --sandbox L   of the workers: none, standard or strict (as the device has it)\n"
     "  --verbose     show the log\n"
     "  --help        this\n"
     "\n"
@@ -27,12 +30,22 @@ bool read_number(std::string_view text, T& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+constexpr std::array<std::string_view, 3> kSandboxes{"none", "standard", "strict"};
+
+bool read_sandbox(std::string_view text, std::optional<Sandbox>& sandbox) {
+  const auto found = std::ranges::find(kSandboxes, text);
+  if (found == kSandboxes.end()) return false;
+  sandbox = static_cast<Sandbox>(found - kSandboxes.begin());
+  return true;
+}
+
 bool read_option(std::string_view name, std::string_view text, Options& options) {
   if (name == "--device") return text == "host" || text == "cuda" ? (options.device = text, true) : false;
   if (name == "--seed") return read_number(text, options.seed);
   if (name == "--faults") return read_number(text, options.faults);
   if (name == "--seconds") return read_number(text, options.seconds);
   if (name == "--callers") return read_number(text, options.callers) && 1 <= options.callers && options.callers <= 64;
+  if (name == "--sandbox") return read_sandbox(text, options.sandbox);
   return false;
 }
 
@@ -66,6 +79,7 @@ std::string command_line(const Options& options) {
   if (options.device != "host") line += " --device " + options.device;
   line += " --seed " + std::to_string(options.seed) + " --faults " + std::to_string(options.faults) + " --callers " +
           std::to_string(options.callers);
+  if (options.sandbox) line += " --sandbox " + std::string(kSandboxes[static_cast<std::size_t>(*options.sandbox)]);
   if (options.seconds != 0) line += " --seconds " + std::to_string(options.seconds);
   return line;
 }

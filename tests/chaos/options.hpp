@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "troupe/core/kinds.hpp"
+
 namespace troupe::chaos {
 
 struct Options {
@@ -13,8 +15,9 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t faults = 100;
   std::uint32_t callers = 8;
-  std::uint32_t seconds = 0;  // 0: no limit
-  bool verbose = false;       // shows the log of the system
+  std::uint32_t seconds = 0;            // 0: no limit
+  std::optional<Sandbox> sandbox = {};  // the device's own choice
+  bool verbose = false;                 // shows the log of the system
 };
 
 /// None when it has said all there is to say: help, or what is wrong. `exit_code` is set then.

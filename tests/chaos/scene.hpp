@@ -59,6 +59,7 @@ class Scene {
   const Plan& plan;
   const std::string plugin;        // its path
   bool can_solve = false;          // there is a library for it
+  bool is_strict = false;          // the sandbox of the workers
   std::optional<Kernels> kernels;  // on a GPU, where a plugin cannot touch data
   Array<float> sealed;             // full of `kSealedNumber`
   Ledger& ledger;

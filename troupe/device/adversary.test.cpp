@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "troupe/device/device_fixture.test.hpp"
+#include "troupe/device/find_worker.hpp"
 #include "troupe/wire/channel.hpp"
 
 namespace troupe {
@@ -252,6 +253,30 @@ TEST_F(Adversary, a_stopped_standby_is_replaced_and_never_serves_for_long) {
   EXPECT_TRUE(device.fill(array, 2.0f).get()) << "the stopped one takes over, and is replaced";
 }
 
+TEST_F(Adversary, a_process_that_never_gives_a_first_sign_of_life_is_replaced_long_before_it_must_have_started) {
+  const fs::path folder = fs::path(testing::TempDir()) / ("troupe-silent-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const fs::path silence = folder / "silence";
+  const std::string script = (folder / "worker").string();
+  std::ofstream(script) << "#!/bin/sh\n[ -e '" << silence.string() << "' ] && exec sleep 1000\nexec '"
+                        << value(find_worker_executable({})) << "' \"$@\"\n";
+  fs::permissions(script, fs::perms::owner_all);
+  DeviceOptions options = impatient();
+  options.start_timeout = 10min;
+  options.worker_executable = script;
+  const Device device = open(options);
+  const Array<float> array = filled(device, {100}, 1.0f);
+  wait_for_standby();
+
+  std::ofstream(silence) << "";
+  kill_worker(device);  // the standby serves, and the one that is started now says nothing
+  eventually([&] { return log.has("gave no sign of life for 2 s"); });
+  fs::remove_all(silence);
+  wait_for_standby();
+  EXPECT_TRUE(device.fill(array, 2.0f).get());
+  fs::remove_all(folder);
+}
+
 // ---- skipped is not cut off ----
 
 TEST_F(Adversary, an_op_that_was_skipped_leaves_its_array_as_it_was) {
@@ -279,6 +304,19 @@ TEST_F(Adversary, what_was_submitted_behind_a_crash_and_skipped_is_as_it_was) {
   EXPECT_EQ(parameters.content(), Content::skipped);
   EXPECT_TRUE(parameters.accept_skipped());
   EXPECT_TRUE(all_equal(device, parameters, 5.0f));
+}
+
+TEST_F(Adversary, an_op_that_nobody_waits_for_and_that_fails_before_it_begins_does_not_leave_old_content_as_good) {
+  const Device device = open();
+  const Array<float> array = filled(device, {100}, 5.0f);
+  ASSERT_TRUE(device.call_plugin("/nowhere/plugin.so", "scale", {updates(array)}).submit());
+  EXPECT_EQ(kind_of(device.read(array).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(array.content(), Content::skipped);
+  EXPECT_TRUE(array.accept_skipped());
+  EXPECT_TRUE(all_equal(device, array, 5.0f));
+
+  EXPECT_FALSE(device.call_plugin("/nowhere/plugin.so", "scale", {updates(array)}).get());
+  EXPECT_EQ(array.content(), Content::whole) << "its caller was told";
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace troupe::inline v0 {
 /// ring writes it. Such an op must not run.
 bool reads_what_stays_unknown(const detail::OpCall& call) noexcept;
 /// An op has ended. If it read something unknown, `result` becomes `buffer_tainted`. What a failed op writes is tainted
-/// if the worker says that it had begun, and skipped if the op was held back because it reads something unknown.
+/// if the worker says that it had begun. It is skipped if the op was held back because it reads something unknown, or
+/// failed before it began and nobody waits for it.
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept;
 /// All but the sealed arrays of an op that was refused because of them.
 void taint_what_it_writes(detail::OpCall& call) noexcept;

@@ -15,6 +15,8 @@ constexpr Duration kHangUpPatience = std::chrono::seconds(1);
 constexpr Duration kReapGrace = std::chrono::milliseconds(2);
 /// How often workers are looked at for signs of life.
 constexpr Duration kLookPeriod = std::chrono::milliseconds(250);
+/// A process is loaded and greeted before its first sign of life: it may take so many times the limit for that.
+constexpr int kTimesUntilFirstBeat = 2;
 
 }  // namespace
 
@@ -125,16 +127,16 @@ void DeviceContext::look() {
   const Duration limit = device_->options().silence_limit;
   for (auto& [number, member] : crew_->members) {
     const std::uint32_t heartbeat = member.link->channel().status().heartbeat.load(std::memory_order_relaxed);
-    const bool has_begun = member.role != Role::starting || heartbeat != 0;  // before that, `start_timeout` applies
-    if (member.link->pid() == 0 || member.role == Role::dying || !has_begun) continue;
+    if (member.link->pid() == 0 || member.role == Role::dying) continue;
     const bool is_silent = std::exchange(member.heartbeat, heartbeat) == heartbeat;
     member.silent_looks = is_silent ? member.silent_looks + 1 : 0;
     // Counted in looks, not by the clock: if this process was stopped, too, nobody is to blame.
-    if (member.silent_looks * kLookPeriod < limit) continue;
+    const Duration its_limit = heartbeat == 0 ? kTimesUntilFirstBeat * limit : limit;
+    if (member.silent_looks * kLookPeriod < its_limit) continue;
     member.silent_looks = 0;
     return kill_member(member, detail::describe(ErrorKind::worker_crashed, [&] {
                          return "worker " + std::to_string(member.link->pid()) + " gave no sign of life for " +
-                                to_string(limit) + ": it was stopped, or the machine stands still";
+                                to_string(its_limit) + ": it was stopped, or the machine stands still";
                        }));
   }
 }

@@ -299,6 +299,28 @@ TEST_F(EngineTest, answers_an_op_in_time_behind_one_that_does_not_end_and_stops_
   EXPECT_NE(hung->deadline, TimePoint::max()) << "and not for ever";
 }
 
+// See WorkerSession::withdraw_unbegun: a worker that lives after all finds an op that it has just begun asked back.
+TEST_F(EngineTest, runs_an_op_again_that_a_worker_let_be_because_it_was_asked_back) {
+  const auto written = block();
+  const auto call = submit(0, nullptr, written);
+  channels[0].begin(0, 1);
+  engine.retire_active();
+  const std::uint16_t failure =
+      channels[0].write_reply(call->position, call->units, Error(ErrorKind::cancelled), false);
+  channels[0].timeline(0).raise_to(1, failure);
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+  EXPECT_FALSE(call->settled()) << "nobody has cancelled it";
+  EXPECT_FALSE(written->is_tainted(written->range()));
+  channels[1].begin(0, 1);
+  channels[1].timeline(0).raise_to(1);
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (!call->settled()) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_TRUE(call->take());
+}
+
 TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was_cut_off) {
   auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   op::encode(op::Nop{}, call->bytes);

@@ -191,7 +191,18 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   return is_explained;
 }
 
+/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
+bool was_let_be(const detail::OpCall& call) noexcept {
+  return call.is_done && call.failure && !call.failure->had_begun &&
+         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed;
+}
+
 bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame) {
+  if (was_let_be(call)) {
+    call.is_done = false;
+    call.failure.reset();
+    had_begun = HadBegun::no;
+  }
   if (call.is_done) {
     remove(call);
     end(call, settle(call));

@@ -185,18 +185,22 @@ const std::vector<detail::OpCall*>& WorkerSession::retire() noexcept {
 }
 
 void WorkerSession::withdraw_unbegun() noexcept {
+  // The worker may live after all, for a moment or for good: somebody may have written over its life line. It looks
+  // whether an op is wanted after it has said that the op begins, so first all are asked back, then we look. Backwards,
+  // because a worker that finds one op asked back must not find a later one wanted, which may depend on it.
+  for (auto call = rest_.rbegin(); call != rest_.rend(); ++call)
+    if (!was_handed_in(**call)) channel_->ring().cancel((*call)->position);
   for (std::uint32_t number = 0; number < wire::kMaxLanes; ++number) {
     LaneOps& lane = lanes_[number];
     detail::OpCall* last = nullptr;  // that may have begun
     detail::OpCall* call = lane.first;
-    for (; call && !cancel(*call); call = call->next_in_lane) last = call;
+    for (; call && was_handed_in(*call); call = call->next_in_lane) last = call;
     if (!call) continue;
     (last ? last->next_in_lane : lane.first) = nullptr;
     lane.last = last;
     lane.issued = last ? last->ticket : lane.done;
     if (!last) occupied_ &= ~(1U << number);
     while (call) {
-      (void)cancel(*call);
       call->session = nullptr;
       call = std::exchange(call->next_in_lane, nullptr);
     }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
+#include <thread>
 
 namespace troupe {
 namespace {
@@ -33,6 +35,16 @@ class Session : public ::testing::Test {
     for (detail::OpCall* call : done) session.leave(*call);
     session.free_places();
     return done;
+  }
+
+  /// As it was at first.
+  void start_again() {
+    session.close();
+    calls.clear();
+    channel = value(wire::Channel::create(kUnits));
+    tail = 0;
+    raised = {};
+    session.open(channel, doorbell);
   }
 
   std::deque<detail::OpCall> calls;
@@ -113,6 +125,52 @@ TEST_F(Session, gives_up_what_its_worker_has_not_begun_and_keeps_the_rest) {
   session.take_last_done();
   EXPECT_TRUE(runs.is_done);
   EXPECT_FALSE(session.contradiction());
+}
+
+/// A worker that lives: takes ops in ring order, says that one begins, looks whether it is wanted, and runs it.
+class LivingWorker {
+ public:
+  LivingWorker(wire::Channel& channel, const std::vector<detail::OpCall*>& ops)
+      : ran_(ops.size()), thread_([this, &channel, ops] {
+          for (std::size_t i = 0; i < ops.size(); ++i) {
+            channel.begin(ops[i]->lane, ops[i]->ticket);
+            ran_[i] = channel.ring().at(ops[i]->position)->cancelled->load(std::memory_order_seq_cst) == 0;
+            count_.store(i + 1);
+          }
+        }) {}
+  void wait_until_past(std::size_t count) const {
+    while (count_.load() < count) std::this_thread::yield();
+  }
+  /// Which it ran, when it is through.
+  const std::deque<bool>& ran() {
+    thread_.join();
+    return ran_;
+  }
+
+ private:
+  std::deque<bool> ran_;
+  std::atomic<std::size_t> count_{0};
+  std::thread thread_;
+};
+
+TEST_F(Session, gives_up_nothing_that_a_worker_runs_though_it_was_taken_for_dead) {
+  for (std::size_t round = 0; round < 200; ++round) {
+    start_again();
+    std::vector<detail::OpCall*> ops;
+    for (std::uint32_t i = 0; i < 64; ++i) ops.push_back(&enter(1, i % 3));
+    session.scan();
+    LivingWorker worker(channel, ops);
+    worker.wait_until_past(round % 60);
+    (void)session.retire();
+    session.withdraw_unbegun();
+    const std::deque<bool>& ran = worker.ran();
+    bool any_left_out = false;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      ASSERT_FALSE(ran[i] && ops[i]->session == nullptr) << "op " << i << " would run twice";
+      ASSERT_FALSE(ran[i] && any_left_out) << "op " << i << " may need what was left out";
+      any_left_out = any_left_out || !ran[i];
+    }
+  }
 }
 
 TEST_F(Session, does_not_believe_a_lane_that_goes_on_with_what_was_taken_back) {
