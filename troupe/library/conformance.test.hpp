@@ -346,6 +346,9 @@ class Devices : public ::testing::Environment {
     DeviceOptions options{.standby = Standby::none};
     const char* const isolation = std::getenv("TROUPE_TEST_ISOLATION");  // NOLINT(concurrency-mt-unsafe)
     if (isolation && std::string_view(isolation) == "thread") options.isolation = Isolation::thread;
+    const char* const sandbox = std::getenv("TROUPE_TEST_SANDBOX");  // NOLINT(concurrency-mt-unsafe)
+    if (sandbox && std::string_view(sandbox) == "standard") options.sandbox = Sandbox::standard;
+    if (sandbox && std::string_view(sandbox) == "strict") options.sandbox = Sandbox::strict;
     device.emplace(value(system_->device(backend, options)));
     return &*device;
   }

@@ -27,8 +27,8 @@ constexpr std::array kWritableInStrict{"/proc/self", "/dev/null"};
 constexpr std::array kReadableForCuda{"/proc/driver", "/proc/devices", "/proc/modules",
                                       "/sys/devices", "/sys/bus/pci",  "/sys/module"};
 constexpr std::array kWritableForCuda{"/dev/shm"};
-constexpr std::array kVariablesWithPaths{"LD_LIBRARY_PATH", "TROUPE_OPENBLAS", "TROUPE_CUDA_LIBRARIES", "CUDA_HOME",
-                                         "CUDA_PATH"};
+constexpr std::array kVariablesWithPaths{"LD_LIBRARY_PATH",       "TROUPE_OPENBLAS", "TROUPE_SLEEF",
+                                         "TROUPE_CUDA_LIBRARIES", "CUDA_HOME",       "CUDA_PATH"};
 
 /// Skips paths that do not exist: systems differ.
 template <class Paths>
@@ -98,17 +98,17 @@ Result<void> enter_strict(const SandboxRules& rules, const wire::SandboxSupport&
   if (const std::string missing = support.missing_for(Sandbox::strict); !missing.empty())
     return fail(ErrorKind::unsupported, "Sandbox::strict needs " + missing + "; this machine has none");
   TROUPE_TRY(close_files(support.landlock, rules));
-  return install_filter(filter_of(Sandbox::strict));
+  return install_filter(filter_of(Sandbox::strict, rules.backend));
 }
 
-void enter_standard(const wire::SandboxSupport& support, const LogSink& log) {
+void enter_standard(const SandboxRules& rules, const wire::SandboxSupport& support, const LogSink& log) {
   const auto try_part = [&](const Result<void>& part) {
     if (part) return;
     const std::string message = "a part of the sandbox is missing: " + part.error().to_string();
     log({.level = LogLevel::warning, .time = std::chrono::steady_clock::now(), .source = "worker", .message = message});
   };
   if (support.landlock > 0) try_part(close_processes(support.landlock));
-  if (support.seccomp) try_part(install_filter(filter_of(Sandbox::standard)));
+  if (support.seccomp) try_part(install_filter(filter_of(Sandbox::standard, rules.backend)));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ Result<void> enter_sandbox(const SandboxRules& rules, const LogSink& log) {
   setrlimit(RLIMIT_CORE, &no_core);
   const wire::SandboxSupport support = wire::sandbox_support();
   if (rules.level == Sandbox::strict) return enter_strict(rules, support);
-  enter_standard(support, log);
+  enter_standard(rules, support, log);
   return {};
 }
 

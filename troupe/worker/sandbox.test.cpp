@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,19 +88,37 @@ INSTANTIATE_TEST_SUITE_P(All, LandlockVersions, ::testing::Range(1, 8));
 
 TEST(SeccompFilter, refuses_what_is_on_its_list_and_nothing_else) {
   if (!wire::sandbox_support().seccomp) GTEST_SKIP() << "this kernel has no filters";
-  EXPECT_TRUE(filter_of(Sandbox::none).empty());
+  EXPECT_TRUE(filter_of(Sandbox::none, "host").empty());
   EXPECT_EQ(in_process([] {
-              if (!install_filter(filter_of(Sandbox::standard))) return 1;
+              if (!install_filter(filter_of(Sandbox::standard, "host"))) return 1;
               const wire::Descriptor made(socket(AF_INET, SOCK_STREAM, 0));
               return made ? 0 : 2;
             }),
             0);
   EXPECT_EQ(in_process([] {
-              if (!install_filter(filter_of(Sandbox::strict))) return 1;
+              if (!install_filter(filter_of(Sandbox::strict, "host"))) return 1;
               if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM) return 2;
               if (fork() >= 0 || errno != EPERM) return 3;
               if (execl("/bin/true", "true", nullptr) != -1 || errno != EPERM) return 4;
-              return getppid() > 0 ? 0 : 5;
+              if (socket(AF_UNIX, SOCK_SEQPACKET, 0) >= 0 || errno != EPERM) return 5;
+              return getppid() > 0 ? 0 : 6;
+            }),
+            0);
+}
+
+TEST(SeccompFilter, lets_a_gpu_s_driver_make_a_socket_that_reaches_nobody) {
+  if (!wire::sandbox_support().seccomp) GTEST_SKIP() << "this kernel has no filters";
+  EXPECT_EQ(in_process([] {
+              if (!install_filter(filter_of(Sandbox::strict, "cuda"))) return 1;
+              const wire::Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+              if (!made) return 2;
+              sockaddr_un address{.sun_family = AF_UNIX, .sun_path = "/tmp/nobody"};
+              if (connect(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 || errno != EPERM)
+                return 3;
+              if (socket(AF_UNIX, SOCK_DGRAM, 0) >= 0 || errno != EPERM) return 4;
+              if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0 || errno != EPERM) return 5;
+              if (socket(AF_INET, SOCK_SEQPACKET, 0) >= 0 || errno != EPERM) return 6;
+              return fork() >= 0 || errno != EPERM ? 7 : 0;
             }),
             0);
 }

@@ -3,6 +3,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,8 +37,8 @@ constexpr std::array kIntoOthers{SYS_ptrace,  SYS_process_vm_readv, SYS_process_
                                  kPidfdGetfd, kProcessMadvise,      kProcessMrelease};
 
 constexpr std::array kNotInStrict{
-    // the network, also through io_uring, whose calls no filter sees
-    SYS_socket,
+    // the network, also through io_uring, whose calls no filter sees; new sockets are refused below
+    SYS_connect,
     kIoUringSetup,
     // new programs; new processes are refused below, where threads are allowed
     SYS_execve,
@@ -135,8 +136,12 @@ class FilterWriter {
   void refuse_all(std::span<const int> calls) {
     for (const int call : calls) refuse(call);
   }
-  /// The next four instructions are for this call alone.
-  void skip_unless(int call) { put(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 4); }
+  /// The next `count` instructions are for this call alone.
+  void skip_unless(int call, std::uint8_t count) {
+    put(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, count);
+  }
+  void keep_bits(std::uint32_t bits) { put(BPF_ALU | BPF_AND | BPF_K, bits); }
+  void skip_if(std::uint32_t value, std::uint8_t count) { put(BPF_JMP | BPF_JEQ | BPF_K, value, count, 0); }
 
   std::vector<sock_filter> program;
 
@@ -151,7 +156,25 @@ constexpr std::size_t argument(std::size_t which) noexcept { return offsetof(sec
 
 }  // namespace
 
-std::vector<sock_filter> filter_of(Sandbox level) {
+namespace {
+
+/// A socket of the kind that the CUDA driver opens when it starts. Without `connect` it reaches nobody: what is sent
+/// through it needs a connection.
+void allow_local_pairs(FilterWriter& out) {
+  constexpr std::uint32_t kTypeBits = 0xF;
+  out.skip_unless(SYS_socket, 8);
+  out.load(argument(0));
+  out.skip_if(AF_UNIX, 1);
+  out.answer(refusal(EPERM));
+  out.load(argument(1));
+  out.keep_bits(kTypeBits);
+  out.answer_if(BPF_JEQ, SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
+  out.answer(refusal(EPERM));
+}
+
+}  // namespace
+
+std::vector<sock_filter> filter_of(Sandbox level, std::string_view backend) {
   FilterWriter out;
   if (level == Sandbox::none) return out.program;
   out.load(offsetof(seccomp_data, arch));
@@ -162,13 +185,17 @@ std::vector<sock_filter> filter_of(Sandbox level) {
   out.refuse_all(kIntoOthers);
   if (level == Sandbox::strict) {
     out.refuse_all(kNotInStrict);
+    if (backend == "cuda")
+      allow_local_pairs(out);
+    else
+      out.refuse(SYS_socket);
     out.refuse(kClone3, ENOSYS);  // a filter cannot see its flags; the C library then uses `clone`
-    out.skip_unless(SYS_clone);
+    out.skip_unless(SYS_clone, 4);
     out.load(argument(0));
     out.answer_if(BPF_JSET, CLONE_THREAD, SECCOMP_RET_ALLOW);
     out.answer(refusal(EPERM));
   }
-  out.skip_unless(SYS_prlimit64);  // allowed for the process itself only
+  out.skip_unless(SYS_prlimit64, 4);  // allowed for the process itself only
   out.load(argument(0));
   out.answer_if(BPF_JEQ, 0, SECCOMP_RET_ALLOW);
   out.answer(refusal(EPERM));

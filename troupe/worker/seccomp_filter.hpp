@@ -5,6 +5,7 @@
 
 #include <linux/filter.h>
 
+#include <string_view>
 #include <vector>
 
 #include "troupe/core/kinds.hpp"
@@ -13,7 +14,7 @@
 namespace troupe::worker {
 
 /// The program of a level; empty for `none`.
-std::vector<sock_filter> filter_of(Sandbox level);
+std::vector<sock_filter> filter_of(Sandbox level, std::string_view backend);
 
 /// For all threads of this process, which must have given up new privileges. `unsupported` when the kernel refuses.
 Result<void> install_filter(std::vector<sock_filter> program);
