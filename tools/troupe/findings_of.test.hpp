@@ -24,6 +24,7 @@ inline Findings laptop() {
   wire::Facts facts;
   facts.backends = {"host", "cuda"};
   facts.openblas = library_of("OpenBLAS", "0.3.21", "/lib/libopenblas.so.0");
+  facts.sleef = library_of("SLEEF", "avx2 vectors", "/lib/libsleef.so.3");
   facts.driver = library_of("driver", "", "");
   facts.libraries = {library_of("cuBLAS", "13.1.0", "/cuda/libcublas.so.13"), library_of("cuTENSOR", "", "")};
   facts.complete = true;

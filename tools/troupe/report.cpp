@@ -134,6 +134,13 @@ Line judge_open_blas(const wire::FoundLibrary& library) {
               ", or set TROUPE_OPENBLAS to the path of libopenblas.so.0."};
 }
 
+Line judge_sleef(const wire::FoundLibrary& library) {
+  if (library.usable()) return {State::ok, library.name, library.version + "  " + library.path};
+  return {State::note, "SLEEF", library.problem.empty() ? "not found" : library.problem,
+          "On the host device functions such as exp are computed one number at a time, several times slower. Install " +
+              library.source + ", or set TROUPE_SLEEF to the path of libsleef.so.3."};
+}
+
 Line judge_host_device(const Trial& trial) {
   if (trial.outcome) return {State::ok, "host device", "computes"};
   return {State::broken, "host device", trial.outcome.error().to_string(),
@@ -153,7 +160,10 @@ Section judge_machine(const Findings& findings) {
   lines.push_back(judge_open_files(machine.open_files_limit));
   lines.push_back(judge_locked_memory(machine.locked_memory_limit_bytes));
   lines.push_back(judge_sandbox(machine.sandbox));
-  if (is_complete(findings)) lines.push_back(judge_open_blas(findings.facts->openblas));
+  if (is_complete(findings)) {
+    lines.push_back(judge_open_blas(findings.facts->openblas));
+    lines.push_back(judge_sleef(findings.facts->sleef));
+  }
   if (const Trial* trial = find_trial(findings, "host")) lines.push_back(judge_host_device(*trial));
   return section;
 }

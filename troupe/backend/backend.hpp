@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct Setup {
   /// The backend's own name of the device; empty: the only one.
   std::string device = {};
   CompletionPolicy completion = CompletionPolicy::timeline;
+  /// How many threads compute at once on a CPU; none: as many as there are.
+  std::optional<int> cpu_threads = {};
   /// By lane: when the accelerator has a choice, it takes work of a higher priority first.
   std::array<std::int8_t, wire::kMaxLanes> priorities = {};
   /// Call it when the context is poisoned: it tells the app and ends what can be ended. Any thread; may return.

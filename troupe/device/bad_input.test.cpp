@@ -111,6 +111,18 @@ TEST_F(BadInput, options_that_cannot_be) {
   EXPECT_EQ(kind_of(system.device(-1)), ErrorKind::invalid_argument);
 }
 
+TEST_F(BadInput, more_threads_than_there_are_cores_or_none) {
+  for (const int threads : {0, -1, 100'000}) {
+    const Result<Device> none = system.device("host", {.cpu_threads = threads});
+    ASSERT_EQ(kind_of(none), ErrorKind::invalid_argument);
+    EXPECT_NE(none.error().message().find("cpu_threads is " + std::to_string(threads) + "; it must be 1 to "),
+              std::string_view::npos)
+        << none.error().message();
+  }
+  const Device alone = open({.cpu_threads = 1});
+  EXPECT_TRUE(all_equal(alone, filled(alone, {1 << 20}, 3.0f), 3.0f));
+}
+
 TEST_F(BadInput, an_unknown_backend) {
   DeviceInfo info = system.devices().back();
   info.backend = "abacus";

@@ -73,6 +73,9 @@ struct DeviceOptions {
   std::optional<int> standbys = {};
   Lanes lanes = {};
   CompletionPolicy completion = CompletionPolicy::timeline;
+  /// How many threads compute at once on a CPU, in all lanes together: 1 to as many as affinity and CPU quota allow,
+  /// which is what it is unless set. A GPU takes no such number.
+  std::optional<int> cpu_threads = {};
   /// The most bytes of device memory, and of memory shared with the app (`HostArray`); 0 is an `invalid_argument`.
   /// Unset: half of the machine's memory, or nearly all of a GPU's.
   std::uint64_t vault_limit_bytes = kUnset;
@@ -99,8 +102,7 @@ struct DeviceOptions {
   /// The path of the worker's executable; empty: it is searched (docs/getting-started.md). Copied.
   std::string_view worker_executable = {};
   /// What a worker process may do besides computing; see docs/security.md. A machine that cannot give `strict` is
-  /// `unsupported`; `standard` does without what it lacks. Unset: `standard` on the CPU, and `none` on a GPU, where the
-  /// levels have not been tried yet.
+  /// `unsupported`; `standard` does without what it lacks. Unset: `standard`.
   std::optional<Sandbox> sandbox = {};
   /// Environment variables that workers get besides the usual ones: NAME passes on the app's, NAME=value sets it.
   /// Copied.

@@ -101,9 +101,8 @@ std::vector<std::string> absolute(std::span<const std::string_view> paths) {
 }
 
 /// What a worker must know about its sandbox. The options' views are copied, because they need not outlive the call.
-Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options, const DeviceInfo& info) {
-  const Sandbox usual = info.backend == "host" ? Sandbox::standard : Sandbox::none;
-  setup.sandbox = options.isolation == Isolation::process ? options.sandbox.value_or(usual) : Sandbox::none;
+Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options) {
+  setup.sandbox = options.isolation == Isolation::process ? options.sandbox.value_or(Sandbox::standard) : Sandbox::none;
   setup.environment = TROUPE_TRY(worker_environment(options.worker_environment));
   setup.readable_paths = absolute(options.readable_paths);
   setup.writable_paths = absolute(options.writable_paths);
@@ -196,7 +195,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   DeviceOptions options = wanted;
   if (options.crash_budget.deaths == 0) options.crash_budget.deaths = std::max(options.max_restarts / 2, 1);
   WorkerSetup setup;
-  TROUPE_TRY(set_sandbox(setup, options, info));
+  TROUPE_TRY(set_sandbox(setup, options));
   const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
   if (const std::string missing = wire::sandbox_support().missing_for(setup.sandbox); !missing.empty())
     say("the sandbox of the workers is incomplete: this machine has no " + missing + "; see docs/security.md");
@@ -227,6 +226,10 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   setup.ring_units = options.ring_units;
   setup.memory_limit_bytes = or_half(options.worker_memory_limit_bytes);
   setup.completion = options.completion;
+  if (options.cpu_threads && info.backend != "host")
+    return fail(ErrorKind::invalid_argument,
+                "cpu_threads is set for " + info.name + "; only a device on the CPU takes it");
+  setup.cpu_threads = options.cpu_threads;
   setup.priorities = options.lanes.priorities;
   setup.log = [core = IntrusivePtr<SystemCore>::share(&system)](const LogRecord& record) {
     core->log(record.level, record.source, record.message);

@@ -59,6 +59,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .memory_limit_bytes = setup.memory_limit_bytes,
                           .device = setup.device,
                           .completion = setup.completion,
+                          .cpu_threads = setup.cpu_threads,
                           .priorities = setup.priorities,
                           .sandbox = setup.sandbox,
                           .readable_paths = setup.readable_paths,

@@ -27,6 +27,7 @@ struct WorkerSetup {
   std::uint64_t ring_units = 0;
   std::uint64_t memory_limit_bytes = 0;
   CompletionPolicy completion = CompletionPolicy::timeline;
+  std::optional<int> cpu_threads = {};
   std::array<std::int8_t, wire::kMaxLanes> priorities = {};
   Sandbox sandbox = Sandbox::none;
   std::vector<std::string> environment;  // the whole environment; unused without a sandbox

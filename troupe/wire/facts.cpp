@@ -53,6 +53,7 @@ bool add(Facts& facts, const Fields& fields) {
   if (kind == fact::kEnd) facts.complete = true;
   if (kind == fact::kLooking) return read(fields, facts.looking_at);
   if (kind == fact::kOpenBlas) return read(fields, facts.openblas);
+  if (kind == fact::kSleef) return read(fields, facts.sleef);
   if (kind == fact::kDriver) return read(fields, facts.driver);
   if (kind == fact::kBackend) return read(fields, facts.backends.emplace_back());
   if (kind == fact::kGpu) return read(fields, facts.gpus.emplace_back());

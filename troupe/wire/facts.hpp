@@ -27,6 +27,7 @@ struct GpuFacts {
 struct Facts {
   std::vector<std::string> backends;  // those that the worker was built with
   FoundLibrary openblas;
+  FoundLibrary sleef;
   FoundLibrary driver;  // its `problem` says why it does not start
   std::vector<GpuFacts> gpus;
   std::vector<FoundLibrary> libraries;
@@ -40,7 +41,7 @@ Result<Facts> parse_facts(std::string_view text);
 
 /// The kinds of lines: the first word of each.
 namespace fact {
-inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kOpenBlas = "openblas",
+inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kOpenBlas = "openblas", kSleef = "sleef",
                                   kDriver = "driver", kGpu = "gpu", kLibrary = "library", kEnd = "end";
 }  // namespace fact
 

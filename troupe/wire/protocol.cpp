@@ -31,6 +31,8 @@ struct Encode {
     out.put(m.memory_limit_bytes);
     out.put_text(m.device);
     out.put(m.completion);
+    out.put(m.cpu_threads.has_value());
+    out.put(m.cpu_threads.value_or(0));
     for (const std::int8_t priority : m.priorities) out.put(priority);
     out.put(m.sandbox);
     put(m.readable_paths);
@@ -158,6 +160,9 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
       hello.device = in.get_text();
       hello.completion = in.get<CompletionPolicy>();
       if (hello.completion > CompletionPolicy::kLast) return not_a_message();
+      const bool has_threads = in.get<bool>();
+      const auto threads = in.get<std::int32_t>();
+      if (has_threads) hello.cpu_threads = threads;
       for (std::int8_t& priority : hello.priorities) priority = in.get<std::int8_t>();
       hello.sandbox = in.get<Sandbox>();
       if (hello.sandbox > Sandbox::kLast) return not_a_message();

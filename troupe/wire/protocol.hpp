@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,7 @@ struct Hello {
   std::uint64_t memory_limit_bytes = 0;
   std::string device;  // which device of the backend
   CompletionPolicy completion = CompletionPolicy::timeline;
+  std::optional<std::int32_t> cpu_threads = {};  // none: as many as there are
   std::array<std::int8_t, kMaxLanes> priorities = {};
   Sandbox sandbox = Sandbox::none;
   std::vector<std::string> readable_paths = {};  // for Sandbox::strict; at most kMaxSandboxPaths of each

@@ -31,6 +31,7 @@ const ToWorker kHello = Hello{.version = protocol_version(),
                               .memory_limit_bytes = ~std::uint64_t{0},
                               .device = "GPU-1234",
                               .completion = CompletionPolicy::polled,
+                              .cpu_threads = 3,
                               .priorities = {1, -2},
                               .sandbox = Sandbox::strict,
                               .readable_paths = {"/opt/plugins", "/etc/model"},
@@ -63,6 +64,7 @@ TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
   EXPECT_EQ(hello.device, "GPU-1234");
   EXPECT_EQ(hello.completion, CompletionPolicy::polled);
+  EXPECT_EQ(hello.cpu_threads, 3);
   EXPECT_EQ(hello.priorities, (std::array<std::int8_t, kMaxLanes>{1, -2}));
   EXPECT_EQ(hello.sandbox, Sandbox::strict);
   EXPECT_EQ(hello.readable_paths, (std::vector<std::string>{"/opt/plugins", "/etc/model"}));
@@ -138,6 +140,7 @@ TEST(Protocol, of_a_greeting_in_another_version_only_the_version_is_read) {
 TEST(Protocol, empty_texts_are_texts) {
   const ToWorker message = value(decode_to_worker(sent(ToWorker(Hello{})).bytes));
   EXPECT_EQ(std::get<Hello>(message).version, "");
+  EXPECT_EQ(std::get<Hello>(message).cpu_threads, std::nullopt);
   EXPECT_EQ(std::get<Ready>(value(decode_to_app(sent(ToApp(Ready{})).bytes))).version, "");
 }
 

@@ -8,6 +8,7 @@
 #include "troupe/backend/cuda/known_libraries.hpp"
 #include "troupe/backend/host/blas/openblas.hpp"
 #include "troupe/backend/host/host_backend.hpp"
+#include "troupe/backend/host/vectors/sleef.hpp"
 #include "troupe/wire/facts.hpp"
 
 namespace troupe::worker {
@@ -37,6 +38,21 @@ FoundLibrary find_open_blas() {
     found.version = config.substr(space + 1, config.find(' ', space + 1) - space - 1);
   Dl_info where{};
   found.path = dladdr(reinterpret_cast<void*>(blas->s.gemm), &where) != 0 ? where.dli_fname : "libopenblas.so.0";
+  return found;
+}
+
+/// As its version it has the vectors that its functions are called with.
+FoundLibrary find_sleef() {
+  const char* const choice = std::getenv("TROUPE_SLEEF");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  FoundLibrary found{.name = "SLEEF", .version = {}, .path = {}, .problem = {}, .source = "libsleef3"};
+  const Result<host::Sleef> sleef = host::load_sleef(choice);
+  if (!sleef) {
+    if (choice && *choice != '\0') found.problem = sleef.error().message();
+    return found;
+  }
+  found.version = std::string(name(host::vector_level())) + " vectors";
+  Dl_info where{};
+  found.path = dladdr(sleef->levels[0].f32[0], &where) != 0 ? where.dli_fname : sleef->file;
   return found;
 }
 
@@ -71,6 +87,7 @@ void print_facts(std::FILE* out) {
   if (kHasCuda) print(out, fact_line(fact::kBackend, {"cuda"}));
   print(out, fact_line(fact::kLooking, {"OpenBLAS"}));
   print(out, line_of(fact::kOpenBlas, find_open_blas()));
+  print(out, line_of(fact::kSleef, find_sleef()));
 
   print(out, fact_line(fact::kLooking, {"the NVIDIA driver"}));
   FoundLibrary driver = cuda::find_driver();

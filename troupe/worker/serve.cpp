@@ -122,6 +122,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   backend::Setup setup{.channel = shared.channel, .bell = shared.bells.app(), .log = options.log};
   setup.device = shared.hello.device;
   setup.completion = shared.hello.completion;
+  setup.cpu_threads = shared.hello.cpu_threads;
   setup.priorities = shared.hello.priorities;
   setup.poisoned = [&](const Error&) { shutdown(socket.descriptor(), SHUT_RDWR); };  // ends `listen`, and so the thread
   if (options.owns_process) {

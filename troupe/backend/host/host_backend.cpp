@@ -5,6 +5,8 @@
 #include <string>
 
 #include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/team/team_size.hpp"
+#include "troupe/backend/host/vectors/vector_rows.hpp"
 
 namespace troupe::host {
 namespace {
@@ -14,19 +16,25 @@ constexpr std::uint64_t kShortWork = 16384;
 
 }  // namespace
 
-HostBackend::HostBackend(const backend::Setup& setup)
+HostBackend::HostBackend(const backend::Setup& setup, int team_size)
     : channel_(setup.channel),
       bell_(setup.bell),
-      ops_(memory_, setup),
+      team_(team_size, setup.in_new_thread),
+      ops_(memory_, team_, setup),
       hooks_{.execute = [this](const backend::Work& work, const op::AnyOp& op) { execute(work, op); },
              .ready = [this](const backend::Work& work) { return ready(work); },
              .in_new_thread = setup.in_new_thread} {}
 
 Result<std::unique_ptr<HostBackend>> HostBackend::open(const backend::Setup& setup) {
-  return std::unique_ptr<HostBackend>(new HostBackend(setup));
+  const int limit = team_size_limit();
+  const int size = setup.cpu_threads ? TROUPE_TRY(check_team_size(*setup.cpu_threads, limit)) : limit;
+  return std::unique_ptr<HostBackend>(new HostBackend(setup, size));
 }
 
-void HostBackend::warm() noexcept { open_blas(); }
+void HostBackend::warm() noexcept {
+  open_blas();
+  vector_rows();
+}
 
 HostLane& HostBackend::lane(std::uint32_t number) {
   std::unique_ptr<HostLane>& lane = lanes_[number];

@@ -41,7 +41,7 @@ class HostBackend {
   static bool is_fatal(Signal signal) noexcept { return static_cast<int>(signal) != 0; }
 
  private:
-  explicit HostBackend(const backend::Setup& setup);
+  HostBackend(const backend::Setup& setup, int team_size);
 
   bool ready(const backend::Work& work) const noexcept;
   void execute(const backend::Work& work, const op::AnyOp& op) noexcept;
@@ -50,6 +50,7 @@ class HostBackend {
   wire::Channel& channel_;
   wire::Bell& bell_;
   HostMemory memory_;
+  Team team_;
   HostOps ops_;
   Progress progress_;
   HostLane::Hooks hooks_;

@@ -21,8 +21,8 @@ RunTable table_of_all() {
 
 }  // namespace
 
-HostOps::HostOps(HostMemory& memory, const backend::Setup& setup)
-    : here_(memory), plugins_(setup), table_(table_of_all()) {}
+HostOps::HostOps(HostMemory& memory, Team& team, const backend::Setup& setup)
+    : here_(memory, team), plugins_(setup), table_(table_of_all()) {}
 
 Result<void> HostOps::run(const backend::Work& work, const op::AnyOp& op, bool& has_begun) noexcept {
   const RunTable::Run how = table_.find(op.info().kind);

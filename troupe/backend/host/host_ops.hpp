@@ -8,7 +8,7 @@ namespace troupe::host {
 
 class HostOps {
  public:
-  HostOps(HostMemory& memory, const backend::Setup& setup);
+  HostOps(HostMemory& memory, Team& team, const backend::Setup& setup);
 
   /// Runs one op to its end. It was examined, and its views lie in mapped memory. Any thread.
   /// `has_begun` becomes true before anything is written.

@@ -42,7 +42,7 @@ void axpy_row(detail::ComputeType<T> alpha, const std::byte* x, std::int64_t x_s
 
 }  // namespace
 
-Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y) {
+Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y, Team& team) {
   TROUPE_TRY(check_same_shape(x, y));
   TROUPE_TRY(check_same_dtype(x, y));
   return visit(y.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
@@ -52,7 +52,7 @@ Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y)
                   "c128");
     } else {
       const auto factor = alpha.as_factor<T>();
-      walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+      walk<2>({&x, &y}, team, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
         axpy_row<T>(factor, at[0], step[0], at[1], step[1], count);
       });
       return {};

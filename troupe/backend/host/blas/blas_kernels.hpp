@@ -12,7 +12,7 @@ namespace troupe::host {
 
 /// y += alpha x: one shape and type, any strides, no overlap. Integers wrap; the small floats are computed in f32 and
 /// rounded once. `alpha` is converted to the type computed in. `unsupported` for bool.
-Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y);
+Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y, Team& team = Team::of_one());
 
 /// Which operands of a product are conjugated first; those of real types are as they are.
 struct Conjugation {

@@ -10,7 +10,9 @@
 
 namespace troupe::host {
 
-inline Result<void> run_op(const op::Axpy& op, const HostViews& here) { return axpy(op.alpha, here(op.x), here(op.y)); }
+inline Result<void> run_op(const op::Axpy& op, const HostViews& here) {
+  return axpy(op.alpha, here(op.x), here(op.y), here.team());
+}
 Result<void> run_op(const op::Scal& op, const HostViews& here);
 Result<void> run_op(const op::Rot& op, const HostViews& here);
 Result<void> run_op(const op::Dot& op, const HostViews& here);

@@ -1,8 +1,8 @@
 // An array in this process's memory, and the walk over several arrays of one shape in step. Kernels write only their
 // innermost loop: the walk leaves out dimensions of extent 1, follows memory forwards in the output, merges dimensions
-// that lie side by side, and makes the output's densest dimension the innermost.
+// that lie side by side, and makes the output's densest dimension the innermost. A team helps with long walks.
 //
-//   walk<2>({&in, &out}, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) { ... });
+//   walk<2>({&in, &out}, team, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept { ... });
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "troupe/backend/host/team/team.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"
 
@@ -95,23 +97,17 @@ class Walk {
     merge();
   }
 
-  /// Calls `inner(pointers, steps, count)` until every element was visited, with `count` > 0. A walk over a
+  /// Calls `inner(pointers, steps, count)` until every element was visited, in order, with `count` > 0. A walk over a
   /// single element has steps of 0.
   template <class Inner>
   void run(Inner&& inner) const {
-    if (empty_) return;
-    if (rank_ == 0) return inner(start_, Steps<n>{}, std::int64_t{1});
-    const int dense = densest_input_loop();
-    if (dense == 0) return run_loops(*this, inner);
-    const Loop& innermost = loops_.front();
-    const std::int64_t strips = innermost.extent / kStrip;
-    if (strips > 0) run_loops(in_strips(dense, strips), inner);
-    if (const std::int64_t rest = innermost.extent - strips * kStrip; rest > 0) {
-      Walk last = *this;
-      last.at(0).extent = rest;
-      for (std::size_t v = 0; v < n; ++v) last.start_[v] += innermost.steps[v] * kStrip * strips;
-      run_loops(last, inner);
-    }
+    each_nest([&](const Walk& nest) { run_rows(nest, 0, nest.rows(), inner); });
+  }
+  /// The same in any order, from several threads at once when there are more than a few times `grain` elements.
+  template <class Inner>
+  void run(Team& team, Grain grain, const Inner& inner) const noexcept {
+    static_assert(std::is_nothrow_invocable_v<const Inner&, const Pointers<n>&, const Steps<n>&, std::int64_t>);
+    each_nest([&](const Walk& nest) { share_out(team, grain, nest, inner); });
   }
 
  private:
@@ -188,15 +184,67 @@ class Walk {
     return walk;
   }
 
+  /// Calls `run` with walks that visit every element once, row by row.
+  template <class Run>
+  void each_nest(const Run& run) const {
+    if (empty_) return;
+    const int dense = densest_input_loop();
+    if (dense == 0) return run(*this);
+    const Loop& innermost = loops_.front();
+    const std::int64_t strips = innermost.extent / kStrip;
+    if (strips > 0) run(in_strips(dense, strips));
+    if (const std::int64_t rest = innermost.extent - strips * kStrip; rest > 0) {
+      Walk last = *this;
+      last.at(0).extent = rest;
+      for (std::size_t v = 0; v < n; ++v) last.start_[v] += innermost.steps[v] * kStrip * strips;
+      run(last);
+    }
+  }
+
+  std::int64_t rows() const noexcept {
+    std::int64_t rows = 1;
+    for (int i = 1; i < rank_; ++i) rows *= at(i).extent;
+    return rows;
+  }
+
+  /// A part is some rows, or a piece of a row that is long by itself.
   template <class Inner>
-  static void run_loops(const Walk& walk, Inner& inner) {
+  static void share_out(Team& team, Grain grain, const Walk& walk, const Inner& inner) noexcept {
+    const std::int64_t length = walk.loops_.front().extent;
+    if (length < 2 * grain.items())
+      return team.run(walk.rows(), Grain::of_items(grain.items() / length),
+                      [&](std::int64_t begin, std::int64_t end) noexcept { run_rows(walk, begin, end, inner); });
+    const Steps<n>& steps = walk.loops_.front().steps;
+    const Blocks pieces(length, grain);
+    team.run(walk.rows() * pieces.number, Grain::of_items(1), [&](std::int64_t begin, std::int64_t end) noexcept {
+      for (; begin < end; ++begin) {
+        const std::int64_t first = pieces.begin(begin % pieces.number);
+        Pointers<n> at = walk.row(begin / pieces.number);
+        for (std::size_t v = 0; v < n; ++v) at[v] += first * steps[v];
+        inner(std::as_const(at), steps, pieces.end(begin % pieces.number) - first);
+      }
+    });
+  }
+
+  /// Where a row begins.
+  Pointers<n> row(std::int64_t number) const noexcept {
+    Pointers<n> pointers = start_;
+    for (int i = 1; i < rank_; number /= at(i++).extent)
+      for (std::size_t v = 0; v < n; ++v) pointers[v] += at(i).steps[v] * (number % at(i).extent);
+    return pointers;
+  }
+
+  template <class Inner>
+  static void run_rows(const Walk& walk, std::int64_t begin, std::int64_t end, Inner& inner) {
     const Loop& innermost = walk.loops_.front();
-    Pointers<n> pointers = walk.start_;
+    Pointers<n> pointers = walk.row(begin);
     std::array<std::int64_t, kMaxRank + 1> index{};
-    while (true) {
+    std::int64_t rest = begin;
+    for (int i = 1; i < walk.rank_; rest /= walk.at(i++).extent)
+      index[static_cast<std::size_t>(i)] = rest % walk.at(i).extent;
+    for (; begin < end; ++begin) {
       inner(std::as_const(pointers), innermost.steps, innermost.extent);
-      int i = 1;
-      for (; i < walk.rank_; ++i) {
+      for (int i = 1; i < walk.rank_; ++i) {
         const Loop& loop = walk.at(i);
         std::int64_t& here = index[static_cast<std::size_t>(i)];
         if (++here < loop.extent) {
@@ -206,7 +254,6 @@ class Walk {
         for (std::size_t v = 0; v < n; ++v) pointers[v] -= loop.steps[v] * (loop.extent - 1);
         here = 0;
       }
-      if (i >= walk.rank_) return;
     }
   }
 
@@ -220,6 +267,13 @@ class Walk {
 template <std::size_t n, class Inner>
 void walk(const std::array<const HostView*, n>& views, Inner&& inner) {
   Walk<n>(views).run(inner);
+}
+/// The same in any order, by a team. Their bytes say what elements cost.
+template <std::size_t n, class Inner>
+void walk(const std::array<const HostView*, n>& views, Team& team, const Inner& inner) noexcept {
+  std::int64_t bytes = 0;
+  for (const HostView* view : views) bytes += size_bytes(view->dtype);
+  Walk<n>(views).run(team, Grain::of_bytes(bytes), inner);
 }
 
 }  // namespace troupe::host

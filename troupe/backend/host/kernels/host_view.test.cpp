@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "troupe/backend/host/kernels/guarded_array.test.hpp"
 
 namespace troupe::host {
@@ -37,6 +39,34 @@ TEST(Walk, meets_every_pair_of_elements_once) {
             store<std::int64_t>(at[1] + i * step[1], load<std::int32_t>(at[0] + i * step[0]));
         });
         EXPECT_EQ(met, out.count());
+        EXPECT_EQ(in.numbers(), out.numbers());
+        EXPECT_TRUE(out.guards_are_whole());
+      }
+    }
+  }
+}
+
+TEST(Walk, by_a_team_meets_every_pair_of_elements_once) {
+  Team team(3);
+  for (const Shape& shape : {Shape{}, Shape{0, 4}, Shape{1000}, Shape{4, 97}, Shape{97, 4}, Shape{33, 65},
+                             Shape{3, 33, 35}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
+    for (const NamedStrides& in_layout : layouts(shape)) {
+      SCOPED_TRACE(shape.to_string() + " " + in_layout.name);
+      GuardedArray in(DType::i32, shape, in_layout.strides);
+      GuardedArray out(DType::i64, shape);
+      for (std::int64_t i = 0; i < in.count(); ++i) in.set(i, op::Scalar(i));
+      const HostView from = in.view();
+      const HostView to = out.view();
+      for (const std::int64_t grain : {1, 10, 64}) {
+        std::atomic<std::int64_t> met = 0;
+        Walk<2>({&from, &to})
+            .run(team, Grain::of_items(grain),
+                 [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
+                   met += count;
+                   for (std::int64_t i = 0; i < count; ++i)
+                     store<std::int64_t>(at[1] + i * step[1], load<std::int32_t>(at[0] + i * step[0]));
+                 });
+        EXPECT_EQ(met.load(), out.count());
         EXPECT_EQ(in.numbers(), out.numbers());
         EXPECT_TRUE(out.guards_are_whole());
       }

@@ -1,5 +1,5 @@
-// Where the arrays of an op are in this process: what a kernel of the host is given to find them. Cheap to copy; the
-// memory outlives it.
+// Where the arrays of an op are in this process, and the team that helps with them: what a kernel of the host is given.
+// Cheap to copy; the memory and the team outlive it.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_view.hpp"
@@ -10,7 +10,10 @@ namespace troupe::host {
 
 class HostViews {
  public:
-  explicit HostViews(HostMemory& memory) noexcept : memory_(memory) {}
+  HostViews(HostMemory& memory, Team& team) noexcept : memory_(memory), team_(team) {}
+
+  /// The threads that help with large work.
+  Team& team() const noexcept { return team_; }
 
   /// Needs a view that lies in mapped memory. Null where it has no elements.
   HostView operator()(const op::View& view) const noexcept {
@@ -25,6 +28,7 @@ class HostViews {
 
  private:
   HostMemory& memory_;
+  Team& team_;
 };
 
 }  // namespace troupe::host

@@ -1,6 +1,11 @@
 #include "troupe/backend/host/memory/memory_kernels.hpp"
 
+#include <bit>
+#include <tuple>
 #include <type_traits>
+#include <utility>
+
+#include "troupe/backend/host/vectors/vector_rows.hpp"
 
 namespace troupe::host {
 namespace {
@@ -17,24 +22,9 @@ decltype(auto) with_size(std::int64_t size, F&& f) {
   }
 }
 
-/// Repeats the first `size` bytes until `total` bytes are written, by copies that double. They stop growing at a size
-/// that stays in the nearest cache.
-void repeat(std::byte* out, std::size_t size, std::size_t total) noexcept {
-  constexpr std::size_t kNearBytes = 16384;
-  std::size_t done = size;
-  while (done < total) {
-    const std::size_t piece = std::min({done, total - done, kNearBytes});  // all multiples of `size`
-    std::memcpy(out + done, out, piece);
-    done += piece;
-  }
-}
-
 template <std::size_t size>
 void fill_row(std::byte* out, std::int64_t step, std::int64_t count, const std::byte* value) noexcept {
-  if (step == static_cast<std::int64_t>(size)) {
-    std::memcpy(out, value, size);
-    return repeat(out, size, static_cast<std::size_t>(count) * size);
-  }
+  if (step == static_cast<std::int64_t>(size)) return vector_rows().fill[std::countr_zero(size)](value, out, count);
   for (; count > 0; --count, out += step) std::memcpy(out, value, size);
 }
 
@@ -51,57 +41,67 @@ void copy_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::in
   }
 }
 
-/// Elements of 4 bytes are transposed in squares of 4, those of 8 in squares of 2: a register holds a line of it.
+/// The side of a square that registers hold, one line in each.
 template <std::size_t size>
-inline constexpr std::int64_t kSquare = size == 4   ? 4
+inline constexpr std::int64_t kSquare = size == 16  ? 1
                                         : size == 8 ? 2
-                                                    : 0;
+                                        : size == 4 ? 4
+                                                    : 8;
 
+/// The bytes of a line, as numbers that can be shuffled.
 template <std::size_t size>
-struct Register;
-template <>
-struct Register<4> {
-  using Line __attribute__((vector_size(16))) = std::uint32_t;
+struct Register {
+  using Number =
+      std::conditional_t<size == 8, std::uint64_t, std::conditional_t<size == 4, std::uint32_t, std::uint16_t>>;
+  using Line __attribute__((vector_size(16))) = Number;
 };
 template <>
-struct Register<8> {
-  using Line __attribute__((vector_size(16))) = std::uint64_t;
+struct Register<1> {
+  using Line __attribute__((vector_size(8))) = std::uint8_t;
 };
+
+/// The first and the last halves of two lines, their numbers in turn.
+template <class Line>
+std::pair<Line, Line> zip(Line a, Line b) noexcept {
+  if constexpr (sizeof(a[0]) == 8)
+    return {__builtin_shufflevector(a, b, 0, 2), __builtin_shufflevector(a, b, 1, 3)};
+  else if constexpr (sizeof(a[0]) == 4)
+    return {__builtin_shufflevector(a, b, 0, 4, 1, 5), __builtin_shufflevector(a, b, 2, 6, 3, 7)};
+  else
+    return {__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11),
+            __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)};
+}
 
 template <std::size_t size>
 void transpose_square(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step) noexcept {
-  using Line = typename Register<size>::Line;
-  const auto load_line = [&](std::int64_t i) {
-    Line line;
-    std::memcpy(&line, in + i * in_step, sizeof(line));
-    return line;
-  };
-  const auto store_line = [&](std::int64_t i, Line line) { std::memcpy(out + i * out_step, &line, sizeof(line)); };
-  const Line a = load_line(0);
-  const Line b = load_line(1);
-  if constexpr (size == 8) {
-    store_line(0, __builtin_shufflevector(a, b, 0, 2));
-    store_line(1, __builtin_shufflevector(a, b, 1, 3));
+  if constexpr (size == 16) {
+    std::memcpy(out, in, size);
   } else {
-    const Line c = load_line(2);
-    const Line d = load_line(3);
-    const Line ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const Line ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Line cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Line cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    store_line(0, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-    store_line(1, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-    store_line(2, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-    store_line(3, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+    constexpr auto kLines = static_cast<std::size_t>(kSquare<size>);
+    std::array<typename Register<size>::Line, kLines> lines;
+    for (std::size_t i = 0; i < kLines; ++i)
+      std::memcpy(&lines[i], in + static_cast<std::int64_t>(i) * in_step, sizeof(lines[i]));
+    // Each round zips line i with the one half of all further on; when there were as many rounds as bits in the number
+    // of lines, rows have become columns.
+    for (std::size_t round = 1; round < kLines; round *= 2) {
+      std::array<typename Register<size>::Line, kLines> zipped;
+      for (std::size_t i = 0; i < kLines / 2; ++i)
+        std::tie(zipped[2 * i], zipped[2 * i + 1]) = zip(lines[i], lines[i + kLines / 2]);
+      lines = zipped;
+    }
+    for (std::size_t i = 0; i < kLines; ++i)
+      std::memcpy(out + static_cast<std::int64_t>(i) * out_step, &lines[i], sizeof(lines[i]));
   }
 }
+
+/// Rows and columns of a tile that is transposed at once.
+constexpr std::int64_t kTile = 16;
 
 /// out[i, j] = in[i, j], where `in` lies dense along i and `out` along j; the steps are those along the other one. Tile
 /// by tile, so that each line of the cache is fetched once.
 template <std::size_t size>
 void transpose(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t rows,
                std::int64_t columns) noexcept {
-  constexpr std::int64_t kTile = 16;
   constexpr auto kBytes = static_cast<std::int64_t>(size);
   const auto element = [&](std::int64_t i, std::int64_t j) {
     std::memcpy(out + i * out_step + j * kBytes, in + j * in_step + i * kBytes, size);
@@ -117,25 +117,25 @@ void transpose(const std::byte* in, std::int64_t in_step, std::byte* out, std::i
     for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) element(i, j);
 }
 
-using CastRow = void (*)(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
-                         std::int64_t count);
+/// The same by a team, which shares the rows of tiles.
+template <std::size_t size>
+void transpose(Team& team, const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+               std::int64_t rows, std::int64_t columns) noexcept {
+  constexpr auto kBytes = static_cast<std::int64_t>(size);
+  team.run((rows + kTile - 1) / kTile, Grain::of_bytes(2 * kBytes * kTile * columns),
+           [&](std::int64_t begin, std::int64_t end) noexcept {
+             const std::int64_t first = begin * kTile;
+             transpose<size>(in + first * kBytes, in_step, out + first * out_step, out_step,
+                             std::min(end * kTile, rows) - first, columns);
+           });
+}
 
-/// Whether compilers turn the conversion into vector instructions.
-template <class From, class To>
-inline constexpr bool kVectorizes = std::conjunction_v<std::is_arithmetic<From>, std::is_arithmetic<To>>;
+using CastRow = void (*)(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+                         std::int64_t count) noexcept;
 
 template <Element From, Element To>
-void cast_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t count) {
-  if constexpr (kVectorizes<From, To>) {
-    if (in_step == sizeof(From) && out_step == sizeof(To)) {
-      constexpr std::int64_t kBlock = 16;
-      for (; count >= kBlock; count -= kBlock, in += kBlock * in_step, out += kBlock * out_step) {
-        std::array<To, kBlock> block;
-        for (std::size_t i = 0; i < kBlock; ++i) block[i] = convert<To>(load<From>(in + i * sizeof(From)));
-        std::memcpy(out, block.data(), sizeof(block));
-      }
-    }
-  }
+void cast_row(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+              std::int64_t count) noexcept {
   for (; count > 0; --count, in += in_step, out += out_step) store(out, convert<To>(load<From>(in)));
 }
 
@@ -147,44 +147,45 @@ CastRow cast_row_for(DType in, DType out) {
 
 }  // namespace
 
-Result<void> fill(const HostView& out, const op::Scalar& value) {
+Result<void> fill(const HostView& out, const op::Scalar& value, Team& team) {
   TROUPE_TRY(check(out));
   std::array<std::byte, 16> bytes{};
   visit(out.dtype, [&]<class T>(std::type_identity<T>) { store(bytes.data(), value.as<T>()); });
   with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
-    walk<1>({&out}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
+    walk<1>({&out}, team, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
       fill_row<size>(at[0], step[0], count, bytes.data());
     });
   });
   return {};
 }
 
-Result<void> copy(const HostView& in, const HostView& out) {
+Result<void> copy(const HostView& in, const HostView& out, Team& team) {
   TROUPE_TRY(check_same_shape(in, out));
   TROUPE_TRY(check_same_dtype(in, out));
   with_size(size_bytes(out.dtype), [&]<std::size_t size>(std::integral_constant<std::size_t, size>) {
-    if constexpr (kSquare<size> > 0) {
-      constexpr auto kBytes = static_cast<std::int64_t>(size);
-      const bool is_matrix = out.shape.rank() == 2 && out.shape[0] > 1 && out.shape[1] > 1;
-      if (is_matrix && in.strides[0] == 1 && out.strides[1] == 1)
-        return transpose<size>(in.data, in.strides[1] * kBytes, out.data, out.strides[0] * kBytes, out.shape[0],
-                               out.shape[1]);
-      if (is_matrix && in.strides[1] == 1 && out.strides[0] == 1)
-        return transpose<size>(in.data, in.strides[0] * kBytes, out.data, out.strides[1] * kBytes, out.shape[1],
-                               out.shape[0]);
-    }
-    walk<2>({&in, &out}, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+    constexpr auto kBytes = static_cast<std::int64_t>(size);
+    const bool is_matrix = out.shape.rank() == 2 && out.shape[0] > 1 && out.shape[1] > 1;
+    if (is_matrix && in.strides[0] == 1 && out.strides[1] == 1)
+      return transpose<size>(team, in.data, in.strides[1] * kBytes, out.data, out.strides[0] * kBytes, out.shape[0],
+                             out.shape[1]);
+    if (is_matrix && in.strides[1] == 1 && out.strides[0] == 1)
+      return transpose<size>(team, in.data, in.strides[0] * kBytes, out.data, out.strides[1] * kBytes, out.shape[1],
+                             out.shape[0]);
+    walk<2>({&in, &out}, team, [](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
       copy_row<size>(at[0], step[0], at[1], step[1], count);
     });
   });
   return {};
 }
 
-Result<void> cast(const HostView& in, const HostView& out) {
-  if (in.dtype == out.dtype && in.dtype != DType::boolean) return copy(in, out);
+Result<void> cast(const HostView& in, const HostView& out, Team& team) {
+  if (in.dtype == out.dtype && in.dtype != DType::boolean) return copy(in, out, team);
   TROUPE_TRY(check_same_shape(in, out));
   const CastRow row = cast_row_for(in.dtype, out.dtype);
-  walk<2>({&in, &out}, [row](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
+  const ConvertRow dense = convert_row_for(in.dtype, out.dtype);
+  const Steps<2> dense_steps{size_bytes(in.dtype), size_bytes(out.dtype)};
+  walk<2>({&in, &out}, team, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
+    if (dense != nullptr && step == dense_steps) return dense(at[0], at[1], count);
     row(at[0], step[0], at[1], step[1], count);
   });
   return {};

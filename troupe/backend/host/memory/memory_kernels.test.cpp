@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "troupe/backend/host/kernels/guarded_array.test.hpp"
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe::host {
 namespace {
@@ -21,17 +22,17 @@ std::vector<DType> all_dtypes() {
   return all;
 }
 
-void expect_filled(GuardedArray out, const Shape& shape, const op::Scalar& element) {
+void expect_filled(GuardedArray out, const Shape& shape, const op::Scalar& element, Team& team = Team::of_one()) {
   GuardedArray expected(out.dtype(), shape);
   for (std::int64_t i = 0; i < expected.count(); ++i) expected.set(i, element);
-  ASSERT_TRUE(fill(out.view(), element));
+  ASSERT_TRUE(fill(out.view(), element, team));
   EXPECT_EQ(differences(out, expected), 0);
   EXPECT_TRUE(out.guards_are_whole());
 }
 
-void expect_copied(GuardedArray in, GuardedArray out, Random& random) {
+void expect_copied(GuardedArray in, GuardedArray out, Random& random, Team& team = Team::of_one()) {
   random.fill_with_bits(in);
-  ASSERT_TRUE(copy(in.view(), out.view()));
+  ASSERT_TRUE(copy(in.view(), out.view(), team));
   EXPECT_EQ(differences(in, out), 0);
   EXPECT_TRUE(out.guards_are_whole());
 }
@@ -84,6 +85,26 @@ TYPED_TEST(MemoryKernels, copy_moves_every_byte_between_all_layouts) {
     }
   }
   expect_copied(GuardedArray(this->kDType, kLarge), GuardedArray(this->kDType, kLarge), this->random);
+}
+
+// They depend on the size of an element alone. Small elements are many, and a sanitizer looks at each of them.
+TEST(MemoryKernelsWithTeam, fill_and_copy_are_the_same_as_without) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  for (const DType dtype : {DType::f32, DType::f64, DType::c128}) {
+    if (kSanitized && size_bytes(dtype) < 8) continue;
+    const std::int64_t row = 2 * Grain::kBlockBytes / size_bytes(dtype) + 77;  // two parts and a little
+    for (const int size : kSanitized ? std::vector{3} : std::vector{1, 3}) {
+      Team team(size);
+      for (const NamedStrides& layout : layouts({row})) {
+        SCOPED_TRACE(std::to_string(size) + " threads, " + layout.name);
+        expect_filled(GuardedArray(dtype, {row}, layout.strides), {row}, random.element(dtype), team);
+        expect_copied(GuardedArray(dtype, {row}), GuardedArray(dtype, {row}, layout.strides), random, team);
+      }
+      expect_copied(GuardedArray(dtype, {row}, {0}), GuardedArray(dtype, {row}), random, team);
+      EXPECT_EQ(team.threads(), size - 1);
+    }
+  }
 }
 
 TYPED_TEST(MemoryKernels, copy_turns_rows_into_columns) {

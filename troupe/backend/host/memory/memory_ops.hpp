@@ -11,8 +11,14 @@ namespace troupe::host {
 
 inline Result<void> run_op(const op::Nop&, const HostViews&) { return {}; }
 inline Result<void> run_op(const op::Ready&, const HostViews&) { return {}; }
-inline Result<void> run_op(const op::Fill& op, const HostViews& here) { return fill(here(op.out), op.value); }
-inline Result<void> run_op(const op::Copy& op, const HostViews& here) { return copy(here(op.in), here(op.out)); }
-inline Result<void> run_op(const op::Cast& op, const HostViews& here) { return cast(here(op.in), here(op.out)); }
+inline Result<void> run_op(const op::Fill& op, const HostViews& here) {
+  return fill(here(op.out), op.value, here.team());
+}
+inline Result<void> run_op(const op::Copy& op, const HostViews& here) {
+  return copy(here(op.in), here(op.out), here.team());
+}
+inline Result<void> run_op(const op::Cast& op, const HostViews& here) {
+  return cast(here(op.in), here(op.out), here.team());
+}
 
 }  // namespace troupe::host

@@ -71,8 +71,8 @@ Result<void> convert_to(const op::SparseConvert& op, const HostViews& here) {
 }  // namespace
 
 Result<void> run_op(const op::SparseAdopt& op, const HostViews& here) {
-  TROUPE_TRY(copy(here(op.offsets), here(op.matrix.offsets)));
-  TROUPE_TRY(copy(here(op.indices), here(op.matrix.indices)));
+  TROUPE_TRY(copy(here(op.offsets), here(op.matrix.offsets), here.team()));
+  TROUPE_TRY(copy(here(op.indices), here(op.matrix.indices), here.team()));
   return with_index(op.matrix.indices.dtype, [&]<class I>() -> Result<void> {
     sparse::write_verdict(check_all<I>(op.matrix, here), static_cast<std::int32_t>(op.matrix.format),
                           here.data<std::int32_t>(op.verdict));
@@ -85,7 +85,7 @@ Result<void> run_op(const op::SparseConvert& op, const HostViews& here) {
 }
 
 Result<void> run_op(const op::SparseToDense& op, const HostViews& here) {
-  TROUPE_TRY(fill(here(op.out), op::Scalar(0.0)));
+  TROUPE_TRY(fill(here(op.out), op::Scalar(0.0), here.team()));
   return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
     const DenseView<T> out(op.out, here);
     const T* const values = here.data<T>(op.matrix.values);

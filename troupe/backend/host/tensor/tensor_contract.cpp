@@ -18,6 +18,7 @@ struct Operands {
   std::byte* a = nullptr;
   std::byte* b = nullptr;
   std::byte* c = nullptr;
+  Team& team;
 };
 
 HostView as_view(const op::View& view, std::byte* data) { return {data, view.dtype, view.shape, view.strides}; }
@@ -43,7 +44,7 @@ void contract_by_loops(const Operands& on) {
                 .multiplies = true,
                 .alpha = on.op.alpha,
                 .beta = on.op.beta},
-               {on.a, on.b, on.c}, kept, reduced);
+               {on.a, on.b, on.c}, kept, reduced, on.team);
 }
 
 // ---- by products of matrices ----
@@ -82,7 +83,7 @@ Result<void> multiply_batches(const op::ContractionPlan& plan, const Operands& o
   for (const op::ContractionAxis& axis : plan.batch)
     batches.add(axis.extent, {axis.a * size, axis.b * size, axis.c * size});
   Result<void> result;
-  batches.run({on.a, on.b, on.c}, [&](const Nest::Pointers& at) {
+  batches.run({on.a, on.b, on.c}, 0, batches.places(), [&](const Nest::Pointers& at) {
     if (!result) return;
     result =
         gemm(on.op.alpha, on.op.beta, matrix(plan.rows, plan.depth, Packed::a, at[0]),
@@ -98,21 +99,21 @@ Result<void> contract_by_gemm(const op::ContractionPlan& plan, Operands on) {
   PackedOperand c;
   if (plan.packs_a) {
     a = TROUPE_TRY(make_packed(plan, Packed::a, dtype, on.a));
-    TROUPE_TRY(copy(a.from, a.to));
+    TROUPE_TRY(copy(a.from, a.to, on.team));
     on.a = a.to.data;
   }
   if (plan.packs_b) {
     b = TROUPE_TRY(make_packed(plan, Packed::b, dtype, on.b));
-    TROUPE_TRY(copy(b.from, b.to));
+    TROUPE_TRY(copy(b.from, b.to, on.team));
     on.b = b.to.data;
   }
   if (plan.packs_c) {
     c = TROUPE_TRY(make_packed(plan, Packed::c, dtype, on.c));
-    if (on.op.reads_c()) TROUPE_TRY(copy(c.from, c.to));
+    if (on.op.reads_c()) TROUPE_TRY(copy(c.from, c.to, on.team));
     on.c = c.to.data;
   }
   TROUPE_TRY(multiply_batches(plan, on));
-  return plan.packs_c ? copy(c.to, c.from) : Result<void>();
+  return plan.packs_c ? copy(c.to, c.from, on.team) : Result<void>();
 }
 
 Result<void> contract(const Operands& on) {
@@ -126,7 +127,7 @@ Result<void> contract(const Operands& on) {
 // ---- what only one operand has is summed first ----
 
 /// The first axes of an operand in memory of their own, in `dtype`, with its last ones summed.
-Result<Scratch> sum_last(op::View& view, std::byte*& data, int summed, DType dtype) {
+Result<Scratch> sum_last(op::View& view, std::byte*& data, int summed, DType dtype, Team& team) {
   const int kept_axes = view.shape.rank() - summed;
   const Shape shape(std::span(view.shape.begin(), static_cast<std::size_t>(kept_axes)));
   const op::View dense = dense_view(shape, dtype);
@@ -138,7 +139,7 @@ Result<Scratch> sum_last(op::View& view, std::byte*& data, int summed, DType dty
     kept.add(view.shape[i], {view.strides[i] * size, 0, dense.strides[i] * size_bytes(dtype)});
   for (int i = kept_axes; i < view.shape.rank(); ++i) reduced.add(view.shape[i], {view.strides[i] * size, 0, 0});
   reduce_nests({.function = Reduction::sum, .in = view.dtype, .out = dtype, .alpha = op::Scalar(1.0), .beta = {}},
-               {data, nullptr, memory.get()}, kept, reduced);
+               {data, nullptr, memory.get()}, kept, reduced, team);
   view = dense;
   data = memory.get();
   return memory;
@@ -151,8 +152,10 @@ Result<void> contract_sums(Operands on) {
   const bool widens = wide != dtype;
   Scratch a;
   Scratch b;
-  if (widens || on.op.groups.summed_a > 0) a = TROUPE_TRY(sum_last(on.op.a, on.a, on.op.groups.summed_a, wide));
-  if (widens || on.op.groups.summed_b > 0) b = TROUPE_TRY(sum_last(on.op.b, on.b, on.op.groups.summed_b, wide));
+  if (widens || on.op.groups.summed_a > 0)
+    a = TROUPE_TRY(sum_last(on.op.a, on.a, on.op.groups.summed_a, wide, on.team));
+  if (widens || on.op.groups.summed_b > 0)
+    b = TROUPE_TRY(sum_last(on.op.b, on.b, on.op.groups.summed_b, wide, on.team));
   on.op.groups.summed_a = on.op.groups.summed_b = 0;
   if (!widens) return contract(on);
   const HostView result = as_view(on.op.c, on.c);
@@ -160,20 +163,20 @@ Result<void> contract_sums(Operands on) {
   const Scratch c = TROUPE_TRY(scratch_for(on.op.c));
   on.c = c.get();
   const HostView widened = as_view(on.op.c, on.c);
-  if (on.op.reads_c()) TROUPE_TRY(cast(result, widened));
+  if (on.op.reads_c()) TROUPE_TRY(cast(result, widened, on.team));
   TROUPE_TRY(contract(on));
-  return cast(widened, result);
+  return cast(widened, result, on.team);
 }
 
 /// c = beta c.
-void scale(const op::Scalar& beta, const HostView& c) {
+void scale(const op::Scalar& beta, const HostView& c, Team& team) {
   const std::int64_t size = size_bytes(c.dtype);
   Nest kept;
   Nest nothing;
   nothing.add(0, {});
   for (int i = 0; i < c.shape.rank(); ++i) kept.add(c.shape[i], {0, 0, c.strides[i] * size});
   reduce_nests({.function = Reduction::sum, .in = c.dtype, .out = c.dtype, .alpha = op::Scalar(1.0), .beta = beta},
-               {nullptr, nullptr, c.data}, kept, nothing);
+               {nullptr, nullptr, c.data}, kept, nothing, team);
 }
 
 }  // namespace
@@ -181,9 +184,9 @@ void scale(const op::Scalar& beta, const HostView& c) {
 Result<void> run_op(const op::Contract& op, const HostViews& here) {
   const HostView c = here(op.c);
   if (c.data == nullptr) return {};
-  const Operands on{op, here(op.a).data, here(op.b).data, c.data};
+  const Operands on{op, here(op.a).data, here(op.b).data, c.data, here.team()};
   if (on.a == nullptr || on.b == nullptr) {
-    scale(op.beta, c);
+    scale(op.beta, c, here.team());
     return {};
   }
   return op.groups.summed_a + op.groups.summed_b > 0 ? contract_sums(on) : contract(on);

@@ -3,81 +3,169 @@
 #include "troupe/backend/host/host_tools.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"
-#include "troupe/op/tensor_functions.hpp"
+#include "troupe/op/tensor.hpp"
 
 namespace troupe::host {
 namespace {
 
-/// One block of every input to one of the output.
-template <class C, std::size_t n>
-using ApplyBlock = void (*)(const std::array<Block<C>, n>& in, Block<C>& out, std::int64_t count);
-
-template <auto function, class C, std::size_t n>
-void apply_block(const std::array<Block<C>, n>& in, Block<C>& out, std::int64_t count) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    if constexpr (n == 1)
-      out[i] = tensor::apply<function>(in[0][i]);
-    else if constexpr (n == 2)
-      out[i] = tensor::apply<function>(in[0][i], in[1][i]);
-    else
-      out[i] = tensor::apply<function>(in[0][i], in[1][i], in[2][i]);
-  }
+template <class C>
+const NumberRows<C>& number_rows() noexcept {
+  if constexpr (detail::kIsComplex<C>)
+    return complex_rows<C>();
+  else if constexpr (std::same_as<C, float>)
+    return vector_rows().f32;
+  else
+    return vector_rows().f64;
 }
 
-/// How an input comes into its block.
+template <class C, std::size_t n>
+using ApplyRow = std::tuple_element_t<
+    n - 1, std::tuple<typename NumberRows<C>::One, typename NumberRows<C>::Two, typename NumberRows<C>::Three>>;
+template <class C>
+typename NumberRows<C>::One row_of(Unary function) noexcept {
+  return number_rows<C>().unary[static_cast<std::size_t>(function)];
+}
+template <class C>
+typename NumberRows<C>::Two row_of(Binary function) noexcept {
+  return number_rows<C>().binary[static_cast<std::size_t>(function)];
+}
+template <class C>
+typename NumberRows<C>::Three row_of(Ternary function) noexcept {
+  return number_rows<C>().ternary[static_cast<std::size_t>(function)];
+}
+
+/// How an input becomes a row of `C`.
 template <class C>
 struct Input {
   LoadRow<C> load = nullptr;
   C factor{1};
   bool is_number = false;
   bool is_scaled = false;
+  bool is_plain = false;  // its elements are of type `C`, and count as they are
 
-  void read(const std::byte* from, std::int64_t step, std::int64_t count, Block<C>& to) const {
-    if (is_number) return;  // filled in once
-    load(from, step, count, to.data());
-    if (is_scaled)
-      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) to[i] = tensor::times(factor, to[i]);
+  bool is_repeated(std::int64_t step) const noexcept { return is_number || step == 0; }
+  void read(const std::byte* from, std::int64_t step, std::int64_t count, C* to) const noexcept {
+    if (is_number) return void(std::fill_n(to, count, factor));
+    load(from, step, count, to);
+    if (is_scaled) number_rows<C>().scale(factor, to, count);
   }
 };
+
+/// Whether a row can be computed with where it lies.
+template <class C>
+bool is_in_place(const std::byte* at, std::int64_t step) noexcept {
+  return step == static_cast<std::int64_t>(sizeof(C)) && reinterpret_cast<std::uintptr_t>(at) % alignof(C) == 0;
+}
+
+/// Computes rows of the output. Elements that are of another type, scaled or apart from each other go through blocks.
+template <class C, std::size_t n>
+class Rows {
+ public:
+  template <class Op>
+  explicit Rows(const Op& op)
+      : apply_(row_of<C>(op.function)),
+        store_(store_row_for<C>(op.out.dtype)),
+        out_is_plain_(op.out.dtype == dtype_of<C>) {
+    for (std::size_t i = 0; i < n; ++i) {
+      Input<C>& input = inputs_[i];
+      input.factor = op.factors[i].template as<C>();
+      input.is_number = op.is_number(i);
+      input.is_scaled = input.factor != C{1};
+      if (input.is_number) continue;
+      input.load = load_row_for<C>(op.in[i].dtype);
+      input.is_plain = !input.is_scaled && op.in[i].dtype == dtype_of<C>;
+    }
+  }
+
+  void run(const Pointers<n + 1>& at, const Steps<n + 1>& step, std::int64_t count) const noexcept {
+    std::array<Block<C>, n + 1> blocks;
+    std::array<bool, n> in_place;
+    const bool out_in_place = out_is_plain_ && is_in_place<C>(at[n], step[n]);
+    bool all_in_place = out_in_place;
+    for (std::size_t i = 0; i < n; ++i) {
+      in_place[i] = inputs_[i].is_plain && is_in_place<C>(at[i], step[i]);
+      all_in_place &= in_place[i];
+      if (inputs_[i].is_repeated(step[i]))
+        inputs_[i].read(at[i], step[i], std::min(count, kRowBlock), blocks[i].data());
+    }
+    const std::int64_t most = all_in_place ? count : kRowBlock;
+    for (std::int64_t done = 0; done < count; done += most) {
+      const std::int64_t length = std::min(most, count - done);
+      std::array<const C*, n> rows;
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::byte* const from = at[i] + done * step[i];
+        rows[i] = in_place[i] ? reinterpret_cast<const C*>(from) : blocks[i].data();
+        if (!in_place[i] && !inputs_[i].is_repeated(step[i])) inputs_[i].read(from, step[i], length, blocks[i].data());
+      }
+      std::byte* const to = at[n] + done * step[n];
+      apply(rows, out_in_place ? reinterpret_cast<C*>(to) : blocks[n].data(), length);
+      if (!out_in_place) store_(blocks[n].data(), length, to, step[n]);
+    }
+  }
+
+ private:
+  void apply(const std::array<const C*, n>& in, C* out, std::int64_t count) const noexcept {
+    std::apply([&](const auto*... rows) { apply_(rows..., out, count); }, in);
+  }
+
+  ApplyRow<C, n> apply_;
+  StoreRow<C> store_;
+  bool out_is_plain_;
+  std::array<Input<C>, n> inputs_;
+};
+
+/// What a number costs by vectors of 512 bits, about: measured with `./dev bench --torch`.
+constexpr double ns_per_number(Unary function) noexcept {
+  switch (function) {
+    case Unary::exp:
+    case Unary::log:
+    case Unary::sin:
+    case Unary::cos:
+    case Unary::expm1:
+    case Unary::log1p:
+    case Unary::sigmoid:
+    case Unary::silu: return 1;
+    case Unary::tan:
+    case Unary::tanh:
+    case Unary::erf:
+    case Unary::softplus:
+    case Unary::gelu: return 3;
+    default: return 0.1;
+  }
+}
+constexpr double ns_per_number(Binary function) noexcept { return function == Binary::pow ? 4 : 0.1; }
+constexpr double ns_per_number(Ternary) noexcept { return 0.1; }
+
+/// How much is worth a thread: by what is moved, or by what is computed, whichever takes longer.
+template <class C, class Op>
+Grain grain_of(const Op& op) noexcept {
+  std::int64_t bytes = size_bytes(op.out.dtype);
+  for (std::size_t i = 0; i < Op::kInputs; ++i)
+    if (!op.is_number(i)) bytes += size_bytes(op.in[i].dtype);
+  constexpr double kPerType = detail::kIsComplex<C> ? 10 : sizeof(C) / sizeof(float);
+  const Grain by_time = Grain::of_ns(ns_per_number(op.function) * kPerType);
+  const Grain by_bytes = Grain::of_bytes(bytes);
+  return by_time.items() < by_bytes.items() ? by_time : by_bytes;
+}
 
 template <class C, class Op>
 void run_as(const Op& op, const HostViews& here) {
   constexpr std::size_t n = Op::kInputs;
-  ApplyBlock<C, n> apply = nullptr;
-  tensor::with_function<!detail::kIsComplex<C>>(
-      op.function,
-      [&]<class F, F function>(std::integral_constant<F, function>) { apply = apply_block<function, C, n>; });
-  const StoreRow<C> store_out = store_row_for<C>(op.out.dtype);
   const HostView out = here(op.out);
-  std::array<Input<C>, n> inputs;
   std::array<HostView, n> views;
-  std::array<Block<C>, n> blocks;
-  Block<C> results;
   std::array<const HostView*, n + 1> all;
   for (std::size_t i = 0; i < n; ++i) {
-    Input<C>& input = inputs[i];
-    input.factor = op.factors[i].template as<C>();
-    input.is_number = op.is_number(i);
-    input.is_scaled = input.factor != C{1};
-    if (input.is_number) {
-      blocks[i].fill(input.factor);
-      views[i] = out;  // never read: along with the output, and nowhere
+    views[i] = op.is_number(i) ? out : here(op.in[i]);
+    if (op.is_number(i))  // never read: along with the output, and nowhere
       for (int axis = 0; axis < out.shape.rank(); ++axis) views[i].strides[axis] = 0;
-    } else {
-      views[i] = here(op.in[i]);
-      input.load = load_row_for<C>(op.in[i].dtype);
-    }
     all[i] = &views[i];
   }
   all[n] = &out;
-  walk<n + 1>(all, [&](const Pointers<n + 1>& at, const Steps<n + 1>& step, std::int64_t count) {
-    for (std::int64_t done = 0; done < count; done += kRowBlock) {
-      const std::int64_t length = std::min(kRowBlock, count - done);
-      for (std::size_t i = 0; i < n; ++i) inputs[i].read(at[i] + done * step[i], step[i], length, blocks[i]);
-      apply(blocks, results, length);
-      store_out(results.data(), length, at[n] + done * step[n], step[n]);
-    }
-  });
+  const Rows<C, n> rows(op);
+  Walk<n + 1>(all).run(here.team(), grain_of<C>(op),
+                       [&](const Pointers<n + 1>& at, const Steps<n + 1>& step, std::int64_t count) noexcept {
+                         rows.run(at, step, count);
+                       });
 }
 
 template <class Op>

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <complex>
+#include <vector>
 
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"
@@ -12,6 +13,19 @@ namespace {
 
 /// Below so many elements in a row, whole rows of outputs are better reduced together.
 constexpr std::int64_t kShortRow = 16;
+
+/// A thread takes so many elements at a time.
+constexpr double kElementsPerPart = 32768;
+/// Where there are fewer outputs than this, and they are long, each is reduced in several parts.
+constexpr std::int64_t kParts = 64;
+
+template <class A>
+const FoldRows<A>& fold_rows() noexcept {
+  if constexpr (detail::kIsComplex<A>)
+    return complex_folds();
+  else
+    return vector_rows().fold;
+}
 
 /// Combines in pairs, pairs of pairs and so on, so that rounding grows with the logarithm of what is combined.
 template <Reduction function, class A>
@@ -35,117 +49,219 @@ class Cascade {
   std::uint64_t count_ = 0;
 };
 
+/// How elements are read, and how what they were reduced to is written.
 template <Reduction function, class A>
-A fold(const Block<A>& block, std::int64_t count) noexcept {
-  constexpr std::size_t kLanes = 8;
-  std::array<A, kLanes> lanes;
-  lanes.fill(tensor::nothing<function, A>());
-  std::size_t i = 0;
-  for (; i + kLanes <= static_cast<std::size_t>(count); i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] = tensor::combine<function>(lanes[lane], tensor::term<function>(block[i + lane]));
-  for (; i < static_cast<std::size_t>(count); ++i)
-    lanes[i % kLanes] = tensor::combine<function>(lanes[i % kLanes], tensor::term<function>(block[i]));
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2)
-    for (std::size_t lane = 0; lane < half; ++lane)
-      lanes[lane] = tensor::combine<function>(lanes[lane], lanes[lane + half]);
-  return lanes[0];
-}
-
-template <Reduction function, class A>
-class Reducer {
+class Elements {
  public:
-  Reducer(const Reducing& what, double count)
+  Elements(const Reducing& what, double count)
       : load_(load_row_for<A>(what.in)),
         load_out_(load_row_for<A>(what.out == what.in ? what.in : DType::boolean)),
         store_(store_row_for<A>(what.out)),
         multiplies_(what.multiplies),
+        is_f32_(what.in == DType::f32 && !detail::kIsComplex<A>),
+        is_plain_(what.in == dtype_of<A>),
         alpha_(what.alpha.as<A>()),
         beta_(what.beta.as<A>()),
         count_(count) {
     if (detail::kIsComplex<A> && !is_complex(what.out)) load_out_ = load_real_row(what.out);
   }
 
-  /// Each output by itself, along its rows.
-  void by_rows(const Nest::Pointers& start, const Nest& kept, Nest& reduced) {
-    const Nest::Axis row = reduced.take_innermost();
-    kept.run(start, [&](const Nest::Pointers& at) {
-      Cascade<function, A> total;
-      reduced.run(at, [&](const Nest::Pointers& from) {
-        for (std::int64_t done = 0; done < row.extent; done += kRowBlock) {
-          const std::int64_t length = std::min(kRowBlock, row.extent - done);
-          read(from, row.steps, done, length);
-          total.add(fold<function>(elements_, length));
-        }
-      });
-      sums_[0] = total.total();
-      write(at[2], 0, 1);
-    });
+  /// The terms of a part of a row, combined; those that lie side by side are taken where they are.
+  A fold(const Nest::Pointers& from, const Nest::Steps& steps, std::int64_t done, std::int64_t length) const noexcept {
+    const std::byte* const row = from[0] + done * steps[0];
+    if (is_f32_ && lies_well<float>(row, steps[0])) return rows().fold_f32[kFunction](as<float>(row), length);
+    if (is_plain_ && lies_well<A>(row, steps[0])) return rows().fold[kFunction](as<A>(row), length);
+    Block<A> elements;
+    read(from, steps, done, length, elements);
+    return rows().fold[kFunction](elements.data(), length);
   }
-
-  /// A block of neighbouring outputs at once.
-  void by_strips(const Nest::Pointers& start, Nest& kept, const Nest& reduced) {
-    const Nest::Axis strip = kept.take_innermost();
-    kept.run(start, [&](const Nest::Pointers& at) {
-      for (std::int64_t done = 0; done < strip.extent; done += kRowBlock) {
-        const std::int64_t length = std::min(kRowBlock, strip.extent - done);
-        sums_.fill(tensor::nothing<function, A>());
-        some_.fill(tensor::nothing<function, A>());
-        std::int64_t steps = 0;
-        reduced.run(at, [&](const Nest::Pointers& from) {
-          read(from, strip.steps, done, length);
-          for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
-            some_[i] = tensor::combine<function>(some_[i], tensor::term<function>(elements_[i]));
-          if (++steps % kRowBlock == 0) add_some(length);
-        });
-        add_some(length);
-        write(at[2] + done * strip.steps[2], strip.steps[2], length);
-      }
-    });
+  /// The same, one by one into sums.
+  void gather(const Nest::Pointers& from, const Nest::Steps& steps, std::int64_t done, std::int64_t length,
+              Block<A>& sums) const noexcept {
+    const std::byte* const row = from[0] + done * steps[0];
+    if (is_f32_ && lies_well<float>(row, steps[0]))
+      return rows().gather_f32[kFunction](sums.data(), as<float>(row), length);
+    if (is_plain_ && lies_well<A>(row, steps[0])) return rows().gather[kFunction](sums.data(), as<A>(row), length);
+    Block<A> elements;
+    read(from, steps, done, length, elements);
+    rows().gather[kFunction](sums.data(), elements.data(), length);
+  }
+  void write(Block<A>& sums, std::byte* to, std::int64_t step, std::int64_t length) const noexcept {
+    Block<A> before;
+    if (beta_ != A{}) load_out_(to, step, length, before.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {
+      A result = tensor::finish<function>(sums[i], count_);
+      if (alpha_ != A{1}) result = tensor::times(alpha_, result);
+      if (beta_ != A{}) result += tensor::times(beta_, before[i]);
+      sums[i] = result;
+    }
+    store_(sums.data(), length, to, step);
   }
 
  private:
+  static constexpr auto kFunction = static_cast<std::size_t>(function);
+
+  static const FoldRows<A>& rows() noexcept { return fold_rows<A>(); }
+  template <class T>
+  bool lies_well(const std::byte* row, std::int64_t step) const noexcept {
+    return !multiplies_ && step == static_cast<std::int64_t>(sizeof(T)) &&
+           reinterpret_cast<std::uintptr_t>(row) % alignof(T) == 0;
+  }
+  template <class T>
+  static const T* as(const std::byte* row) noexcept {
+    return reinterpret_cast<const T*>(row);
+  }
+  void read(const Nest::Pointers& from, const Nest::Steps& steps, std::int64_t done, std::int64_t length,
+            Block<A>& elements) const noexcept {
+    load_(from[0] + done * steps[0], steps[0], length, elements.data());
+    if (!multiplies_) return;
+    Block<A> others;
+    load_(from[1] + done * steps[1], steps[1], length, others.data());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
+      elements[i] = tensor::times(elements[i], others[i]);
+  }
   static LoadRow<A> load_real_row(DType dtype) {
     return dtype == DType::f32 ? LoadRow<A>(load_row<A, float>) : LoadRow<A>(load_row<A, double>);
-  }
-
-  void read(const Nest::Pointers& from, const Nest::Steps& steps, std::int64_t done, std::int64_t length) {
-    load_(from[0] + done * steps[0], steps[0], length, elements_.data());
-    if (!multiplies_) return;
-    load_(from[1] + done * steps[1], steps[1], length, others_.data());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
-      elements_[i] = tensor::times(elements_[i], others_[i]);
-  }
-
-  void add_some(std::int64_t length) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {
-      sums_[i] = tensor::combine<function>(sums_[i], some_[i]);
-      some_[i] = tensor::nothing<function, A>();
-    }
-  }
-
-  void write(std::byte* to, std::int64_t step, std::int64_t length) {
-    if (beta_ != A{}) load_out_(to, step, length, others_.data());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {
-      A result = tensor::finish<function>(sums_[i], count_);
-      if (alpha_ != A{1}) result = tensor::times(alpha_, result);
-      if (beta_ != A{}) result += tensor::times(beta_, others_[i]);
-      sums_[i] = result;
-    }
-    store_(sums_.data(), length, to, step);
   }
 
   LoadRow<A> load_;
   LoadRow<A> load_out_;
   StoreRow<A> store_;
   bool multiplies_;
+  bool is_f32_;
+  bool is_plain_;  // of type `A`
   A alpha_;
   A beta_;
   double count_;
-  Block<A> elements_;
-  Block<A> others_;
-  Block<A> some_;
-  Block<A> sums_;
+};
+
+/// Outputs are made in units: one output, or a strip of neighbours. Each is reduced in one part or in several, and the
+/// parts are joined in pairs. Units and parts follow from the shapes.
+template <Reduction function, class A>
+class Reducer {
+ public:
+  Reducer(const Reducing& what, const Nest::Pointers& start, const Nest& kept, const Nest& reduced)
+      : elements_(what, reduced.elements()), start_(start), kept_(kept), reduced_(reduced) {}
+
+  void run(bool by_strips, Team& team) {
+    inner_ = by_strips ? kept_.take_innermost() : reduced_.take_innermost();
+    const std::int64_t pieces = (inner_.extent - 1) / kRowBlock + 1;
+    strips_ = by_strips ? pieces : 1;
+    pieces_ = by_strips ? 1 : pieces;
+    units_ = kept_.places() * strips_;
+    steps_ = reduced_.places() * pieces_;
+    if (units_ == 0) return;
+    const double cost = elements_per_unit(by_strips);
+    const std::int64_t most_parts = std::max<std::int64_t>(std::min(kParts / units_, steps_), 1);
+    parts_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(cost / kElementsPerPart), 1, most_parts);
+    const auto grain = Grain::of_items(
+        static_cast<std::int64_t>(kElementsPerPart * static_cast<double>(parts_) / std::max(cost, 1.0)));
+    if (parts_ == 1) {
+      return team.run(units_, grain, [&](std::int64_t begin, std::int64_t end) noexcept {
+        for (; begin < end; ++begin) {
+          Block<A> sums;
+          reduce(by_strips, begin, 0, steps_, sums);
+          write(by_strips, begin, sums);
+        }
+      });
+    }
+    std::vector<Block<A>> sums(static_cast<std::size_t>(units_ * parts_));
+    const auto at = [&](std::int64_t unit, std::int64_t part) -> Block<A>& {
+      return sums[static_cast<std::size_t>(unit * parts_ + part)];
+    };
+    team.run(units_ * parts_, grain, [&](std::int64_t begin, std::int64_t end) noexcept {
+      for (; begin < end; ++begin) {
+        const std::int64_t part = begin % parts_;
+        reduce(by_strips, begin / parts_, steps_ * part / parts_, steps_ * (part + 1) / parts_,
+               at(begin / parts_, part));
+      }
+    });
+    for (std::int64_t unit = 0; unit < units_; ++unit) {
+      for (std::int64_t step = 1; step < parts_; step *= 2)
+        for (std::int64_t part = 0; part + step < parts_; part += 2 * step)
+          join(at(unit, part), at(unit, part + step), by_strips ? strip_length(unit) : 1);
+      write(by_strips, unit, at(unit, 0));
+    }
+  }
+
+ private:
+  double elements_per_unit(bool by_strips) const noexcept {
+    const double rows = static_cast<double>(reduced_.places());
+    return rows * static_cast<double>(by_strips ? std::min(inner_.extent, kRowBlock) : inner_.extent);
+  }
+  std::int64_t strip_begin(std::int64_t unit) const noexcept { return unit % strips_ * kRowBlock; }
+  std::int64_t strip_length(std::int64_t unit) const noexcept {
+    return std::min(kRowBlock, inner_.extent - strip_begin(unit));
+  }
+  Nest::Pointers place(std::int64_t unit) const noexcept {
+    Nest::Pointers found{};
+    kept_.run(start_, unit / strips_, unit / strips_ + 1, [&](const Nest::Pointers& at) { found = at; });
+    return found;
+  }
+
+  void reduce(bool by_strips, std::int64_t unit, std::int64_t begin, std::int64_t end, Block<A>& sums) const noexcept {
+    if (by_strips)
+      reduce_strip(unit, begin, end, sums);
+    else
+      sums[0] = reduce_rows(unit, begin, end);
+  }
+
+  /// One output, along its rows; a step is a block of a row.
+  A reduce_rows(std::int64_t unit, std::int64_t begin, std::int64_t end) const noexcept {
+    Cascade<function, A> total;
+    std::int64_t step = begin;
+    const std::int64_t first_row = begin / pieces_;
+    const std::int64_t last_row = begin < end ? (end - 1) / pieces_ + 1 : first_row;
+    reduced_.run(place(unit), first_row, last_row, [&](const Nest::Pointers& from) {
+      do {
+        const std::int64_t done = step % pieces_ * kRowBlock;
+        const std::int64_t length = std::min(kRowBlock, inner_.extent - done);
+        total.add(elements_.fold(from, inner_.steps, done, length));
+      } while (++step < end && step % pieces_ != 0);
+    });
+    return total.total();
+  }
+
+  /// A block of neighbouring outputs at once; a step is a place of what is reduced.
+  void reduce_strip(std::int64_t unit, std::int64_t begin, std::int64_t end, Block<A>& sums) const noexcept {
+    const std::int64_t done = strip_begin(unit);
+    const std::int64_t length = strip_length(unit);
+    Block<A> some;
+    sums.fill(tensor::nothing<function, A>());
+    some.fill(tensor::nothing<function, A>());
+    std::int64_t steps = 0;
+    reduced_.run(place(unit), begin, end, [&](const Nest::Pointers& from) {
+      elements_.gather(from, inner_.steps, done, length, some);
+      if (++steps % kRowBlock != 0) return;
+      join(sums, some, length);
+      some.fill(tensor::nothing<function, A>());
+    });
+    join(sums, some, length);
+  }
+
+  static void join(Block<A>& sums, const Block<A>& others, std::int64_t length) noexcept {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
+      sums[i] = tensor::combine<function>(sums[i], others[i]);
+  }
+
+  void write(bool by_strips, std::int64_t unit, Block<A>& sums) const noexcept {
+    const Nest::Pointers at = place(unit);
+    if (by_strips)
+      elements_.write(sums, at[2] + strip_begin(unit) * inner_.steps[2], inner_.steps[2], strip_length(unit));
+    else
+      elements_.write(sums, at[2], 0, 1);
+  }
+
+  const Elements<function, A> elements_;
+  const Nest::Pointers start_;
+  Nest kept_;
+  Nest reduced_;
+  Nest::Axis inner_;         // a strip of outputs, or a row of what is reduced
+  std::int64_t strips_ = 1;  // in the innermost axis that is kept
+  std::int64_t pieces_ = 1;  // in a row
+  std::int64_t units_ = 0;
+  std::int64_t steps_ = 0;  // of what is reduced, for each unit
+  std::int64_t parts_ = 1;
 };
 
 /// Whether neighbouring outputs are reduced together: where they are nearer to each other than the terms of one, or its
@@ -162,15 +278,11 @@ bool choose_strips(Nest& kept, const Nest& reduced) {
 }
 
 template <class A>
-void reduce_as(const Reducing& what, const Nest::Pointers& at, Nest& kept, Nest& reduced) {
+void reduce_as(const Reducing& what, const Nest::Pointers& at, Nest& kept, const Nest& reduced, Team& team) {
   const bool by_strips = choose_strips(kept, reduced);
   tensor::with_function<!detail::kIsComplex<A>>(what.function,
                                                 [&]<Reduction function>(std::integral_constant<Reduction, function>) {
-                                                  Reducer<function, A> reducer(what, reduced.elements());
-                                                  if (by_strips)
-                                                    reducer.by_strips(at, kept, reduced);
-                                                  else
-                                                    reducer.by_rows(at, kept, reduced);
+                                                  Reducer<function, A>(what, at, kept, reduced).run(by_strips, team);
                                                 });
 }
 
@@ -228,14 +340,14 @@ void Nest::stay_in_inputs() noexcept {
   for (Axis& axis : axes_) axis.steps = {0, 0, axis.steps[2]};
 }
 
-void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nest reduced) {
+void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nest reduced, Team& team) {
   if (reduced.is_empty()) kept.stay_in_inputs();
   kept.arrange();
   reduced.arrange();
   if (is_complex(what.in))
-    reduce_as<std::complex<double>>(what, at, kept, reduced);
+    reduce_as<std::complex<double>>(what, at, kept, reduced, team);
   else
-    reduce_as<double>(what, at, kept, reduced);
+    reduce_as<double>(what, at, kept, reduced, team);
 }
 
 Result<void> run_op(const op::Reduce& op, const HostViews& here) {
@@ -251,7 +363,7 @@ Result<void> run_op(const op::Reduce& op, const HostViews& here) {
     (is_kept ? kept : reduced).add(in.shape[i], {in.strides[i] * in_size, 0, is_kept ? out.strides[i] * out_size : 0});
   }
   reduce_nests({.function = op.function, .in = in.dtype, .out = out.dtype, .alpha = op.alpha, .beta = op.beta},
-               {in.data, nullptr, out.data}, kept, reduced);
+               {in.data, nullptr, out.data}, kept, reduced, here.team());
   return {};
 }
 

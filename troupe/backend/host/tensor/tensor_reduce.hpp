@@ -1,5 +1,6 @@
 // Reductions on the CPU, of one array or of the products of two: the latter is a contraction by loops. What is kept and
 // what is reduced are two nests of loops, of any depth; elements go through blocks of f64, so every type is one code.
+// A team shares the work in a way that depends on the shapes alone, so every team gives the same bits.
 #pragma once
 
 #include <array>
@@ -34,22 +35,30 @@ class Nest {
   /// Walks over the output only, for inputs that have no memory.
   void stay_in_inputs() noexcept;
 
-  /// Calls `f` with the pointers of each place; not at all when an extent is 0.
+  /// How many places there are.
+  std::int64_t places() const noexcept {
+    std::int64_t places = is_empty_ ? 0 : 1;
+    for (std::size_t i = 0; i < count_; ++i) places *= axes_[i].extent;
+    return places;
+  }
+  /// Calls `f` with the pointers of the places from `begin` to `end`, in order.
   template <class F>
-  void run(Pointers at, F&& f) const {
-    if (is_empty_) return;
+  void run(Pointers at, std::int64_t begin, std::int64_t end, F&& f) const {
     std::array<std::int64_t, kMaxAxes> index{};
-    while (true) {
+    std::int64_t rest = begin;
+    for (std::size_t i = 0; i < count_; rest /= axes_[i++].extent) {
+      index[i] = rest % axes_[i].extent;
+      for (std::size_t v = 0; v < at.size(); ++v) at[v] += axes_[i].steps[v] * index[i];
+    }
+    for (; begin < end; ++begin) {
       f(std::as_const(at));
-      std::size_t i = 0;
-      for (; i < count_; ++i) {
+      for (std::size_t i = 0; i < count_; ++i) {
         const Axis& axis = axes_[i];
         const bool goes_on = ++index[i] < axis.extent;
         for (std::size_t v = 0; v < at.size(); ++v) at[v] += axis.steps[v] * (goes_on ? 1 : 1 - axis.extent);
         if (goes_on) break;
         index[i] = 0;
       }
-      if (i == count_) return;
     }
   }
 
@@ -70,6 +79,6 @@ struct Reducing {
 };
 /// `at` and the steps are of the first input, the second (where there is one) and the output. Needs types that go
 /// together.
-void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nest reduced);
+void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nest reduced, Team& team);
 
 }  // namespace troupe::host

@@ -1,5 +1,5 @@
-// Rows of elements to and from the type that is computed in, a block at a time: kernels then loop over plain arrays of
-// that type, which compilers turn into vector instructions, whatever the elements' type and strides.
+// Rows of elements to and from the type that is computed in, a block at a time: kernels then compute with plain arrays
+// of that type, whatever the elements' type and strides. Rows that lie side by side are converted by vectors.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/vectors/vector_rows.hpp"
 
 namespace troupe::host {
 
@@ -29,30 +30,28 @@ C to_number(T element) noexcept {
 }
 
 template <class C>
-using LoadRow = void (*)(const std::byte* from, std::int64_t step, std::int64_t count, C* to);
+using LoadRow = void (*)(const std::byte* from, std::int64_t step, std::int64_t count, C* to) noexcept;
 template <class C>
-using StoreRow = void (*)(const C* from, std::int64_t count, std::byte* to, std::int64_t step);
+using StoreRow = void (*)(const C* from, std::int64_t count, std::byte* to, std::int64_t step) noexcept;
 
 template <class C, Element T>
-void load_row(const std::byte* from, std::int64_t step, std::int64_t count, C* to) {
-  if (step == static_cast<std::int64_t>(sizeof(T))) {
-    for (std::int64_t i = 0; i < count; ++i)
-      to[i] = to_number<C>(load<T>(from + i * static_cast<std::int64_t>(sizeof(T))));
-  } else if (step == 0) {
+void load_row(const std::byte* from, std::int64_t step, std::int64_t count, C* to) noexcept {
+  if (step == 0) {
     std::fill_n(to, count, to_number<C>(load<T>(from)));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i, from += step) to[i] = to_number<C>(load<T>(from));
+    return;
   }
+  if (step == static_cast<std::int64_t>(sizeof(T)))
+    if (const ConvertRow dense = convert_row_for(dtype_of<T>, dtype_of<C>))
+      return dense(from, reinterpret_cast<std::byte*>(to), count);
+  for (std::int64_t i = 0; i < count; ++i, from += step) to[i] = to_number<C>(load<T>(from));
 }
 
 template <class C, Element T>
-void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t step) {
-  if (step == static_cast<std::int64_t>(sizeof(T))) {
-    for (std::int64_t i = 0; i < count; ++i)
-      store(to + i * static_cast<std::int64_t>(sizeof(T)), to_number<T>(from[i]));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i, to += step) store(to, to_number<T>(from[i]));
-  }
+void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t step) noexcept {
+  if (step == static_cast<std::int64_t>(sizeof(T)))
+    if (const ConvertRow dense = convert_row_for(dtype_of<C>, dtype_of<T>))
+      return dense(reinterpret_cast<const std::byte*>(from), to, count);
+  for (std::int64_t i = 0; i < count; ++i, to += step) store(to, to_number<T>(from[i]));
 }
 
 /// A real or complex floating-point type.
