@@ -25,6 +25,14 @@ using One = typename NumberRows<C>::One;
 template <class C>
 using Two = typename NumberRows<C>::Two;
 
+// How vectors of more than 128 bits are passed to a function follows, in clang, from the options of the whole file.
+// SLEEF expects them in registers, so there its functions of 128 bits are called at every level.
+#ifdef __clang__
+#define TROUPE_SLEEF_LEVEL_OF(level) basic
+#else
+#define TROUPE_SLEEF_LEVEL_OF(level) level
+#endif
+
 /// A level without instructions for f16.
 struct NoHalves {
   static constexpr std::int64_t kNumbers = 0;
@@ -53,7 +61,9 @@ namespace basic {
 constexpr VectorLevel kThisLevel = VectorLevel::basic;
 using Halves = NoHalves;
 #define TROUPE_VECTOR_BYTES 16
+#define TROUPE_SLEEF_LEVEL TROUPE_SLEEF_LEVEL_OF(basic)
 #include "troupe/backend/host/vectors/vector_rows.inc"
+#undef TROUPE_SLEEF_LEVEL
 #undef TROUPE_VECTOR_BYTES
 }  // namespace basic
 
@@ -85,7 +95,9 @@ struct Halves {
   }
 };
 #define TROUPE_VECTOR_BYTES 32
+#define TROUPE_SLEEF_LEVEL TROUPE_SLEEF_LEVEL_OF(avx2)
 #include "troupe/backend/host/vectors/vector_rows.inc"
+#undef TROUPE_SLEEF_LEVEL
 #undef TROUPE_VECTOR_BYTES
 }  // namespace avx2
 #ifdef __clang__
@@ -116,7 +128,9 @@ struct Halves {
   }
 };
 #define TROUPE_VECTOR_BYTES 64
+#define TROUPE_SLEEF_LEVEL TROUPE_SLEEF_LEVEL_OF(avx512)
 #include "troupe/backend/host/vectors/vector_rows.inc"
+#undef TROUPE_SLEEF_LEVEL
 #undef TROUPE_VECTOR_BYTES
 }  // namespace avx512
 #ifdef __clang__
