@@ -50,9 +50,8 @@ void skip_what_it_writes(detail::OpCall& call) noexcept {
 }
 
 void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
-  // An op that was held back has changed nothing. An op that ran, and read what became unknown meanwhile, has written
-  // something unknown.
-  // So has an op that failed before it began; who waited for it knows that, and may go on with what was there.
+  // An op that was held back, or failed before it began, has changed nothing; who waits for it is told, and may go on
+  // with what was there. An op that ran, and read what became unknown meanwhile, has written something unknown.
   const bool was_skipped = (call.is_hopeless || call.nobody_waits) && !result && !had_begun && !call.writes_sealed;
   const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
   if (call.is_stale)

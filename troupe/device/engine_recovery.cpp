@@ -107,6 +107,12 @@ std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const 
   return is_lost;
 }
 
+/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
+bool was_let_be(const detail::OpCall& call) noexcept {
+  return call.is_done && call.failure && !call.failure->had_begun &&
+         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed;
+}
+
 }  // namespace
 
 // ---- workers come and go ----
@@ -189,12 +195,6 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   release_ready();
   ring_for_the_dead(bell_);
   return is_explained;
-}
-
-/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
-bool was_let_be(const detail::OpCall& call) noexcept {
-  return call.is_done && call.failure && !call.failure->had_begun &&
-         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed;
 }
 
 bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame) {
