@@ -106,7 +106,7 @@ TEST(SeccompFilter, refuses_what_is_on_its_list_and_nothing_else) {
             0);
 }
 
-TEST(SeccompFilter, lets_a_gpu_s_driver_make_a_socket_that_reaches_nobody) {
+TEST(SeccompFilter, lets_a_gpu_s_driver_make_a_socket_that_it_cannot_connect) {
   if (!wire::sandbox_support().seccomp) GTEST_SKIP() << "this kernel has no filters";
   EXPECT_EQ(in_process([] {
               if (!install_filter(filter_of(Sandbox::strict, "cuda"))) return 1;

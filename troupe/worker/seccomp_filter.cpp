@@ -158,9 +158,9 @@ constexpr std::size_t argument(std::size_t which) noexcept { return offsetof(sec
 
 namespace {
 
-/// A socket of the kind that the CUDA driver opens when it starts. Without `connect` it reaches nobody: what is sent
-/// through it needs a connection.
-void allow_local_pairs(FilterWriter& out) {
+/// A socket of the kind that the CUDA driver opens when it starts. `connect` is refused, and what is sent through such
+/// a socket needs a connection. Whether the driver needs `bind` has not been tried, so it is not refused.
+void allow_local_socket(FilterWriter& out) {
   constexpr std::uint32_t kTypeBits = 0xF;
   out.skip_unless(SYS_socket, 8);
   out.load(argument(0));
@@ -186,7 +186,7 @@ std::vector<sock_filter> filter_of(Sandbox level, std::string_view backend) {
   if (level == Sandbox::strict) {
     out.refuse_all(kNotInStrict);
     if (backend == "cuda")
-      allow_local_pairs(out);
+      allow_local_socket(out);
     else
       out.refuse(SYS_socket);
     out.refuse(kClone3, ENOSYS);  // a filter cannot see its flags; the C library then uses `clone`
