@@ -62,6 +62,7 @@ Result<void> Caller::copy_through_lanes(float number) {
 }
 
 void Caller::check_copies(float number) {
+  const std::int64_t generation = device_.generation();
   const Result<void> done = copy_through_lanes(number);
   if (!done) findings_.count(done.error().kind());
   const Result<HostArray<float>> read = device_.read(third_).deadline(kLongest).get();
@@ -74,7 +75,15 @@ void Caller::check_copies(float number) {
   if (matches(*read, number))
     ++findings_.values;
   else
-    findings_.complain("a copy of " + std::to_string(number) + " ended well and holds " + std::to_string((*read)[0]));
+    findings_.complain("a copy of " + std::to_string(number) + " ended well and holds " + std::to_string((*read)[0]) +
+                       "; what was filled holds " + first_of(first_) + ", the first copy " + first_of(second_) +
+                       ", the second " + first_of(third_) + "; generation " + std::to_string(generation) + " to " +
+                       std::to_string(device_.generation()));
+}
+
+std::string Caller::first_of(const Array<float>& array) const {
+  const Result<HostArray<float>> read = device_.read(array).deadline(kLongest).get();
+  return read ? std::to_string((*read)[0]) : read.error().to_string();
 }
 
 void Caller::check_failure() {

@@ -43,6 +43,8 @@ class Caller {
   void check_copies(float number);
   void check_failure();
   void check_update();
+  /// What an array holds now, for a complaint.
+  std::string first_of(const Array<float>& array) const;
   bool matches(const HostArray<float>& read, float number) const;
 
   const Device device_;

@@ -321,6 +321,50 @@ TEST_F(EngineTest, runs_an_op_again_that_a_worker_let_be_because_it_was_asked_ba
   EXPECT_TRUE(call->take());
 }
 
+// It was held back because it reads something unknown: that its worker let it be is how it ended, and whoever ran on
+// what it would have written has read what was there before.
+TEST_F(EngineTest, takes_no_op_for_well_that_read_what_an_op_held_back_has_not_written) {
+  const auto unknown = block(), unwritten = block(), written = block();
+  unknown->taint(unknown->range());
+  const auto held_back = submit(0, unknown, unwritten);
+  const auto reader = submit(1, unwritten, written);
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  const std::uint16_t failure =
+      channels[0].write_reply(held_back->position, held_back->units, Error(ErrorKind::cancelled), false);
+  channels[0].timeline(0).raise_to(1, failure);
+  channels[0].timeline(1).raise_to(1);
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+  ASSERT_TRUE(held_back->settled());
+  ASSERT_TRUE(reader->settled());
+  EXPECT_EQ(held_back->take().error().kind(), ErrorKind::buffer_tainted);
+  EXPECT_EQ(reader->take().error().kind(), ErrorKind::buffer_tainted);
+}
+
+TEST_F(EngineTest, takes_no_op_for_well_that_read_what_an_op_wrote_whose_end_nobody_knows) {
+  const auto first = block(), second = block(), third = block(), in_place = block();
+  const auto failed = submit(0, nullptr, first);  // and its reply cannot be believed
+  const auto reader = submit(1, first, second);
+  const auto reader_of_that = submit(2, second, third);
+  auto update = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  update->lane = 3;
+  op::encode(op::Nop{}, update->bytes);
+  update->uses.add(third, {.range = third->range(), .reads = true});
+  update->uses.add(in_place, {.range = in_place->range(), .reads = true, .writes = true});
+  engine.submit(update);
+  const auto apart = submit(4, nullptr, block());
+  for (const std::uint32_t lane : {0U, 1U, 2U, 3U, 4U}) channels[0].begin(lane, 1);
+  for (const std::uint32_t lane : {1U, 2U, 3U, 4U}) channels[0].timeline(lane).raise_to(1);
+  die_with_words_that_cannot_be_true();
+  for (const auto& call : {failed, reader, reader_of_that}) EXPECT_FALSE(call->settled()) << "it can be run again";
+  ASSERT_TRUE(update->settled());
+  EXPECT_EQ(update->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_TRUE(in_place->is_tainted(in_place->range()));
+  ASSERT_TRUE(apart->settled());
+  EXPECT_TRUE(apart->take());
+}
+
 TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was_cut_off) {
   auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   op::encode(op::Nop{}, call->bytes);

@@ -36,12 +36,43 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
   bell.ring();
 }
 
+/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
+bool was_let_be(const detail::OpCall& call) noexcept {
+  return call.is_done && call.failure && !call.failure->had_begun &&
+         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed &&
+         !call.is_hopeless;  // that one was held back from the start
+}
+
+/// Whether one op writes what the other one reads, or writes.
+bool overwrites(const detail::OpCall& writer, const detail::OpCall& other, bool op::Touch::* use_of_other) {
+  for (const BlockUse& mine : writer.uses.all())
+    for (const BlockUse& theirs : other.uses.all())
+      if (mine.touch.writes && theirs.touch.*use_of_other && mine.touch.range.overlaps(theirs.touch.range)) return true;
+  return false;
+}
+
+/// Which of a dead worker's ops, in ring order, are done, but have read what an op was to write that is not: that one
+/// may have failed, and nobody knows, or it was let be and will run again. So whatever came of them is unknown.
+std::vector<bool> who_is_in_doubt(const std::vector<detail::OpCall*>& ghosts) {
+  std::vector<bool> in_doubt(ghosts.size(), false);
+  for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    if (!ghosts[i]->is_done || was_let_be(*ghosts[i])) continue;
+    for (std::size_t j = 0; j < i && !in_doubt[i]; ++j) {
+      const bool is_known = ghosts[j]->is_done && !in_doubt[j] && !was_let_be(*ghosts[j]);
+      in_doubt[i] = !is_known && overwrites(*ghosts[j], *ghosts[i], &op::Touch::reads);
+    }
+  }
+  return in_doubt;
+}
+
 /// Which of a dead worker's ops, in ring order, may have begun. An op that had to wait for one that had not begun, or
 /// was behind it in its lane, had not begun either, so a suspect never depends on an op that is not one. Where the last
 /// word of a lane cannot be true, every op that had begun there may be done.
-std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const WorkerSession& session) {
-  std::vector<bool> had_begun(ghosts.size(), false);
+std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& in_doubt,
+                                const WorkerSession& session) {
+  std::vector<bool> had_begun = in_doubt;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    if (had_begun[i]) continue;
     const detail::OpCall& call = *ghosts[i];
     bool maybe = session.may_have_begun(call);
     for (std::size_t j = 0; j < i && maybe; ++j) {
@@ -78,25 +109,18 @@ class PlainCulprit {
   Candidates users_, ours_;
 };
 
-/// Whether one op writes what the other one reads, or writes.
-bool overwrites(const detail::OpCall& writer, const detail::OpCall& other, bool op::Touch::* use_of_other) {
-  for (const BlockUse& mine : writer.uses.all())
-    for (const BlockUse& theirs : other.uses.all())
-      if (mine.touch.writes && theirs.touch.*use_of_other && mine.touch.range.overlaps(theirs.touch.range)) return true;
-  return false;
-}
-
 /// Which of a dead worker's ops that may have begun, in ring order, cannot be run again. Usually those that work in
-/// place. Where nobody knows whether an op was done, a later one may have run, too. The earlier op is lost if the later
-/// one has written what it would read again, or if it would overwrite what the later one has left, whole or unknown.
-std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& had_begun,
-                              const WorkerSession& session) {
+/// place. Where nobody knows whether an op was done, or what came of it, a later one may have run, too. The earlier op
+/// is lost if the later one has written what it would read again, or if it would overwrite what the later one has left,
+/// whole or unknown.
+std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& in_doubt,
+                              const std::vector<bool>& had_begun, const WorkerSession& session) {
   std::vector<bool> is_lost(ghosts.size(), false);
   for (std::size_t i = ghosts.size(); i-- > 0;) {
     const detail::OpCall& call = *ghosts[i];
     if (!had_begun[i] || call.is_done) continue;
     is_lost[i] = call.is_culprit || !call.can_be_rerun();
-    if (session.knows_what_was_done(call.lane)) continue;
+    if (session.knows_what_was_done(call.lane) && !in_doubt[i]) continue;
     for (std::size_t j = i + 1; j < ghosts.size() && !is_lost[i]; ++j) {
       const detail::OpCall& behind = *ghosts[j];
       const bool stays = behind.is_done || is_lost[j];
@@ -105,12 +129,6 @@ std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const 
     }
   }
   return is_lost;
-}
-
-/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
-bool was_let_be(const detail::OpCall& call) noexcept {
-  return call.is_done && call.failure && !call.failure->had_begun &&
-         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed;
 }
 
 }  // namespace
@@ -170,7 +188,8 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   for (detail::OpCall* call = first_waiting_; call; call = call->next)
     if (call->stage == OpStage::ghost && call->session == &session) ghosts.push_back(call);
   session.take_last_done();
-  const std::vector<bool> had_begun = who_had_begun(ghosts, session);
+  const std::vector<bool> in_doubt = who_is_in_doubt(ghosts);
+  const std::vector<bool> had_begun = who_had_begun(ghosts, in_doubt, session);
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
   PlainCulprit culprit;
@@ -182,9 +201,14 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
     ghosts[i]->was_first = (lanes & lane) == 0;
     lanes |= lane;
   }
+  for (std::size_t i = 0; i < ghosts.size(); ++i) {
+    if (!in_doubt[i]) continue;
+    ghosts[i]->is_done = false;
+    ghosts[i]->failure.reset();
+  }
   const bool is_plain = blame == Blame::the_only_op && !session.contradiction() && culprit.found();
   if (!is_plain && (blame == Blame::the_only_op || session.contradiction() || stood_still)) blame = Blame::some_op;
-  const std::vector<bool> is_lost = who_is_lost(ghosts, had_begun, session);
+  const std::vector<bool> is_lost = who_is_lost(ghosts, in_doubt, had_begun, session);
   bool is_explained = false;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const HadBegun begun = !had_begun[i] ? HadBegun::no : is_lost[i] ? HadBegun::and_is_lost : HadBegun::yes;

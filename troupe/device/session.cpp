@@ -152,8 +152,9 @@ const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   changed_ = 0;
   if (contradiction_) return done_;
-  const bool several_lanes = (occupied_ & (occupied_ - 1)) != 0;
-  if (!take_covered() || !several_lanes) return done_;
+  const bool any = take_covered();
+  const bool several_lanes = ((occupied_ | changed_) & ((occupied_ | changed_) - 1)) != 0;
+  if (!any || !several_lanes) return done_;
   // An op is covered after the ops of other lanes that it waited for, but we may have looked at their lanes before
   // that. When a whole round finds nothing new, we have found everything that the found ops depend on.
   while (take_covered()) {
@@ -187,9 +188,9 @@ const std::vector<detail::OpCall*>& WorkerSession::retire() noexcept {
 void WorkerSession::withdraw_unbegun() noexcept {
   // The worker may live after all, for a moment or for good: somebody may have written over its life line. It looks
   // whether an op is wanted after it has said that the op begins, so first all are asked back, then we look. Backwards,
-  // because a worker that finds one op asked back must not find a later one wanted, which may depend on it.
-  for (auto call = rest_.rbegin(); call != rest_.rend(); ++call)
-    if (!was_handed_in(**call)) channel_->ring().cancel((*call)->position);
+  // because a worker that finds one op asked back must not find a later one wanted, which may depend on it. All of
+  // them, also where nobody knows what has begun: what runs already does not look any more.
+  for (auto call = rest_.rbegin(); call != rest_.rend(); ++call) channel_->ring().cancel((*call)->position);
   for (std::uint32_t number = 0; number < wire::kMaxLanes; ++number) {
     LaneOps& lane = lanes_[number];
     detail::OpCall* last = nullptr;  // that may have begun
