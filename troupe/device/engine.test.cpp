@@ -328,12 +328,12 @@ TEST_F(EngineTest, takes_no_op_for_well_that_read_what_an_op_held_back_has_not_w
   unknown->taint(unknown->range());
   const auto held_back = submit(0, unknown, unwritten);
   const auto reader = submit(1, unwritten, written);
+  engine.retire_active();
   for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
   const std::uint16_t failure =
       channels[0].write_reply(held_back->position, held_back->units, Error(ErrorKind::cancelled), false);
   channels[0].timeline(0).raise_to(1, failure);
   channels[0].timeline(1).raise_to(1);
-  engine.retire_active();
   engine.take_over(1, 2);
   engine.reaped(0, Error(ErrorKind::worker_crashed), Blame::nobody_here);
   ASSERT_TRUE(held_back->settled());
