@@ -3,11 +3,8 @@
 #include <regex.h>  // not std::regex, which g++ 12 cannot compile without a warning under a sanitizer
 
 #include <algorithm>
-#include <cstddef>
-#include <iterator>
+#include <charconv>
 #include <memory>
-#include <string_view>
-#include <utility>
 
 namespace troupe::bench {
 
@@ -26,36 +23,56 @@ Result<std::function<bool(const std::string&)>> matcher(const char* pattern) {
   return [regex](const std::string& name) { return ::regexec(regex.get(), name.c_str(), 0, nullptr, 0) == 0; };
 }
 
-Result<Options> parse_options(std::span<char* const> arguments) {
-  Options options;
-  const std::pair<std::string_view, bool*> switches[] = {{"--help", &options.help},
-                                                         {"--list", &options.list},
-                                                         {"--check", &options.check},
-                                                         {"--quick", &options.quick},
-                                                         {"--gpu", &options.gpu}};
-  const std::pair<std::string_view, std::string*> texts[] = {{"--json", &options.json_file},
-                                                             {"--raw-fault", &options.raw_fault_gpu}};
+std::function<Result<void>(const char*)> matcher_into(std::function<bool(const std::string&)>& selects) {
+  return [&selects](const char* pattern) -> Result<void> {
+    selects = TROUPE_TRY(matcher(pattern));
+    return {};
+  };
+}
 
+std::function<Result<void>(const char*)> text_into(std::string& text) {
+  return [&text](const char* value) -> Result<void> {
+    text = value;
+    return {};
+  };
+}
+
+Result<std::int64_t> number(std::string_view option, std::string_view text, std::int64_t at_most) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || value < 1 || value > at_most)
+    return fail(ErrorKind::invalid_argument, std::string(option) + " needs a number from 1 to " +
+                                                 std::to_string(at_most) + "; this is '" + std::string(text) + "'");
+  return value;
+}
+
+Result<void> parse(std::span<char* const> arguments, std::span<const Switch> switches, std::span<const Valued> valued) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
-    const auto* const is_switch = std::ranges::find(switches, argument, [](const auto& each) { return each.first; });
-    if (is_switch != std::end(switches)) {
-      *is_switch->second = true;
+    if (const auto found = std::ranges::find(switches, argument, &Switch::name); found != switches.end()) {
+      *found->value = true;
       continue;
     }
-    const auto* const text = std::ranges::find(texts, argument, [](const auto& each) { return each.first; });
-    if (text == std::end(texts) && argument != "--only") {
+    const auto found = std::ranges::find(valued, argument, &Valued::name);
+    if (found == valued.end())
       return fail(ErrorKind::invalid_argument, "unknown option " + std::string(argument) + "; --help lists all");
-    }
-    if (++i == arguments.size()) {
-      return fail(ErrorKind::invalid_argument, std::string(argument) + " needs a value");
-    }
-    if (text != std::end(texts)) {
-      *text->second = arguments[i];
-      continue;
-    }
-    options.selects = TROUPE_TRY(matcher(arguments[i]));
+    if (++i == arguments.size()) return fail(ErrorKind::invalid_argument, std::string(argument) + " needs a value");
+    TROUPE_TRY(found->take(arguments[i]));
   }
+  return {};
+}
+
+Result<Options> parse_options(std::span<char* const> arguments) {
+  Options options;
+  const Switch switches[] = {{"--help", &options.help},
+                             {"--list", &options.list},
+                             {"--check", &options.check},
+                             {"--quick", &options.quick},
+                             {"--gpu", &options.gpu}};
+  const Valued valued[] = {{"--json", text_into(options.json_file)},
+                           {"--raw-fault", text_into(options.raw_fault_gpu)},
+                           {"--only", matcher_into(options.selects)}};
+  TROUPE_TRY(parse(arguments, switches, valued));
   return options;
 }
 

@@ -1,8 +1,6 @@
 #include "bench/actors/options.hpp"
 
-#include <charconv>
 #include <string_view>
-#include <utility>
 
 #include "bench/options.hpp"
 
@@ -12,20 +10,11 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxRounds = 1000;
 
-Result<int> number(std::string_view option, std::string_view text, int at_most) {
-  int value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || value < 1 || value > at_most)
-    return fail(ErrorKind::invalid_argument, std::string(option) + " needs numbers from 1 to " +
-                                                 std::to_string(at_most) + "; this is '" + std::string(text) + "'");
-  return value;
-}
-
 Result<std::vector<int>> numbers(std::string_view option, std::string_view text, int at_most) {
   std::vector<int> all;
   for (bool more = true; more;) {
     const std::size_t comma = text.find(',');
-    all.push_back(TROUPE_TRY(number(option, text.substr(0, comma), at_most)));
+    all.push_back(static_cast<int>(TROUPE_TRY(number(option, text.substr(0, comma), at_most))));
     more = comma != std::string_view::npos;
     if (more) text.remove_prefix(comma + 1);
   }
@@ -36,22 +25,21 @@ Result<std::vector<int>> numbers(std::string_view option, std::string_view text,
 
 Result<Options> parse_options(std::span<char* const> arguments, int cores) {
   Options options;
-  const std::pair<std::string_view, bool*> switches[] = {
+  const Switch switches[] = {
       {"--help", &options.help}, {"--list", &options.list}, {"--quick", &options.quick}, {"--smoke", &options.smoke}};
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view argument = arguments[i];
-    bool is_switch = false;
-    for (const auto& [name, value] : switches)
-      if (name == argument) is_switch = *value = true;
-    if (is_switch) continue;
-    if (argument != "--threads" && argument != "--rounds" && argument != "--json" && argument != "--only")
-      return fail(ErrorKind::invalid_argument, "unknown option " + std::string(argument) + "; --help lists all");
-    if (++i == arguments.size()) return fail(ErrorKind::invalid_argument, std::string(argument) + " needs a value");
-    if (argument == "--threads") options.threads = TROUPE_TRY(numbers(argument, arguments[i], kMaxThreads));
-    if (argument == "--rounds") options.rounds = TROUPE_TRY(number(argument, arguments[i], kMaxRounds));
-    if (argument == "--json") options.json_file = arguments[i];
-    if (argument == "--only") options.selects = TROUPE_TRY(matcher(arguments[i]));
-  }
+  const Valued valued[] = {{"--threads",
+                            [&](const char* text) -> Result<void> {
+                              options.threads = TROUPE_TRY(numbers("--threads", text, kMaxThreads));
+                              return {};
+                            }},
+                           {"--rounds",
+                            [&](const char* text) -> Result<void> {
+                              options.rounds = static_cast<int>(TROUPE_TRY(number("--rounds", text, kMaxRounds)));
+                              return {};
+                            }},
+                           {"--json", text_into(options.json_file)},
+                           {"--only", matcher_into(options.selects)}};
+  TROUPE_TRY(parse(arguments, switches, valued));
   if (options.threads.empty())
     for (const int threads : {1, 2, 4, 8, 16})
       if (threads <= cores || threads == 1) options.threads.push_back(threads);

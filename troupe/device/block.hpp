@@ -61,9 +61,14 @@ class VaultBlock {
 
   /// An op that writes it enters a worker's ring (`begin_write`), and leaves it with the content settled (`end_write`).
   /// In between nobody knows what the block will hold.
-  void begin_write() noexcept { writers_.fetch_add(1, std::memory_order_relaxed); }
+  void begin_write(std::uint32_t lane = 0) noexcept {
+    writers_.fetch_add(1, std::memory_order_relaxed);
+    lane_.store(static_cast<std::uint8_t>(lane), std::memory_order_relaxed);
+  }
   void end_write() noexcept { writers_.fetch_sub(1, std::memory_order_release); }
   bool is_being_written() const noexcept { return writers_.load(std::memory_order_acquire) != 0; }
+  /// The lane of the last op that began to write it, 0 before the first: a hint for the next one.
+  std::uint32_t lane() const noexcept { return lane_.load(std::memory_order_relaxed); }
 
   /// No op may write it: it is sealed, or about to be. An op asks when it enters a ring, after it has taken its place
   /// there: so an op that does not see a seal comes before every op submitted after that seal (acquire-release).
@@ -89,6 +94,7 @@ class VaultBlock {
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
   bool has_own_chunk_ = false;
+  std::atomic<std::uint8_t> lane_{0};
   std::atomic<std::uint32_t> seals_{0};  // seals under way, and the one in force
   std::atomic<std::uint32_t> writers_{0};
   op::Address address_ = 0;

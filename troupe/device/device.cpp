@@ -121,6 +121,13 @@ Result<void> check_sealed(const op::OpInfo& info, const op::Views& views, const 
   return {};
 }
 
+/// Whether the op copies between the device's memory and the app's: a GPU does that beside its computations.
+bool is_transfer(detail::DeviceState& state, op::Kind kind, std::span<const AnyArray* const> arrays) {
+  if (op::Family{op::family_number(kind)} != op::kMemoryFamily) return false;
+  const auto is_the_apps = [&](const AnyArray* array) { return &array->block()->vault() == &state.host_vault(); };
+  return std::ranges::any_of(arrays, is_the_apps) && !std::ranges::all_of(arrays, is_the_apps);
+}
+
 Result<void> check_sealable(detail::DeviceState& state, const char* function, const AnyArray& array) {
   const auto refuse = [&](const char* why) {
     return fail(ErrorKind::invalid_argument, std::string(function) + ": the array " + why);
@@ -149,6 +156,7 @@ Call<void> change_seal(const Device& device, const AnyArray& array, const char* 
     (*call)->sealing = sealing;
     (*call)->goes_again = true;
     // The same lane for all of them, so that they stay in order.
+    (*call)->follows = false;
     if (DeviceParts::state(device)->options().lanes.policy == Lanes::Policy::pool) (*call)->lane = 0;
   }
   return {DeviceParts::state(device), std::move(*call)};
@@ -207,6 +215,8 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
                                                  std::to_string(call->bytes.bytes().size()) +
                                                  " bytes; it may have at most " + std::to_string(op::kMaxOpBytes));
   call->lane = state(device)->lane_for(info.kind);
+  call->follows = state(device)->options().lanes.policy == Lanes::Policy::by_dependency &&
+                  info.kind != op::Nop::kKind && !is_transfer(*state(device), info.kind, arrays);
   return call;
 }
 
@@ -227,6 +237,8 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
   op::PluginCall op{
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
   std::vector<const AnyArray*> used;
+  op.arrays.reserve(arrays.size());
+  used.reserve(arrays.size());
   for (const ArrayUse& array : arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used.push_back(&array.array());

@@ -151,6 +151,22 @@ TEST_F(DeviceTest, overlaps_lanes_that_do_not_conflict_and_orders_those_that_do)
   EXPECT_TRUE(all_equal(device, other, 6.0f));
 }
 
+TEST_F(DeviceTest, overlaps_a_chain_with_what_is_independent_of_it_by_dependency) {
+  const Device device = open({.lanes = Lanes::by_dependency()});
+  HostArray<std::uint32_t> flag = value(device.host_array<std::uint32_t>({1}));
+  flag[0] = 0;
+  const Array<float> from = filled(device, {4}, 3.0f);
+  const Array<float> to = filled(device, {4}, 0.0f);
+  const Array<float> other = filled(device, {4}, 0.0f);
+  const Array<float> after = filled(device, {4}, 0.0f);
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(flag), reads(from), writes(to)}).submit());
+  ASSERT_TRUE(device.copy(to, after).submit());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(device.blas().axpy(1.0, from, other).submit());
+  EXPECT_TRUE(all_equal(device, other, 60.0f)) << "of one family with nothing that waits, and it is done";
+  std::atomic_ref(flag[0]).store(1);
+  EXPECT_TRUE(all_equal(device, after, 3.0f));
+}
+
 TEST_F(DeviceTest, runs_everything_in_one_lane_when_told_so) {
   const Device device = open({.lanes = Lanes::single()});
   const Array<float> a = filled(device, {8}, 1.0f);

@@ -349,7 +349,8 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
     case Lanes::Policy::single: return 0;
     case Lanes::Policy::pool:
       return next_lane_.fetch_add(1, std::memory_order_relaxed) % static_cast<std::uint32_t>(options_.lanes.count);
-    case Lanes::Policy::per_family: break;
+    case Lanes::Policy::per_family:
+    case Lanes::Policy::by_dependency: break;
   }
   return op::lane_of(static_cast<op::Family>(op::family_number(kind)));
 }

@@ -5,12 +5,15 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <thread>
 
 #include "troupe/core/assert.hpp"
 #include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
+#include "troupe/op/families.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -24,6 +27,11 @@ constexpr Duration kHeartbeat = std::chrono::milliseconds(20);
 /// core at most, and is hardly ever late.
 constexpr Duration kLookBeforePauses = std::chrono::milliseconds(5);
 constexpr Duration kLookPause = std::chrono::microseconds(15);
+
+/// The lanes of `Lanes::by_dependency`, besides that of copies between the device's memory and the app's. The first is
+/// the one whose handles a worker makes ready before its first op.
+constexpr std::array<std::uint32_t, 4> kChainLanes{op::lane_of(op::Family::blas), 4, 5, 6};
+static_assert(std::ranges::find(kChainLanes, op::lane_of(op::Family::memory)) == kChainLanes.end());
 
 /// The calls are in the caches of other cores: prefetch this many.
 constexpr std::size_t kCallsAhead = 4;
@@ -50,6 +58,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   op.stands_alone =
       options_.ops_per_flag == 1 || op.deadline_after.value_or(kLongDeadline) < kLongDeadline || !op.can_be_rerun();
   if (op.account == 0) op.account = CrashLedger::account_of_caller();
+  if (op.follows) op.lane = lane_by_dependency(op);
   if (ledger_.may_know(op) && !is_admitted(op)) return true;
   if ((op.runs_alone || !enter_fast(op)) && !submit_slowly(op, max_waiting)) {
     op.release();
@@ -61,6 +70,23 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
       deadline.time_since_epoch().count() < sleeps_until_.load(std::memory_order_seq_cst))
     bell_.ring();
   return true;
+}
+
+std::uint32_t Engine::lane_by_dependency(const detail::OpCall& call) noexcept {
+  const auto is_one_of_ours = [](std::uint32_t lane) {
+    return std::ranges::find(kChainLanes, lane) != kChainLanes.end();
+  };
+  const auto lane_where = [&](const auto& matters) -> std::uint32_t {
+    for (const BlockUse& use : call.uses.all())
+      if (matters(use) && is_one_of_ours(use.block->lane())) return use.block->lane();
+    return 0;
+  };
+  if (const std::uint32_t lane =
+          lane_where([](const BlockUse& use) { return use.touch.reads && use.block->is_being_written(); }))
+    return lane;
+  // Where its output was written last: the next round of a chain stays where the chain was.
+  if (const std::uint32_t lane = lane_where([](const BlockUse& use) { return use.touch.writes; })) return lane;
+  return kChainLanes[next_chain_.fetch_add(1, std::memory_order_relaxed) % kChainLanes.size()];
 }
 
 bool Engine::is_admitted(detail::OpCall& call) noexcept {

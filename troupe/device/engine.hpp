@@ -176,6 +176,7 @@ class Engine {
   static constexpr std::size_t kNoLimit = ~std::size_t{0};
   /// False when the op is refused because of what it or its caller has cost; then it has ended.
   bool is_admitted(detail::OpCall& call) noexcept;
+  std::uint32_t lane_by_dependency(const detail::OpCall& call) noexcept;
   /// Takes over the caller's ownership, too.
   bool take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept;
   bool enter_fast(detail::OpCall& call) noexcept;
@@ -250,6 +251,7 @@ class Engine {
   // Apart from what the poller reads all the time, because every submission writes these.
   alignas(128) std::atomic<std::uint64_t> gate_{kSlow};
   std::atomic<std::uint64_t> submitted_{0};
+  std::atomic<std::uint32_t> next_chain_{0};                              // whose lane the next chain of ops takes
   alignas(128) std::array<WorkerSession, wire::kMaxDoorbells> sessions_;  // by the worker's number
 
   std::mutex watch_;

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "troupe/device/chunks.test.hpp"
 #include "troupe/op/control.hpp"
+#include "troupe/op/families.hpp"
 #include "troupe/op/table.hpp"
 
 namespace troupe {
@@ -27,9 +29,11 @@ class EngineTest : public ::testing::Test {
 
   /// An op on a lane that reads the one block and writes the other.
   detail::IntrusivePtr<detail::OpCall> submit(std::uint32_t lane, const detail::IntrusivePtr<detail::VaultBlock>& reads,
-                                              const detail::IntrusivePtr<detail::VaultBlock>& writes) {
+                                              const detail::IntrusivePtr<detail::VaultBlock>& writes,
+                                              bool follows = false) {
     auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
     call->lane = lane;
+    call->follows = follows;
     op::encode(op::Nop{}, call->bytes);
     if (reads) call->uses.add(reads, {.range = reads->range(), .reads = true});
     if (writes) call->uses.add(writes, {.range = writes->range(), .writes = true, .whole = true});
@@ -363,6 +367,31 @@ TEST_F(EngineTest, takes_no_op_for_well_that_read_what_an_op_wrote_whose_end_nob
   EXPECT_TRUE(in_place->is_tainted(in_place->range()));
   ASSERT_TRUE(apart->settled());
   EXPECT_TRUE(apart->take());
+}
+
+TEST_F(EngineTest, keeps_a_chain_on_its_lane_and_takes_another_one_for_what_depends_on_nothing_under_way) {
+  const auto add = [&](const detail::IntrusivePtr<detail::VaultBlock>& reads,
+                       const detail::IntrusivePtr<detail::VaultBlock>& writes) {
+    return submit(0, reads, writes, true)->lane;
+  };
+  const auto ready = block(), first = block(), second = block(), third = block();
+  const std::uint32_t lane = add(ready, first);
+  const std::uint32_t other = add(ready, third);
+  EXPECT_NE(lane, other) << "nothing that they read is under way";
+  EXPECT_EQ(add(first, second), lane);
+  EXPECT_EQ(add(second, second), lane);
+  EXPECT_EQ(add(third, nullptr), other);
+  EXPECT_EQ(add(nullptr, first), lane) << "it waits for those that read it, and they are there";
+  std::set<std::uint32_t> lanes;
+  for (int i = 0; i < 8; ++i) lanes.insert(add(ready, block()));
+  EXPECT_EQ(lanes.size(), 4U);
+}
+
+TEST_F(EngineTest, does_not_follow_a_copy_from_the_app) {
+  const auto uploaded = block(), result = block();
+  constexpr std::uint32_t kOfCopies = op::lane_of(op::Family::memory);
+  submit(kOfCopies, nullptr, uploaded);
+  EXPECT_NE(submit(0, uploaded, result, true)->lane, kOfCopies) << "the next copy need not wait for it";
 }
 
 TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was_cut_off) {

@@ -1,6 +1,6 @@
 #include "troupe/device/op_call.hpp"
 
-#include <algorithm>
+#include <memory>
 
 #include "troupe/op/fields.hpp"
 #include "troupe/op/jit.hpp"
@@ -8,16 +8,21 @@
 
 namespace troupe::inline v0 {
 
-BlockUse& BlockUses::next_of_more() {
-  if (count_ == kInline) {
-    more_ = std::make_unique<BlockUse[]>(op::kMaxViews);
-    std::ranges::move(inline_, more_.get());
-  }
-  return more_[count_];
+void BlockUses::make_room() {
+  std::allocator<BlockUse> memory;
+  BlockUse* const larger = memory.allocate(2 * capacity_);
+  std::uninitialized_move_n(begin_, count_, larger);
+  std::destroy_n(begin_, count_);
+  if (begin_ != inline_) memory.deallocate(begin_, capacity_);
+  begin_ = larger;
+  capacity_ *= 2;
 }
 
 void BlockUses::clear() noexcept {
-  for (BlockUse& use : all()) use.block = nullptr;
+  std::destroy_n(begin_, count_);
+  if (begin_ != inline_) std::allocator<BlockUse>().deallocate(begin_, capacity_);
+  begin_ = inline_;
+  capacity_ = kInline;
   count_ = 0;
 }
 

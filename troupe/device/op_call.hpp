@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,26 +32,33 @@ struct BlockUse {
   op::Touch touch;
 };
 
-/// The uses of one op: the first few inline, because almost no op has more.
+/// The uses of one op: the first few inline, because almost no op has more. What is not used is not written either.
 class BlockUses {
  public:
+  BlockUses() noexcept {}  // NOLINT(modernize-use-equals-default): the uses are not
+  ~BlockUses() { clear(); }
+  BlockUses(const BlockUses&) = delete;
+  BlockUses& operator=(const BlockUses&) = delete;
+
   void add(detail::IntrusivePtr<detail::VaultBlock> block, const op::Touch& touch) {
-    BlockUse& use = count_ < kInline ? inline_[count_] : next_of_more();
-    use.block = std::move(block);
-    use.touch = touch;
+    if (count_ == capacity_) make_room();
+    ::new (&begin_[count_]) BlockUse{std::move(block), touch};
     ++count_;
   }
-  std::span<BlockUse> all() noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
-  std::span<const BlockUse> all() const noexcept { return {count_ <= kInline ? inline_.data() : more_.get(), count_}; }
+  std::span<BlockUse> all() noexcept { return {begin_, count_}; }
+  std::span<const BlockUse> all() const noexcept { return {begin_, count_}; }
   void clear() noexcept;
 
  private:
-  static constexpr std::size_t kInline = 4;
-  BlockUse& next_of_more();
+  static constexpr std::size_t kInline = 8;
+  void make_room();
 
   std::size_t count_ = 0;
-  std::array<BlockUse, kInline> inline_;
-  std::unique_ptr<BlockUse[]> more_;
+  std::size_t capacity_ = kInline;
+  BlockUse* begin_ = inline_;
+  union {
+    BlockUse inline_[kInline];
+  };
 };
 
 /// What an op says about its own result, for ops that can fail in a healthy worker (a matrix turns out to be singular):
@@ -106,6 +114,7 @@ class OpCall final : public Outcome<void> {
   bool refuse_when_full = false;
   bool nobody_waits = false;  // from the start: it was submitted without waiting
   bool runs_alone = false;    // this op, or one like it, was under way when a worker died
+  bool follows = false;       // its lane is chosen when it is submitted, by what it depends on
   Sealing sealing = Sealing::none;
   bool goes_again = false;  // goes through the ring a second time
   op::Kind kind = 0;

@@ -41,7 +41,7 @@ void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noex
     const std::int64_t generation = use.block->vault().generation();
     if (generation != 0 && generation != generation_) call.is_hopeless = call.is_stale = true;
     if (use.touch.writes) {
-      use.block->begin_write();
+      use.block->begin_write(call.lane);
       if (is_new && use.block->is_sealed()) call.writes_sealed = true;  // an op that is run again came before the seal
     }
     if (is_new && call.sealing == Sealing::seal) use.block->begin_seal();  // whatever comes after it sees the seal

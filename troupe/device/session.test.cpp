@@ -183,8 +183,7 @@ TEST_F(Session, asks_back_what_nobody_knows_to_have_begun_but_does_not_give_it_u
   session.withdraw_unbegun();
   EXPECT_EQ(known.session, nullptr);
   EXPECT_EQ(unknown.session, &session);
-  for (const detail::OpCall* call : {&known, &unknown})
-    EXPECT_EQ(*channel.ring().at(call->position)->cancelled, 1U);
+  for (const detail::OpCall* call : {&known, &unknown}) EXPECT_EQ(*channel.ring().at(call->position)->cancelled, 1U);
 }
 
 TEST_F(Session, does_not_believe_a_lane_that_goes_on_with_what_was_taken_back) {

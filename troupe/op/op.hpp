@@ -122,7 +122,7 @@ struct Touch {
   std::uint16_t view = 0;  // which of the op's views, from 0
 };
 
-using Touches = ShortList<Touch, 6>;
+using Touches = ShortList<Touch, 8>;
 
 /// What the views of an op touch. Views without elements touch nothing.
 class Toucher {

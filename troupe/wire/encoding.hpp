@@ -44,10 +44,13 @@ class Writer {
   }
 
  private:
-  static constexpr std::size_t kInlineBytes = 256;  // most ops fit, and then there is no allocation
+  static constexpr std::size_t kInlineBytes = 512;  // almost all ops fit, and then there is no allocation
 
   void spill(std::span<const std::byte> bytes) {
-    if (spilled_.empty()) spilled_.assign(inline_.begin(), inline_.begin() + static_cast<std::ptrdiff_t>(size_));
+    if (spilled_.empty()) {
+      spilled_.reserve(4 * kInlineBytes);
+      spilled_.assign(inline_.begin(), inline_.begin() + static_cast<std::ptrdiff_t>(size_));
+    }
     spilled_.insert(spilled_.end(), bytes.begin(), bytes.end());
     size_ = spilled_.size();
   }

@@ -25,35 +25,41 @@ void print(std::FILE* out, const std::string& text) {
   std::fflush(out);  // the next step may be the last
 }
 
-FoundLibrary find_open_blas() {
-  const char* const choice = std::getenv("TROUPE_OPENBLAS");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  FoundLibrary found{.name = "OpenBLAS", .version = {}, .path = {}, .problem = {}, .source = "libopenblas0-pthread"};
-  const Result<host::OpenBlas> blas = host::load_open_blas(choice);
-  if (!blas) {
-    if (choice && *choice != '\0') found.problem = blas.error().message();
+/// A library that `load` opens: the one that the variable names, or else the machine's. `function_of` says its version,
+/// and gives a function of it, from whose address the file is known.
+template <class Load, class FunctionOf>
+FoundLibrary find(std::string_view name, const char* variable, std::string_view package, Load load,
+                  FunctionOf function_of) {
+  const char* const choice = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  FoundLibrary found{
+      .name = std::string(name), .version = {}, .path = {}, .problem = {}, .source = std::string(package)};
+  const auto library = load(choice);
+  if (!library) {
+    if (choice && *choice != '\0') found.problem = library.error().message();
     return found;
   }
-  const std::string_view config = blas->config;  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
-  if (const std::size_t space = config.find(' '); space != std::string_view::npos)
-    found.version = config.substr(space + 1, config.find(' ', space + 1) - space - 1);
   Dl_info where{};
-  found.path = dladdr(reinterpret_cast<void*>(blas->s.gemm), &where) != 0 ? where.dli_fname : "libopenblas.so.0";
+  found.path = dladdr(function_of(*library, found.version), &where) != 0 ? where.dli_fname : name;
   return found;
+}
+
+FoundLibrary find_open_blas() {
+  return find("OpenBLAS", "TROUPE_OPENBLAS", "libopenblas0-pthread", host::load_open_blas,
+              [](const host::OpenBlas& blas, std::string& version) {
+                const std::string_view config = blas.config;  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+                if (const std::size_t space = config.find(' '); space != std::string_view::npos)
+                  version = config.substr(space + 1, config.find(' ', space + 1) - space - 1);
+                return reinterpret_cast<void*>(blas.s.gemm);
+              });
 }
 
 /// As its version it has the vectors that its functions are called with.
 FoundLibrary find_sleef() {
-  const char* const choice = std::getenv("TROUPE_SLEEF");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  FoundLibrary found{.name = "SLEEF", .version = {}, .path = {}, .problem = {}, .source = "libsleef3"};
-  const Result<host::Sleef> sleef = host::load_sleef(choice);
-  if (!sleef) {
-    if (choice && *choice != '\0') found.problem = sleef.error().message();
-    return found;
-  }
-  found.version = std::string(name(host::vector_level())) + " vectors";
-  Dl_info where{};
-  found.path = dladdr(sleef->levels[0].f32[0], &where) != 0 ? where.dli_fname : sleef->file;
-  return found;
+  return find("SLEEF", "TROUPE_SLEEF", "libsleef3", host::load_sleef,
+              [](const host::Sleef& sleef, std::string& version) {
+                version = std::string(name(host::vector_level())) + " vectors";
+                return sleef.levels[0].f32[0];
+              });
 }
 
 #if TROUPE_CUDA_BACKEND

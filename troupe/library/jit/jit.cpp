@@ -125,6 +125,7 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
     return refuse("there are " + std::to_string(launch.arrays.size()) + " arrays; a kernel takes at most 63");
   std::array<const AnyArray*, op::kMaxKernelArguments> used;
   std::size_t count = 0;
+  op.arrays.reserve(launch.arrays.size());
   for (const ArrayUse& array : launch.arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used[count++] = &array.array();
