@@ -147,6 +147,7 @@ Call<void> Caller::call_own_code(const Step& step) const {
 
 Call<void> Caller::call(const Job& job) {
   const Device& device = scene_.device;
+  remember(job, job.how == Job::How::wait ? "waited for" : "submitted");
   const AnyArray& from = slot(job.step.from).array;
   const AnyArray& to = slot(job.step.to).array;
   const auto number = static_cast<float>(job.step.value);

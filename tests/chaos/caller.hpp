@@ -6,6 +6,7 @@
 // off while it ran. Then the array is tainted, and the caller writes it anew and goes on.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,6 +83,8 @@ class Caller {
   bool is_starved(const Error& error) const noexcept;
   bool read_what_starved(const Job& job, const Error& error) const noexcept;
   void check_host_arrays(const Job& job);
+  /// Remembers what was done last, to be told when an array is wrong.
+  void remember(const Job& job, const std::string& what);
   void complain(Complaint complaint, const Job& job, const std::string& details);
 
   Scene& scene_;
@@ -95,6 +98,7 @@ class Caller {
   HostArray<float> host_out_;     // what is written starts here
   HostArray<double> host_total_;  // a plugin's sum
   AnyArray throwaway_;
+  std::deque<std::string> history_;
   std::uint64_t step_ = 0;
   std::optional<Step> pending_;  // waits for a repair
   std::optional<int> final_check_;

@@ -9,6 +9,12 @@ namespace troupe::chaos {
 namespace {
 
 constexpr std::size_t kMaxKept = 4;
+constexpr std::size_t kRemembered = 30;
+
+std::string text_of(const Job& job) {
+  return std::string(name(job.step.deed)) + " from " + std::to_string(job.step.from) + " to " +
+         std::to_string(job.step.to) + (job.is_repair ? " (a repair)" : "");
+}
 
 using State = Slot::State;
 
@@ -101,8 +107,15 @@ void Caller::answered(const Job& job) {
   if (waits_.fetch_sub(1) != 1) complain(Complaint::reply_doubled, job, "nobody waited");
 }
 
+void Caller::remember(const Job& job, const std::string& what) {
+  if (history_.size() == kRemembered) history_.pop_front();
+  history_.push_back(text_of(job) + " with " + std::to_string(job.step.value) + ": " + what + ", generation " +
+                     std::to_string(scene_.device.generation()));
+}
+
 void Caller::ended(const Job& job, const Result<void>& result) {
   answered(job);
+  remember(job, result ? "ended well" : "ended in " + std::string(name(result.error().kind())));
   if (job.expects_taint) {
     if (result) complain(Complaint::wrong_result, job, "an array that was cut off could be read");
     if (!result && result.error().kind() != ErrorKind::buffer_tainted) explain(job, result.error());
@@ -133,6 +146,7 @@ void Caller::check_host_arrays(const Job& job) {
 
 void Caller::ended(const Job& job, const Result<HostArray<float>>& result) {
   answered(job);
+  remember(job, result ? "read" : "ended in " + std::string(name(result.error().kind())));
   ++scene_.ledger.arrays_checked;
   const Slot& read = job.kept ? *job.kept : slot(job.step.from);
   if (!result)
@@ -200,9 +214,10 @@ void Caller::explain(const Job& job, const Error& error) {
 }
 
 void Caller::complain(Complaint complaint, const Job& job, const std::string& details) {
-  scene_.ledger.complain(complaint, where() + ", " + std::string(name(job.step.deed)) + " from " +
-                                        std::to_string(job.step.from) + " to " + std::to_string(job.step.to) +
-                                        (job.is_repair ? " (a repair)" : "") + ": " + details);
+  std::string text = where() + ", " + text_of(job) + ": " + details;
+  if (complaint == Complaint::wrong_result)
+    for (const std::string& before : history_) text += "\n    before: " + before;
+  scene_.ledger.complain(complaint, text);
 }
 
 }  // namespace troupe::chaos

@@ -48,6 +48,21 @@ class EngineTest : public ::testing::Test {
     engine.reaped(0, Error(ErrorKind::worker_crashed));
   }
 
+  /// So many workers die that had not begun the op that it is tried alone, in worker 2, which begins it.
+  void begin_its_trial() {
+    for (int death = 1; !engine.has_suspects(); ++death) {
+      const std::uint32_t dead = static_cast<std::uint32_t>((death - 1) % 2), next = 1 - dead;
+      engine.retire_active();
+      engine.take_over(next, death + 1);
+      engine.reaped(dead, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+      channels[dead] = value(wire::Channel::create(kUnits));
+      engine.open(dead, channels[dead], doorbells[dead]);
+    }
+    engine.open(2, channels[2], doorbells[2]);
+    ASSERT_TRUE(engine.try_suspect(2));
+    channels[2].begin(0, 1);
+  }
+
   /// Worker 0 has said more than it can have done.
   void die_with_words_that_cannot_be_true() {
     channels[0].status().lanes[0].timeline.store(~std::uint64_t{0});
@@ -399,17 +414,7 @@ TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was
   op::encode(op::Nop{}, call->bytes);
   call->deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   engine.submit(call);
-  for (int death = 1; !engine.has_suspects(); ++death) {  // nobody has begun it, and too many have died
-    const std::uint32_t dead = static_cast<std::uint32_t>((death - 1) % 2), next = 1 - dead;
-    engine.retire_active();
-    engine.take_over(next, death + 1);
-    engine.reaped(dead, Error(ErrorKind::worker_crashed), Blame::nobody_here);
-    channels[dead] = value(wire::Channel::create(kUnits));
-    engine.open(dead, channels[dead], doorbells[dead]);
-  }
-  engine.open(2, channels[2], doorbells[2]);
-  ASSERT_TRUE(engine.try_suspect(2));
-  channels[2].begin(0, 1);
+  begin_its_trial();
   (void)engine.trial_failed(Error(ErrorKind::worker_crashed, "killed from outside"), false);
   ASSERT_TRUE(engine.has_suspects());
   std::thread poller([&] { engine.poll_until_stopped(); });
@@ -417,6 +422,18 @@ TEST_F(EngineTest, answers_in_time_for_an_op_whose_only_run_was_a_trial_that_was
   engine.stop_polling();
   poller.join();
   EXPECT_EQ(call->take().error().kind(), ErrorKind::deadline_exceeded) << "that death is no evidence against it";
+}
+
+TEST_F(EngineTest, does_not_try_again_what_works_in_place_and_had_begun_in_a_trial) {
+  const auto in_place = block();
+  const auto call = submit(0, in_place, in_place);
+  begin_its_trial();
+  (void)engine.trial_failed(Error(ErrorKind::worker_crashed, "killed from outside"), false);
+  EXPECT_FALSE(engine.has_suspects());
+  ASSERT_TRUE(call->settled());
+  EXPECT_EQ(call->take().error().kind(), ErrorKind::worker_crashed);
+  EXPECT_TRUE(in_place->is_tainted(in_place->range()));
+  EXPECT_EQ(engine.stats().culprits, 0U) << "it did nothing wrong";
 }
 
 TEST_F(EngineTest, tries_nobody_alone_when_the_worker_was_killed_from_outside) {

@@ -416,16 +416,19 @@ std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
       end(*call, settle(*call));
       continue;
     }
-    if (session.may_have_begun(*call)) ++call->runs_cut_off;
+    const bool had_begun = session.may_have_begun(*call);
+    if (had_begun) ++call->runs_cut_off;
     const bool is_culprit = by_op || call->deadline_passed || call->runs_cut_off > kMaxRunsCutOff;
-    if (!is_culprit) {
+    if (!is_culprit && (!had_begun || call->can_be_rerun())) {
       lift_trial_limit(*call);
       set_stage(*call, OpStage::suspect);
       continue;
     }
     const Error end_in = cut_off_by(*call, why);
-    convict(*call, end_in);
-    explained = call->cut_off_in;
+    if (is_culprit) {
+      convict(*call, end_in);
+      explained = call->cut_off_in;
+    }
     remove(*call);
     end_cut_off(*call, end_in);
   }
