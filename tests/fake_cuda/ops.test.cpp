@@ -229,6 +229,8 @@ TYPED_TEST(FakeOpsOf, tensor) {
   this->end_well(tensor.binary(Binary::add, a, this->some({50}), this->some({3, 40, 50})));
   this->end_well(tensor.binary(Binary::mul, a, 2.0, this->some({3, 40, 50})));
   this->end_well(tensor.ternary(Ternary::fma, a, 2.0, a, this->some({3, 40, 50})));
+  this->end_well(tensor.evaluate(tanh(2 * a) * this->some({50}) + 1, this->some({3, 40, 50})));
+  this->end_well(tensor.evaluate(2 * this->some({0}), this->some({0})));
 }
 
 class FakeOps : public FakeGpu {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "troupe/op/expression.hpp"
 #include "troupe/op/fields.hpp"
 #include "troupe/op/jit.hpp"
 #include "troupe/op/plugin.hpp"
@@ -53,6 +54,7 @@ std::string OpCall::name() const {
   std::string text = op::name_of(kind);
   op::AnyOp op;
   if (!op.decode(bytes.bytes())) return text;
+  if (const op::Evaluate* const expression = op.get_if<op::Evaluate>()) return text + " " + op::text_of(*expression);
   for (const op::Field& field : op::fields_of(op))
     if (field.name == "kernel" || field.name == "function")
       if (const std::string* const name = std::get_if<std::string>(&field.value)) text += " " + *name;

@@ -416,6 +416,47 @@ const std::vector<Refusal>& refusals() {
       {bad<Contract>([](Contract& op) { reshape(op.b, {5, 4}); }),
        "einsum: a is [2, 3], b is [5, 4] and c is [2, 4]; an axis that two of them share must have one extent"},
 
+      {bad<Evaluate>([](Evaluate& op) { op.steps.clear(); }),
+       "evaluate: there are 0 bytes of steps; there must be 1 to 64 steps of 5"},
+      {bad<Evaluate>([](Evaluate& op) { op.numbers.resize(33 * 16); }),
+       "evaluate: there are 528 bytes of numbers; there may be 32 numbers of 16"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[0] = std::byte{4}; }),
+       "evaluate: step 0 is function 2 of 4 operands; there is none"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[6] = std::byte{26}; }),
+       "evaluate: step 1 is function 26 of 1 operands; there is none"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[9] = std::byte{1}; }),
+       "evaluate: step 1 has more operands than its function"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[2] = std::byte{1}; }),
+       "evaluate: operand 0 of step 0 is input 1; there are 1 before it"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[3] = std::byte{65}; }),
+       "evaluate: operand 1 of step 0 is number 1; there are 1 before it"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[7] = std::byte{129}; }),
+       "evaluate: operand 0 of step 1 is step 1; there are 1 before it"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[7] = std::byte{200}; }),
+       "evaluate: operand 0 of step 1 is nothing: its code is 200"},
+      {bad<Evaluate>([](Evaluate& op) { op.inputs.resize(9, op.inputs[0]); }),
+       "evaluate: there are 9 arrays; an expression takes 1 to 8"},
+      {bad<Evaluate>([](Evaluate& op) { op.inputs[0].access = Access::write; }),
+       "evaluate: x0 is written; an expression reads its arrays"},
+      {bad<Evaluate>([](Evaluate& op) { op.inputs[0].view.dtype = i32; }),
+       "evaluate: x0 is i32; it must be f32, f64, f16, bf16, c64, c128 or bool", kUnsupported},
+      {bad<Evaluate>([](Evaluate& op) { op.inputs[0].view.dtype = c64; }),
+       "evaluate: x0 is c64 and out is f32; out must be complex, too", kUnsupported},
+      {bad<Evaluate>([](Evaluate& op) { op.out.dtype = u8; }),
+       "evaluate: out is u8; it must be f32, f64, f16, bf16, c64 or c128", kUnsupported},
+      {bad<Evaluate>([](Evaluate& op) { reshape(op.inputs[0].view, {3, 2}); }),
+       "evaluate: x0 is [3, 2]; it must be [2, 3]"},
+      {bad<Evaluate>([](Evaluate& op) {
+         const Complex i(0, 1);
+         std::memcpy(op.numbers.data(), &i, sizeof i);
+       }),
+       "evaluate: the number (0 + 1i) is complex, and out is f32"},
+      {bad<Evaluate>([](Evaluate& op) {
+         op.out.dtype = c64;
+         op.steps[6] = static_cast<std::byte>(Unary::relu);
+       }),
+       "evaluate: relu takes no complex numbers, and out is c64", kUnsupported},
+
       // ---- jit ----
       {bad<Launch>([](Launch& op) { op.kernel.clear(); }),
        "launch: the name of the kernel has 0 bytes; it must have 1 to 4096"},

@@ -234,6 +234,16 @@ void add_tensor_samples(Samples& add) {
   contract.b = add.view({3, 4});
   contract.c = add.view({2, 4});
   add(contract);
+  using enum Operand::From;
+  const std::array<Step, 2> steps{
+      Step{2, static_cast<std::uint8_t>(Binary::mul), {Operand::of(input, 0), Operand::of(number, 0), {}}},
+      Step{1, static_cast<std::uint8_t>(Unary::tanh), {Operand::of(step, 0), {}, {}}}};
+  const std::array<std::complex<double>, 1> numbers{2.0};
+  Evaluate evaluate;
+  evaluate.set(steps, numbers);
+  evaluate.inputs = {{Access::read, add.view({2, 3})}};
+  evaluate.out = add.view({2, 3});
+  add(evaluate);
 }
 
 }  // namespace troupe::op

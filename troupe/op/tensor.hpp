@@ -6,11 +6,10 @@
 #include <array>
 
 #include "troupe/core/kinds.hpp"
+#include "troupe/op/expression.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {
-
-inline constexpr Family kTensorFamily{8};
 
 /// out = f(factors[0] in[0], ...): views of one shape and type (the first of a selection is bool). An input may be a
 /// number instead: its factor then.
@@ -121,7 +120,7 @@ struct Contract {
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 
-using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract>;
+using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract, Evaluate>;
 
 /// What every op of the family computes with.
 constexpr bool is_tensor_type(DType dtype) noexcept {

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "troupe/device/make_call.hpp"
+#include "troupe/library/tensor/broadcast.hpp"
 #include "troupe/library/tensor/einsum.hpp"
+#include "troupe/library/tensor/expression_body.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/contraction_plan.hpp"
 #include "troupe/op/tensor.hpp"
@@ -20,31 +22,6 @@ struct Elements {
   std::array<const AnyArray*, Op::kInputs + 1> arrays{};  // of the op's views, in their order
   std::size_t count = 0;
 };
-
-/// Grows `shape` to the shape that both broadcast to; false when there is none.
-bool broadcast_shapes(Shape& shape, const Shape& other) {
-  const Shape& longer = shape.rank() >= other.rank() ? shape : other;
-  const Shape& shorter = shape.rank() >= other.rank() ? other : shape;
-  Shape result = longer;
-  const int shift = longer.rank() - shorter.rank();
-  for (int i = 0; i < shorter.rank(); ++i) {
-    const std::int64_t x = longer[shift + i];
-    const std::int64_t y = shorter[i];
-    if (x != y && x != 1 && y != 1) return false;
-    result[shift + i] = x == 1 ? y : x;
-  }
-  shape = result;
-  return true;
-}
-
-/// The view repeated along its extents of 1 and along the axes that it lacks. Needs a shape that it broadcasts to.
-op::View repeated(const op::View& view, const Shape& shape) {
-  op::View out{view.address, view.dtype, shape, Strides(std::span(shape.begin(), shape.end()))};
-  const int shift = shape.rank() - view.shape.rank();
-  for (int i = 0; i < shape.rank(); ++i)
-    out.strides[i] = i < shift || view.shape[i - shift] != shape[i] ? 0 : view.strides[i - shift];
-  return out;
-}
 
 Result<void> check_shapes(std::string_view name, std::span<const detail::Operand> operands, const AnyArray& out) {
   Shape shape;
@@ -287,6 +264,17 @@ Call<void> Tensor::ternary(Ternary function, detail::Operand a, detail::Operand 
                            const AnyArray& out, ElementwiseOptions options) const {
   const std::array<detail::Operand, 3> operands{a, b, c};
   return submit(device_, make_elementwise<op::TernaryOp>(function, operands, out, options));
+}
+
+Call<void> Tensor::evaluate(const Expression& expression, const AnyArray& out) const {
+  const detail::ExpressionBody& body = expression.body();
+  Result<op::Evaluate> op = detail::make_evaluate(body, out);
+  if (!op) return fail(std::move(op).error());
+  std::vector<const AnyArray*> arrays;
+  arrays.reserve(body.inputs.size() + 1);
+  for (const AnyArray& input : body.inputs) arrays.push_back(&input);
+  arrays.push_back(&out);
+  return make_call(device_, *op, arrays);
 }
 
 Tensor Device::tensor() const { return Tensor(*this); }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "troupe/device/device.hpp"
+#include "troupe/library/tensor/expression.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
@@ -145,6 +146,11 @@ class Tensor {
                     ElementwiseOptions options = {}) const;
   Call<void> ternary(Ternary function, detail::Operand a, detail::Operand b, detail::Operand c, const AnyArray& out,
                      ElementwiseOptions options = {}) const;
+  /// out = the expression, element by element in one pass: `evaluate(tanh(a * x + b) * m, y)`. Operands are repeated by
+  /// NumPy's rules, and out must have the resulting shape. They may be of several types, also bool: everything is
+  /// computed in f32, or in f64 where an array is f64 or c128, and rounded once, to out's type. What does not go
+  /// together is refused with its place in the expression.
+  Call<void> evaluate(const Expression& expression, const AnyArray& out) const;
 
  private:
   Call<void> reduce_all(Reduction function, const AnyArray& in, const AnyArray& out) const;

@@ -38,6 +38,29 @@ struct PermuteArguments {
   long long x_in, x_out, y_in, y_out;
   KernelAxes<2> outer;  // of the input and the output
 };
+/// A step of an expression: a function of one, two or three operands. An operand's high bits say what it is (an input,
+/// a number, an earlier step), its low six bits which.
+struct ExpressionStep {
+  unsigned char arity;
+  unsigned char function;
+  unsigned char operands[3];
+};
+/// out = the last of the steps. Strides are those of the inputs, and then the output's.
+struct EvaluateArguments {
+  static constexpr int kMaxInputs = 8;
+  static constexpr int kMaxNumbers = 32;
+  static constexpr int kMaxSteps = 64;
+  void* out;
+  const void* in[kMaxInputs];
+  KernelAxes<kMaxInputs + 1> axes;
+  Bytes16 numbers[kMaxNumbers];  // of the type that is computed with
+  ExpressionStep steps[kMaxSteps];
+  int inputs;
+  int step_count;
+  int types[kMaxInputs];  // a DType
+  int out_type;
+};
+
 inline constexpr int kPermuteTile = 32;
 inline constexpr int kPermuteRows = 8;  // threads of a block: this many times a tile's side
 

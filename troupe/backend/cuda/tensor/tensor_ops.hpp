@@ -12,5 +12,6 @@ Result<void> run_op(const op::BinaryOp& op, const LaneTools& on);
 Result<void> run_op(const op::TernaryOp& op, const LaneTools& on);
 Result<void> run_op(const op::Reduce& op, const LaneTools& on);
 Result<void> run_op(const op::Contract& op, const LaneTools& on);
+Result<void> run_op(const op::Evaluate& op, const LaneTools& on);
 
 }  // namespace troupe::cuda

@@ -43,6 +43,8 @@ class Grain {
   /// So many items, whatever they cost.
   static constexpr Grain of_items(std::int64_t items) noexcept { return Grain(items); }
 
+  static constexpr Grain smaller(Grain a, Grain b) noexcept { return a.items() < b.items() ? a : b; }
+
   constexpr std::int64_t items() const noexcept { return items_; }
 
  private:

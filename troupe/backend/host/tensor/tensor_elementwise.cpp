@@ -1,22 +1,13 @@
 #include <complex>
 
 #include "troupe/backend/host/host_tools.hpp"
+#include "troupe/backend/host/tensor/tensor_numbers.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"
 #include "troupe/op/tensor.hpp"
 
 namespace troupe::host {
 namespace {
-
-template <class C>
-const NumberRows<C>& number_rows() noexcept {
-  if constexpr (detail::kIsComplex<C>)
-    return complex_rows<C>();
-  else if constexpr (std::same_as<C, float>)
-    return vector_rows().f32;
-  else
-    return vector_rows().f64;
-}
 
 template <class C, std::size_t n>
 using ApplyRow = std::tuple_element_t<
@@ -114,38 +105,13 @@ class Rows {
   std::array<Input<C>, n> inputs_;
 };
 
-/// What a number costs by vectors of 512 bits, about: measured with `./dev bench --torch`.
-constexpr double ns_per_number(Unary function) noexcept {
-  switch (function) {
-    case Unary::exp:
-    case Unary::log:
-    case Unary::sin:
-    case Unary::cos:
-    case Unary::expm1:
-    case Unary::log1p:
-    case Unary::sigmoid:
-    case Unary::silu: return 1;
-    case Unary::tan:
-    case Unary::tanh:
-    case Unary::erf:
-    case Unary::softplus:
-    case Unary::gelu: return 3;
-    default: return 0.1;
-  }
-}
-constexpr double ns_per_number(Binary function) noexcept { return function == Binary::pow ? 4 : 0.1; }
-constexpr double ns_per_number(Ternary) noexcept { return 0.1; }
-
 /// How much is worth a thread: by what is moved, or by what is computed, whichever takes longer.
 template <class C, class Op>
 Grain grain_of(const Op& op) noexcept {
   std::int64_t bytes = size_bytes(op.out.dtype);
   for (std::size_t i = 0; i < Op::kInputs; ++i)
     if (!op.is_number(i)) bytes += size_bytes(op.in[i].dtype);
-  constexpr double kPerType = detail::kIsComplex<C> ? 10 : sizeof(C) / sizeof(float);
-  const Grain by_time = Grain::of_ns(ns_per_number(op.function) * kPerType);
-  const Grain by_bytes = Grain::of_bytes(bytes);
-  return by_time.items() < by_bytes.items() ? by_time : by_bytes;
+  return Grain::smaller(Grain::of_ns(ns_per_number<C>(op.function)), Grain::of_bytes(bytes));
 }
 
 template <class C, class Op>

@@ -12,5 +12,6 @@ Result<void> run_op(const op::BinaryOp& op, const HostViews& here);
 Result<void> run_op(const op::TernaryOp& op, const HostViews& here);
 Result<void> run_op(const op::Reduce& op, const HostViews& here);
 Result<void> run_op(const op::Contract& op, const HostViews& here);
+Result<void> run_op(const op::Evaluate& op, const HostViews& here);
 
 }  // namespace troupe::host

@@ -73,6 +73,16 @@ LoadRow<C> load_row_for(DType dtype) {
       return nullptr;
   });
 }
+/// The same, and of real elements as complex numbers.
+template <class C>
+LoadRow<C> load_any_row_for(DType dtype) {
+  return visit(dtype, []<class T>(std::type_identity<T>) -> LoadRow<C> {
+    if constexpr (kIsComputedAs<C, T> || (kIsFloating<T> && detail::kIsComplex<C>))
+      return load_row<C, T>;
+    else
+      return nullptr;
+  });
+}
 /// The same; of complex numbers also to real ones, whose imaginary part goes.
 template <class C>
 StoreRow<C> store_row_for(DType dtype) {

@@ -1,0 +1,48 @@
+// The functions of elements by the type that is computed in, and what they cost.
+#pragma once
+
+#include <complex>
+
+#include "troupe/backend/host/vectors/vector_rows.hpp"
+
+namespace troupe::host {
+
+template <class C>
+const NumberRows<C>& number_rows() noexcept {
+  if constexpr (detail::kIsComplex<C>)
+    return complex_rows<C>();
+  else if constexpr (std::same_as<C, float>)
+    return vector_rows().f32;
+  else
+    return vector_rows().f64;
+}
+
+/// What an f32 costs by vectors of 512 bits, about: measured with `./dev bench --torch`.
+constexpr double ns_of(Unary function) noexcept {
+  switch (function) {
+    case Unary::exp:
+    case Unary::log:
+    case Unary::sin:
+    case Unary::cos:
+    case Unary::expm1:
+    case Unary::log1p:
+    case Unary::sigmoid:
+    case Unary::silu: return 1;
+    case Unary::tan:
+    case Unary::tanh:
+    case Unary::erf:
+    case Unary::softplus:
+    case Unary::gelu: return 3;
+    default: return 0.1;
+  }
+}
+constexpr double ns_of(Binary function) noexcept { return function == Binary::pow ? 4 : 0.1; }
+constexpr double ns_of(Ternary) noexcept { return 0.1; }
+
+/// The same for any type.
+template <class C, class F>
+constexpr double ns_per_number(F function) noexcept {
+  return ns_of(function) * (detail::kIsComplex<C> ? 10 : sizeof(C) / sizeof(float));
+}
+
+}  // namespace troupe::host

@@ -1,0 +1,26 @@
+// What an expression is made of; only for the library.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "troupe/device/array.hpp"
+#include "troupe/library/tensor/expression.hpp"
+#include "troupe/op/expression.hpp"
+
+namespace troupe::inline v0::detail {
+
+struct ExpressionBody {
+  std::vector<AnyArray> inputs;
+  std::vector<std::complex<double>> numbers;
+  std::vector<op::Step> steps;
+  op::Operand result;
+  /// It has grown beyond its limits, where: then the rest of it is empty.
+  std::optional<Error> problem;
+};
+
+/// The op that computes it. `invalid_argument` or `unsupported`, with the place in the expression, when its shapes or
+/// types do not go together.
+Result<op::Evaluate> make_evaluate(const ExpressionBody& body, const AnyArray& out);
+
+}  // namespace troupe::inline v0::detail

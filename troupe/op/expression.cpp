@@ -1,0 +1,218 @@
+#include "troupe/op/expression.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "troupe/op/check.hpp"
+#include "troupe/op/tensor.hpp"
+
+namespace troupe::inline v0::op {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr std::string_view kCall = "evaluate";
+
+std::string_view name_of_function(const Step& step) noexcept {
+  if (step.arity == 1) return name(static_cast<Unary>(step.function));
+  if (step.arity == 2) return name(static_cast<Binary>(step.function));
+  return name(static_cast<Ternary>(step.function));
+}
+
+bool has_function(const Step& step) noexcept {
+  const auto last = step.arity == 1   ? static_cast<unsigned>(Unary::kLast)
+                    : step.arity == 2 ? static_cast<unsigned>(Binary::kLast)
+                                      : static_cast<unsigned>(Ternary::kLast);
+  return step.function <= last;
+}
+
+// ---- text ----
+
+std::string number_text(double number) {
+  std::array<char, 32> digits;
+  const auto [end, problem] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  return problem == std::errc() ? std::string(digits.data(), end) : "?";
+}
+std::string number_text(Complex number) {
+  if (number.imag() == 0) return number_text(number.real());
+  return "(" + number_text(number.real()) + (number.imag() < 0 ? " - " : " + ") + number_text(std::abs(number.imag())) +
+         "i)";
+}
+
+/// How tightly the text of a step holds together: a sum, a product, or anything else.
+int tightness(const Step& step) noexcept {
+  if (step.arity != 2) return 2;
+  switch (static_cast<Binary>(step.function)) {
+    case Binary::add:
+    case Binary::sub: return 0;
+    case Binary::mul:
+    case Binary::div: return 1;
+    default: return 2;
+  }
+}
+
+class Text {
+ public:
+  Text(std::span<const Step> steps, std::span<const Complex> numbers) noexcept : steps_(steps), numbers_(numbers) {}
+
+  std::string of(Operand operand) const {
+    if (operand.from() == Operand::From::input) return "x" + std::to_string(operand.index());
+    if (operand.from() == Operand::From::number) return number_text(numbers_[operand.index()]);
+    return of(steps_[operand.index()]);
+  }
+  std::string of(const Step& step) const {
+    if (++written_ > kMostWritten) return "...";
+    const int mine = tightness(step);
+    if (mine == 2) {
+      std::string text(name_of_function(step));
+      for (std::size_t i = 0; i < step.arity; ++i) text += (i == 0 ? "(" : ", ") + of(step.operands[i]);
+      return text + ")";
+    }
+    const auto function = static_cast<Binary>(step.function);
+    const char* const sign = function == Binary::add   ? " + "
+                             : function == Binary::sub ? " - "
+                             : function == Binary::mul ? " * "
+                                                       : " / ";
+    const bool turns = function == Binary::sub || function == Binary::div;  // a - (b - c) is not a - b - c
+    return in_place(step.operands[0], mine) + sign + in_place(step.operands[1], mine + (turns ? 1 : 0));
+  }
+
+ private:
+  /// A step that is used often is written as often, and that may be 2^64 times.
+  static constexpr int kMostWritten = 64;
+
+  std::string in_place(Operand operand, int at_least) const {
+    const bool is_loose = operand.from() == Operand::From::step && tightness(steps_[operand.index()]) < at_least;
+    return is_loose ? "(" + of(operand) + ")" : of(operand);
+  }
+
+  std::span<const Step> steps_;
+  std::span<const Complex> numbers_;
+  mutable int written_ = 0;  // steps
+};
+
+// ---- checks ----
+
+Result<void> check_operand(const Evaluate& op, std::size_t at, std::size_t which) {
+  const Operand operand = op.step(at).operands[which];
+  const auto refuse_it = [&](const std::string& why) {
+    return refuse(kCall, "operand " + std::to_string(which) + " of step " + std::to_string(at) + " is " + why);
+  };
+  if (operand.from_number() > 2) return refuse_it("nothing: its code is " + std::to_string(operand.code));
+  const bool is_input = operand.from() == Operand::From::input;
+  const bool is_number = operand.from() == Operand::From::number;
+  const std::size_t limit = is_input ? op.inputs.size() : is_number ? op.number_count() : at;
+  const char* const what = is_input ? "input " : is_number ? "number " : "step ";
+  if (operand.index() < limit) return {};
+  return refuse_it(what + std::to_string(operand.index()) + "; there are " + std::to_string(limit) + " before it");
+}
+
+Result<void> check_steps(const Evaluate& op) {
+  const std::size_t count = op.step_count();
+  if (op.steps.size() % sizeof(Step) != 0 || count == 0 || count > kMaxExpressionSteps)
+    return refuse(kCall, "there are " + std::to_string(op.steps.size()) + " bytes of steps; there must be 1 to " +
+                             std::to_string(kMaxExpressionSteps) + " steps of " + std::to_string(sizeof(Step)));
+  if (op.numbers.size() % sizeof(Complex) != 0 || op.number_count() > kMaxExpressionNumbers)
+    return refuse(kCall, "there are " + std::to_string(op.numbers.size()) + " bytes of numbers; there may be " +
+                             std::to_string(kMaxExpressionNumbers) + " numbers of " + std::to_string(sizeof(Complex)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Step step = op.step(i);
+    if (step.arity < 1 || step.arity > 3 || !has_function(step))
+      return refuse(kCall, "step " + std::to_string(i) + " is function " + std::to_string(step.function) + " of " +
+                               std::to_string(step.arity) + " operands; there is none");
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (j < step.arity)
+        TROUPE_TRY(check_operand(op, i, j));
+      else if (step.operands[j] != Operand{})
+        return refuse(kCall, "step " + std::to_string(i) + " has more operands than its function");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool takes_complex(const Step& step) noexcept {
+  if (step.arity == 1) return detail::takes_complex(static_cast<Unary>(step.function));
+  if (step.arity == 2) return detail::takes_complex(static_cast<Binary>(step.function));
+  return detail::takes_complex(static_cast<Ternary>(step.function));
+}
+
+Step Evaluate::step(std::size_t i) const noexcept {
+  Step step;
+  std::memcpy(&step, steps.data() + i * sizeof step, sizeof step);
+  return step;
+}
+
+std::complex<double> Evaluate::number(std::size_t i) const noexcept {
+  Complex number;
+  std::memcpy(&number, numbers.data() + i * sizeof number, sizeof number);
+  return number;
+}
+
+void Evaluate::set(std::span<const Step> all_steps, std::span<const Complex> all_numbers) {
+  const auto bytes = [](const auto& all) { return std::as_bytes(all); };
+  steps.assign(bytes(all_steps).begin(), bytes(all_steps).end());
+  numbers.assign(bytes(all_numbers).begin(), bytes(all_numbers).end());
+}
+
+DType Evaluate::computed_in() const noexcept {
+  bool is_wide = out.dtype == DType::f64 || out.dtype == DType::c128;
+  for (const Argument& input : inputs)
+    is_wide = is_wide || input.view.dtype == DType::f64 || input.view.dtype == DType::c128;
+  if (is_complex(out.dtype)) return is_wide ? DType::c128 : DType::c64;
+  return is_wide ? DType::f64 : DType::f32;
+}
+
+std::uint64_t Evaluate::work() const noexcept {
+  const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(element_count(out), 0));
+  std::uint64_t work = 0;
+  return __builtin_mul_overflow(elements, step_count() + inputs.size(), &work) ? ~std::uint64_t{0} : work;
+}
+
+Result<void> check(const Evaluate& op) {
+  TROUPE_TRY(check_steps(op));
+  if (op.inputs.empty() || op.inputs.size() > kMaxExpressionInputs)
+    return refuse(kCall, "there are " + std::to_string(op.inputs.size()) + " arrays; an expression takes 1 to " +
+                             std::to_string(kMaxExpressionInputs));
+  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out},
+                                  {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128}));
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const Argument& input = op.inputs[i];
+    const std::string called = "x" + std::to_string(i);
+    if (input.access != Access::read) return refuse(kCall, called + " is written; an expression reads its arrays");
+    if (!is_tensor_type(input.view.dtype) && input.view.dtype != DType::boolean)
+      return refuse_unsupported(kCall, called + " is " + std::string(name(input.view.dtype)) +
+                                           "; it must be f32, f64, f16, bf16, c64, c128 or bool");
+    if (is_complex(input.view.dtype) && !is_complex(op.out.dtype))
+      return refuse_unsupported(kCall, called + " is " + std::string(name(input.view.dtype)) + " and out is " +
+                                           std::string(name(op.out.dtype)) + "; out must be complex, too");
+    TROUPE_TRY(check_shape(kCall, {called, input.view}, op.out.shape));
+  }
+  for (std::size_t i = 0; i < op.number_count(); ++i)
+    if (op.number(i).imag() != 0 && !is_complex(op.out.dtype))
+      return refuse(kCall, "the number " + number_text(op.number(i)) + " is complex, and out is " +
+                               std::string(name(op.out.dtype)));
+  if (!is_complex(op.out.dtype)) return {};
+  for (std::size_t i = 0; i < op.step_count(); ++i)
+    if (!takes_complex(op.step(i)))
+      return refuse_unsupported(kCall, std::string(name_of_function(op.step(i))) +
+                                           " takes no complex numbers, and out is " + std::string(name(op.out.dtype)));
+  return {};
+}
+
+std::string text_of(std::span<const Step> steps, std::span<const Complex> numbers) {
+  return Text(steps, numbers).of(steps.back());
+}
+
+std::string text_of(const Evaluate& op) {
+  std::vector<Step> steps(op.step_count());
+  std::vector<Complex> numbers(op.number_count());
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = op.step(i);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = op.number(i);
+  return text_of(steps, numbers);
+}
+
+}  // namespace troupe::inline v0::op
