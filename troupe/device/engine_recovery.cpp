@@ -8,6 +8,7 @@
 #include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
 #include "troupe/device/engine.hpp"
+#include "troupe/device/ghosts.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -36,57 +37,6 @@ void ring_for_the_dead(wire::Bell& bell) noexcept {
   bell.ring();
 }
 
-/// It began just when it was asked back (`WorkerSession::withdraw_unbegun`), so its worker let it be.
-bool was_let_be(const detail::OpCall& call) noexcept {
-  return call.is_done && call.failure && !call.failure->had_begun &&
-         call.failure->error.kind() == ErrorKind::cancelled && !call.given_up && !call.deadline_passed &&
-         !call.is_hopeless;  // that one was held back from the start
-}
-
-/// Whether one op writes what the other one reads, or writes.
-bool overwrites(const detail::OpCall& writer, const detail::OpCall& other, bool op::Touch::* use_of_other) {
-  for (const BlockUse& mine : writer.uses.all())
-    for (const BlockUse& theirs : other.uses.all())
-      if (mine.touch.writes && theirs.touch.*use_of_other && mine.touch.range.overlaps(theirs.touch.range)) return true;
-  return false;
-}
-
-/// Which of a dead worker's ops, in ring order, are done, but have read what an op was to write that is not: that one
-/// may have failed, and nobody knows, or it was let be and will run again. So whatever came of them is unknown.
-std::vector<bool> who_is_in_doubt(const std::vector<detail::OpCall*>& ghosts) {
-  std::vector<bool> in_doubt(ghosts.size(), false);
-  for (std::size_t i = 0; i < ghosts.size(); ++i) {
-    if (!ghosts[i]->is_done || was_let_be(*ghosts[i])) continue;
-    for (std::size_t j = 0; j < i && !in_doubt[i]; ++j) {
-      const bool is_known = ghosts[j]->is_done && !in_doubt[j] && !was_let_be(*ghosts[j]);
-      in_doubt[i] = !is_known && overwrites(*ghosts[j], *ghosts[i], &op::Touch::reads);
-    }
-  }
-  return in_doubt;
-}
-
-/// Which of a dead worker's ops, in ring order, may have begun. An op that had to wait for one that had not begun, or
-/// was behind it in its lane, had not begun either, so a suspect never depends on an op that is not one. Where the last
-/// word of a lane cannot be true, every op that had begun there may be done.
-std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& in_doubt,
-                                const WorkerSession& session) {
-  std::vector<bool> had_begun = in_doubt;
-  for (std::size_t i = 0; i < ghosts.size(); ++i) {
-    if (had_begun[i]) continue;
-    const detail::OpCall& call = *ghosts[i];
-    bool maybe = session.may_have_begun(call);
-    for (std::size_t j = 0; j < i && maybe; ++j) {
-      const detail::OpCall& before = *ghosts[j];
-      const bool may_be_done = had_begun[j] && !session.knows_what_was_done(before.lane);
-      if (before.is_done || may_be_done) continue;
-      const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
-      maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
-    }
-    had_begun[i] = maybe;
-  }
-  return had_begun;
-}
-
 /// The op whose kernel failed, by an accelerator's report, if that is clear from the ops under way. Our own ops are
 /// checked before they run; the user's code is not, and so is suspected first.
 class PlainCulprit {
@@ -108,28 +58,6 @@ class PlainCulprit {
   };
   Candidates users_, ours_;
 };
-
-/// Which of a dead worker's ops that may have begun, in ring order, cannot be run again. Usually those that work in
-/// place. Where nobody knows whether an op was done, or what came of it, a later one may have run, too. The earlier op
-/// is lost if the later one has written what it would read again, or if it would overwrite what the later one has left,
-/// whole or unknown.
-std::vector<bool> who_is_lost(const std::vector<detail::OpCall*>& ghosts, const std::vector<bool>& in_doubt,
-                              const std::vector<bool>& had_begun, const WorkerSession& session) {
-  std::vector<bool> is_lost(ghosts.size(), false);
-  for (std::size_t i = ghosts.size(); i-- > 0;) {
-    const detail::OpCall& call = *ghosts[i];
-    if (!had_begun[i] || call.is_done) continue;
-    is_lost[i] = call.is_culprit || !call.can_be_rerun();
-    if (session.knows_what_was_done(call.lane) && !in_doubt[i]) continue;
-    for (std::size_t j = i + 1; j < ghosts.size() && !is_lost[i]; ++j) {
-      const detail::OpCall& behind = *ghosts[j];
-      const bool stays = behind.is_done || is_lost[j];
-      is_lost[i] = (had_begun[j] || behind.is_done) && (overwrites(behind, call, &op::Touch::reads) ||
-                                                        (stays && overwrites(behind, call, &op::Touch::writes)));
-    }
-  }
-  return is_lost;
-}
 
 }  // namespace
 

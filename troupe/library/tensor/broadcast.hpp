@@ -1,4 +1,5 @@
-// NumPy's rules for operands of different shapes.
+// NumPy's rules for operands of different shapes: axes are matched from the last one backwards, and an extent of 1 is
+// repeated.
 #pragma once
 
 #include "troupe/op/view.hpp"

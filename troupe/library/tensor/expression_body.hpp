@@ -1,4 +1,5 @@
-// What an expression is made of; only for the library.
+// What an expression is made of: each of its arrays, numbers and steps once. Only for the library; users have
+// operators.
 #pragma once
 
 #include <optional>

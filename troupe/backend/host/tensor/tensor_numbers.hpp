@@ -1,4 +1,5 @@
-// The functions of elements by the type that is computed in, and what they cost.
+// The functions of elements by the type that is computed in, and what they cost: for ops of one function and for
+// expressions of many.
 #pragma once
 
 #include <complex>
