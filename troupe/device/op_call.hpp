@@ -145,7 +145,7 @@ class OpCall final : public Outcome<void> {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(&position, 1);
   }
-  /// What it writes overlaps nothing that it reads, so running it twice has the effect of running it once.
+  /// It writes no element that it reads, so running it twice has the effect of running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
   /// It runs the user's own code, a kernel or a plugin.
