@@ -116,6 +116,8 @@ class OpCall final : public Outcome<void> {
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
   std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
+  /// Another op of the same call, submitted just before this one; almost all calls have one op. Shared with the engine.
+  IntrusivePtr<OpCall> before;
 
   // ---- the engine's, for ops that are in trouble ----
   WorkerSession* session = nullptr;  // whose ring it is in
