@@ -1,7 +1,7 @@
 #include "troupe/op/table.hpp"
 
+#include "troupe/op/check.hpp"
 #include "troupe/op/families.hpp"
-#include "troupe/op/overlap.hpp"
 #include "troupe/wire/channel.hpp"
 
 namespace troupe::inline v0::op {
@@ -36,24 +36,6 @@ Unexpected writes_itself_twice(const OpInfo& info, const ViewUse& use) {
                                                use.view->strides.to_string());
 }
 
-/// Views whose ranges overlap may still share no element.
-Result<void> check_apart(const OpInfo& info, const ViewUse& one, const ViewUse& other) {
-  const Overlap found = overlap_of(*one.view, *other.view);
-  if (found == Overlap::none) return {};
-  const auto layout = [](const ViewUse& use) {
-    return std::string(use.name) + " is " + use.view->shape.to_string() + " with strides " +
-           use.view->strides.to_string();
-  };
-  const std::string names = std::string(one.name) + " and " + std::string(other.name);
-  const std::string why =
-      found == Overlap::some
-          ? names + " overlap"
-          : names + " lie in one another, and it would take too long to tell whether they share an element (" +
-                layout(one) + ", " + layout(other) + ")";
-  return fail(ErrorKind::invalid_argument,
-              std::string(info.call()) + ": " + why + ", and the op would write one of them; use another array");
-}
-
 /// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
 Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
   const auto view_of = [&](const Touch& touch) -> const ViewUse& { return views.all()[touch.view]; };
@@ -63,7 +45,8 @@ Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<co
       return writes_itself_twice(info, view_of(touch));
     for (const Touch& other : touches.first(mine))
       if ((touch.writes || other.writes) && other.range.overlaps(touch.range)) [[unlikely]]
-        TROUPE_TRY(check_apart(info, view_of(other), view_of(touch)));
+        TROUPE_TRY(check_apart(info.call(), {view_of(other).name, *view_of(other).view},
+                               {view_of(touch).name, *view_of(touch).view}));
   }
   return {};
 }
