@@ -11,6 +11,30 @@
 #include "troupe/device/op_call.hpp"
 
 namespace troupe::inline v0::detail {
+namespace {
+
+/// The ops of `call`'s call that come before it, the first one first. Nobody waits for them: `call` needs what they
+/// write. Ends in the error of one that was not taken.
+Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
+  if (!call.before) return {};
+  OpCall& before = *call.before;
+  before.refuse_when_full = call.refuse_when_full;
+  before.deadline_after = call.deadline_after;
+  before.deadline = call.deadline;
+  before.nobody_waits = true;
+  TROUPE_TRY(submit_those_before(engine, before));
+  engine.submit(call.before);
+  return before.settled() ? before.take() : Result<void>();
+}
+
+/// How the first of them failed; it has ended if `call` has.
+Result<void> end_of_those_before(const OpCall& call) noexcept {
+  if (!call.before) return {};
+  TROUPE_TRY(end_of_those_before(*call.before));
+  return call.before->settled() ? call.before->take() : Result<void>();
+}
+
+}  // namespace
 
 CallBase::CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept
     : call_(std::move(call)), device_(std::move(device)) {}
@@ -25,7 +49,11 @@ CallBase::~CallBase() {
   stop_watching();
   if (!waits_) return;
   call_->abandon();
-  device_->engine().give_up(*call_);
+  give_up();
+}
+
+void CallBase::give_up() noexcept {
+  for (OpCall* call = call_.get(); call; call = call->before.get()) device_->engine().give_up(*call);
 }
 
 void CallBase::set_deadline(Duration from_now) noexcept {
@@ -54,7 +82,7 @@ bool CallBase::refuses_to_start() noexcept {
 
 void CallBase::start_in(Cell& home, std::coroutine_handle<> waiter) noexcept {
   call_->wait_in(home, waiter);
-  if (watches_for_the_end()) device_->engine().submit(call_);
+  if (watches_for_the_end() && submits_those_before()) device_->engine().submit(call_);
 }
 
 void CallBase::submit_and_wait_in_thread() noexcept {
@@ -64,13 +92,14 @@ void CallBase::submit_and_wait_in_thread() noexcept {
     }));
     return;
   }
-  if (watches_for_the_end()) device_->engine().submit_and_spin(call_);
+  if (watches_for_the_end() && submits_those_before()) device_->engine().submit_and_spin(call_);
   call_->wait_in_thread(device_->system());
 }
 
 Submission CallBase::submit_only() {
   if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
   call_->nobody_waits = true;
+  if (!submits_those_before()) return call_->take();
   if (!device_->engine().submit_if_room(call_)) return wait_for_room();
   if (call_->settled()) return call_->take();
   return Result<void>();
@@ -87,6 +116,18 @@ Result<void> CallBase::submit_above_limit() {
   device_->engine().submit(call_);
   if (call_->settled()) return call_->take();
   return {};
+}
+
+/// False when one was not taken: then the call has ended in that one's error, and the engine never sees the last op.
+bool CallBase::submits_those_before() noexcept {
+  if (!call_->before) [[likely]]
+    return true;
+  const Result<void> taken = submit_those_before(device_->engine(), *call_);
+  if (taken) return true;
+  call_->before = nullptr;
+  call_->ended_in_engine.store(true, std::memory_order_release);
+  call_->fail_with(taken.error());
+  return false;
 }
 
 /// False when there was no memory: then the call has ended, and the engine never sees it.
@@ -121,8 +162,10 @@ void CallBase::stop_watching() noexcept {
 Result<void> CallBase::take() {
   stop_watching();
   if (std::exchange(waits_, false) && !call_->ended_in_engine.load(std::memory_order_acquire))
-    device_->engine().give_up(*call_);  // somebody else has ended it: a timeout, a stop
-  return call_->take();
+    give_up();  // somebody else has ended it: a timeout, a stop
+  Result<void> end = call_->take();
+  if (!end && end.error().kind() == ErrorKind::buffer_tainted) TROUPE_TRY(end_of_those_before(*call_));
+  return end;
 }
 
 }  // namespace troupe::inline v0::detail

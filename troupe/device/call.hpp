@@ -104,6 +104,8 @@ class CallBase {
     void operator()() const noexcept { pending->fail_with(Error(ErrorKind::cancelled)); }
   };
 
+  bool submits_those_before() noexcept;
+  void give_up() noexcept;
   Submission wait_for_room();
   void watch_for_the_end();
   bool watches_for_the_end() noexcept;

@@ -81,25 +81,27 @@ Result<void> allocate_mortal(detail::DeviceState& state, AnyArray& array, const 
   return allocate_in(state, *vault, array, shape);
 }
 
+Result<void> check_array(detail::DeviceState& state, std::string_view call, std::string_view name,
+                         const AnyArray& array) {
+  const auto refuse = [&](ErrorKind kind, const std::string& why) {
+    return fail(kind, std::string(call) + ": " + std::string(name) + " " + why);
+  };
+  if (!array) return refuse(ErrorKind::invalid_argument, "is an empty handle: default-constructed or moved from");
+  const detail::Vault* vault = &array.block()->vault();
+  if (vault == &state.vault() || vault == &state.host_vault()) return {};
+  if (vault->generation() == 0 || vault->device() != state.info().index)
+    return refuse(ErrorKind::invalid_argument, "belongs to another device");
+  if (vault == state.mortal_vault(wire::ChunkMemory::managed).get() ||
+      vault == state.mortal_vault(wire::ChunkMemory::local).get())
+    return {};
+  return refuse(ErrorKind::buffer_stale, "has memory that died with its worker (generation " +
+                                             std::to_string(vault->generation()) + "); make it anew");
+}
+
 Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, const op::Views& views,
                           std::span<const AnyArray* const> arrays) {
-  const auto refuse = [&](std::size_t which, ErrorKind kind, const std::string& why) {
-    const std::string array(which < views.size() ? views.all()[which].name : "an array");
-    return fail(kind, std::string(info.call()) + ": " + array + " " + why);
-  };
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (!*arrays[i])
-      return refuse(i, ErrorKind::invalid_argument, "is an empty handle: default-constructed or moved from");
-    const detail::Vault* vault = &arrays[i]->block()->vault();
-    if (vault == &state.vault() || vault == &state.host_vault()) continue;
-    if (vault->generation() == 0 || vault->device() != state.info().index)
-      return refuse(i, ErrorKind::invalid_argument, "belongs to another device");
-    if (vault != state.mortal_vault(wire::ChunkMemory::managed).get() &&
-        vault != state.mortal_vault(wire::ChunkMemory::local).get())
-      return refuse(i, ErrorKind::buffer_stale,
-                    "has memory that died with its worker (generation " + std::to_string(vault->generation()) +
-                        "); make it anew");
-  }
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    TROUPE_TRY(check_array(state, info.call(), i < views.size() ? views.all()[i].name : "an array", *arrays[i]));
   return {};
 }
 
@@ -187,6 +189,11 @@ Result<void> Device::allocate_managed(AnyArray& array, const Shape& shape) const
 Result<void> Device::allocate_host(AnyArray& array, const Shape& shape) const {
   TROUPE_TRY(state()->system().check_not_forked());
   return allocate_in(*state(), state()->host_vault(), array, shape);
+}
+
+Result<void> DeviceParts::check(const Device& device, std::string_view call, std::string_view name,
+                                const AnyArray& array) {
+  return check_array(*state(device), call, name, array);
 }
 
 Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Device& device, const op::OpInfo& info,

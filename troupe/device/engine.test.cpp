@@ -27,7 +27,7 @@ class EngineTest : public ::testing::Test {
 
   detail::IntrusivePtr<detail::VaultBlock> block() { return value(vault->allocate(4096)); }
 
-  /// An op on a lane that reads the one block and writes the other.
+  /// An op on a lane that reads the one block and writes the other, or updates it where they are the same.
   detail::IntrusivePtr<detail::OpCall> submit(std::uint32_t lane, const detail::IntrusivePtr<detail::VaultBlock>& reads,
                                               const detail::IntrusivePtr<detail::VaultBlock>& writes,
                                               bool follows = false) {
@@ -35,8 +35,8 @@ class EngineTest : public ::testing::Test {
     call->lane = lane;
     call->follows = follows;
     op::encode(op::Nop{}, call->bytes);
-    if (reads) call->uses.add(reads, {.range = reads->range(), .reads = true});
-    if (writes) call->uses.add(writes, {.range = writes->range(), .writes = true, .whole = true});
+    if (reads) call->uses.add(reads, {.range = reads->range(), .reads = true, .writes = reads == writes});
+    if (writes && reads != writes) call->uses.add(writes, {.range = writes->range(), .writes = true, .whole = true});
     engine.submit(call);
     return call;
   }

@@ -30,12 +30,8 @@ void BlockUses::clear() noexcept {
 namespace detail {
 
 bool OpCall::can_be_rerun() const noexcept {
-  for (const BlockUse& written : uses.all()) {
-    if (!written.touch.writes) continue;
-    for (const BlockUse& read : uses.all())
-      if (read.touch.reads && read.touch.range.overlaps(written.touch.range)) return false;
-  }
-  return true;
+  // What one of its arrays writes, no other one has: `op::examine` has seen to that.
+  return std::ranges::none_of(uses.all(), [](const BlockUse& use) { return use.touch.reads && use.touch.writes; });
 }
 
 bool OpCall::conflicts_with(const OpCall& other) const noexcept {

@@ -125,6 +125,8 @@ class OpCall final : public Outcome<void> {
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
   std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
+  /// Another op of the same call, submitted just before this one; almost all calls have one op. Shared with the engine.
+  IntrusivePtr<OpCall> before;
 
   // ---- the engine's, for ops that are in trouble ----
   WorkerSession* session = nullptr;  // whose ring it is in
@@ -154,7 +156,7 @@ class OpCall final : public Outcome<void> {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(&position, 1);
   }
-  /// What it writes overlaps nothing that it reads, so running it twice has the effect of running it once.
+  /// It writes no element that it reads, so running it twice has the effect of running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;
   /// It runs the user's own code, a kernel or a plugin.

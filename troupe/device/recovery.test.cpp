@@ -88,6 +88,21 @@ TEST_F(Recovery, reruns_an_op_that_was_cut_off_when_that_is_safe) {
   EXPECT_EQ(device.stats().culprits, 0U);
 }
 
+TEST_F(Recovery, reruns_an_op_that_writes_the_odd_columns_of_what_it_reads_the_even_ones_of) {
+  const Device device = open();
+  Gate gate = make_gate(device);
+  const Array<float> table = filled(device, {50, 4}, 3.0f);
+  const Array<float> even = value(table.slice(1, 0, 4, 2));
+  const Array<float> odd = value(table.slice(1, 1, 4, 2));
+  ASSERT_TRUE(device.fill(odd, 0.0f).get());
+  ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(even), writes(odd)}).submit());
+  gate.wait_until_begun();
+  kill_worker(device);
+  gate.open();
+  EXPECT_TRUE(all_equal(device, table, 3.0f));
+  EXPECT_EQ(device.stats().reruns, 1U);
+}
+
 TEST_F(Recovery, survives_any_number_of_kills_while_an_op_is_tried) {
   const Device device = open();
   Gate gate = make_gate(device);

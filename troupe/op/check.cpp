@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "troupe/op/overlap.hpp"
+
 namespace troupe::inline v0::op {
 namespace {
 
@@ -131,6 +133,21 @@ Result<void> check_factor(std::string_view call, const NamedScalar& factor, DTyp
 Result<void> check_finite(std::string_view call, std::string_view name, double number) {
   if (std::isfinite(number)) return {};
   return refuse(call, text(name) + " is " + (std::isnan(number) ? "NaN" : "infinite") + "; it must be finite");
+}
+
+Result<void> check_apart(std::string_view call, const NamedView& one, const NamedView& other) {
+  const Overlap found = overlap_of(one.view, other.view);
+  if (found == Overlap::none) return {};
+  const auto layout = [](const NamedView& view) {
+    return std::string(view.name) + " is " + view.view.shape.to_string() + " with strides " +
+           view.view.strides.to_string();
+  };
+  std::string why = std::string(one.name) + " and " + std::string(other.name);
+  why += found == Overlap::some ? " overlap"
+                                : " lie in one another, and it would take too long to tell whether they share an "
+                                  "element (" +
+                                      layout(one) + ", " + layout(other) + ")";
+  return refuse(call, why + ", and the op would write one of them; use another array");
 }
 
 }  // namespace troupe::inline v0::op

@@ -51,6 +51,10 @@ Result<void> check_factor(std::string_view call, const NamedScalar& factor, DTyp
 /// Finite, or `invalid_argument`.
 Result<void> check_finite(std::string_view call, std::string_view name, double number);
 
+/// No element of one is an element of the other, as must hold when an op writes one of them; or `invalid_argument`,
+/// also where that cannot be told. Needs views that can be.
+Result<void> check_apart(std::string_view call, const NamedView& one, const NamedView& other);
+
 /// The types that every op of dense and sparse linear algebra has.
 inline constexpr std::initializer_list<DType> kFourTypes = {DType::f32, DType::f64, DType::c64, DType::c128};
 

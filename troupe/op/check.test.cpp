@@ -172,6 +172,13 @@ TEST(OpChecks, refuse_writes_that_overlap) {
   repeated.strides = Strides{0};
   EXPECT_FALSE(survives(AnyOp(Fill{.out = repeated, .value = Scalar(1.0)}).encoded()));
   EXPECT_TRUE(survives(AnyOp(Copy{.in = repeated, .out = at({4})}).encoded()));
+  View even = at({4});
+  even.strides = Strides{2};
+  View odd = even;
+  odd.address += 4;
+  EXPECT_TRUE(survives(AnyOp(Copy{.in = even, .out = odd}).encoded()));
+  odd.address += 4;
+  EXPECT_FALSE(survives(AnyOp(Copy{.in = even, .out = odd}).encoded()));
 }
 
 }  // namespace

@@ -73,6 +73,14 @@ const std::vector<Refusal>& refusals() {
        "fill would write out, and elements of out overlap each other: its shape is [3], its strides are [0]"},
       {bad<Copy>([](Copy& op) { op.out = op.in; }),
        "copy: in and out overlap, and the op would write one of them; use another array"},
+      {bad<Copy>([](Copy& op) {
+         op.in.shape = op.out.shape = Shape{9999};
+         op.in.strides = Strides{99'991};
+         op.out.strides = Strides{100'003};
+       }),
+       "copy: in and out lie in one another, and it would take too long to tell whether they share an element (in is "
+       "[9999] with strides [99991], out is [9999] with strides [100003]), and the op would write one of them; use "
+       "another array"},
       {bad<PluginCall>([](PluginCall& op) { op.arrays.resize(193, op.arrays[0]); }),
        "call: there are 193 arrays; an op takes at most 192"},
 

@@ -1,5 +1,6 @@
 #include "troupe/op/table.hpp"
 
+#include "troupe/op/check.hpp"
 #include "troupe/op/families.hpp"
 #include "troupe/wire/channel.hpp"
 
@@ -27,24 +28,25 @@ Unexpected no_header(bool is_whole, std::uint16_t version) {
                                                "; it must have version " + std::to_string(wire::kOpVersion));
 }
 
+Unexpected writes_itself_twice(const OpInfo& info, const ViewUse& use) {
+  const std::string name(use.name);
+  return fail(ErrorKind::invalid_argument, std::string(info.call()) + " would write " + name + ", and elements of " +
+                                               name + " overlap each other: its shape is " +
+                                               use.view->shape.to_string() + ", its strides are " +
+                                               use.view->strides.to_string());
+}
+
 /// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
 Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
   const auto view_of = [&](const Touch& touch) -> const ViewUse& { return views.all()[touch.view]; };
   for (std::size_t mine = 0; mine < touches.size(); ++mine) {
     const Touch& touch = touches[mine];
-    if (touch.writes && !touch.whole && may_overlap_itself(*view_of(touch).view)) {  // a whole one has no overlaps
-      const std::string name(view_of(touch).name);
-      const View& view = *view_of(touch).view;
-      return fail(ErrorKind::invalid_argument, std::string(info.call()) + " would write " + name +
-                                                   ", and elements of " + name + " overlap each other: its shape is " +
-                                                   view.shape.to_string() + ", its strides are " +
-                                                   view.strides.to_string());
-    }
+    if (touch.writes && !touch.whole && may_overlap_itself(*view_of(touch).view))  // a whole one has no overlaps
+      return writes_itself_twice(info, view_of(touch));
     for (const Touch& other : touches.first(mine))
-      if ((touch.writes || other.writes) && other.range.overlaps(touch.range))
-        return fail(ErrorKind::invalid_argument, std::string(info.call()) + ": " + std::string(view_of(other).name) +
-                                                     " and " + std::string(view_of(touch).name) +
-                                                     " overlap, and the op would write one of them; use another array");
+      if ((touch.writes || other.writes) && other.range.overlaps(touch.range)) [[unlikely]]
+        TROUPE_TRY(check_apart(info.call(), {view_of(other).name, *view_of(other).view},
+                               {view_of(touch).name, *view_of(touch).view}));
   }
   return {};
 }

@@ -1,13 +1,15 @@
 #include "troupe/library/tensor/einsum.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+
+#include "troupe/op/contraction_plan.hpp"
 
 namespace troupe::inline v0 {
 namespace {
 
 constexpr std::size_t kNowhere = std::string::npos;
-constexpr std::size_t kMostLetters = 256;  // of a text; no correct one has more
+constexpr std::size_t kMostLetters = 256;  // of a text
 
 /// Says what is wrong, and below it shows the text with a mark under the character.
 Unexpected refuse(ErrorKind kind, std::string_view text, std::size_t place, const std::string& why) {
@@ -112,15 +114,6 @@ class Parser {
   Einsum einsum_;
 };
 
-/// An operand in which each letter is one axis.
-struct Labelled {
-  op::View view;
-  std::string letters;
-
-  bool has(char letter) const noexcept { return letters.find(letter) != kNowhere; }
-  std::int64_t extent(char letter) const { return view.shape[static_cast<int>(letters.find(letter))]; }
-};
-
 /// The term with its ellipsis as that many axes.
 EinsumTerm expanded(const EinsumTerm& term, std::size_t axes) {
   const std::size_t at = term.letters.find(kEllipsis);
@@ -179,41 +172,27 @@ op::View arranged(const Labelled& operand, const std::string& letters) {
   return {operand.view.address, operand.view.dtype, Shape(extents), Strides(strides)};
 }
 
-/// Where one operand has an extent of 1 and the other another one, the first loses that axis.
-void broadcast(Labelled& a, Labelled& b) {
-  const auto drop = [](Labelled& from, const Labelled& other) {
-    std::string kept;
-    for (const char letter : from.letters) {
-      const bool goes_along = is_of_ellipsis(letter) && from.extent(letter) == 1 && other.has(letter);
-      if (!goes_along || other.extent(letter) == 1) kept += letter;
-    }
-    from = {arranged(from, kept), kept};
-  };
-  drop(a, b);
-  drop(b, a);
+/// The first operand that has the letter; none where nobody does.
+const Labelled* first_with(char letter, std::span<const Labelled> operands) {
+  const auto found = std::ranges::find_if(operands, [&](const Labelled& operand) { return operand.has(letter); });
+  return found == operands.end() ? nullptr : &*found;
 }
 
-/// All inputs, with one extent for each letter.
-Result<std::vector<Labelled>> label_inputs(const Einsum& einsum, std::initializer_list<const op::View*> views) {
-  std::vector<Labelled> inputs;
-  std::vector<EinsumTerm> terms;
-  for (const op::View* view : views) {
-    const std::size_t number = inputs.size();
-    const EinsumTerm& term = einsum.inputs[number];
-    terms.push_back(expanded(term, axes_left_over(term, *view)));
-    inputs.push_back(TROUPE_TRY(label(einsum, terms.back(), *view, "operand " + std::to_string(number + 1))));
+/// Where one operand has an extent of 1 and another one has more, the first loses that axis.
+void broadcast(std::vector<Labelled>& operands) {
+  const auto is_longer = [&](char letter) {
+    return std::ranges::any_of(
+        operands, [&](const Labelled& operand) { return operand.has(letter) && operand.extent(letter) != 1; });
+  };
+  std::string repeated;
+  for (char letter = '0'; letter <= '9'; ++letter)
+    if (is_longer(letter)) repeated += letter;
+  for (Labelled& operand : operands) {
+    std::string kept;
+    for (const char letter : operand.letters)
+      if (repeated.find(letter) == kNowhere || operand.extent(letter) != 1) kept += letter;
+    if (kept.size() < operand.letters.size()) operand = {arranged(operand, kept), kept};
   }
-  if (inputs.size() < 2) return inputs;
-  broadcast(inputs.front(), inputs.back());
-  for (std::size_t i = 0; i < terms.back().letters.size(); ++i) {
-    const char letter = terms.back().letters[i];
-    if (!inputs.front().has(letter) || !inputs.back().has(letter)) continue;
-    if (inputs.front().extent(letter) == inputs.back().extent(letter)) continue;
-    return refuse(einsum.text, terms.back().places[i],
-                  quoted(letter) + " is " + std::to_string(inputs.front().extent(letter)) + " in operand 1 and " +
-                      std::to_string(inputs.back().extent(letter)) + " in operand 2; it must have one extent");
-  }
-  return inputs;
 }
 
 /// The output's term, with as many axes for its ellipsis as the broadcast inputs have.
@@ -227,9 +206,37 @@ EinsumTerm output_term(const Einsum& einsum, const std::vector<Labelled>& inputs
 
 Shape shape_of_output(const EinsumTerm& output, const std::vector<Labelled>& inputs) {
   std::vector<std::int64_t> extents;
-  for (const char letter : output.letters)
-    extents.push_back((inputs.front().has(letter) ? inputs.front() : inputs.back()).extent(letter));
+  for (const char letter : output.letters) extents.push_back(first_with(letter, inputs)->extent(letter));
   return Shape(extents);
+}
+
+}  // namespace
+
+Result<Einsum> parse_einsum(std::string_view text, std::size_t operands) { return Parser(text).parse(operands); }
+
+Result<std::vector<Labelled>> label_inputs(const Einsum& einsum, std::span<const op::View* const> views) {
+  std::vector<Labelled> inputs;
+  std::vector<EinsumTerm> terms;
+  for (const op::View* view : views) {
+    const std::size_t number = inputs.size();
+    const EinsumTerm& term = einsum.inputs[number];
+    terms.push_back(expanded(term, axes_left_over(term, *view)));
+    inputs.push_back(TROUPE_TRY(label(einsum, terms.back(), *view, "operand " + std::to_string(number + 1))));
+  }
+  broadcast(inputs);
+  for (std::size_t number = 1; number < inputs.size(); ++number)
+    for (std::size_t i = 0; i < terms[number].letters.size(); ++i) {
+      const char letter = terms[number].letters[i];
+      if (!inputs[number].has(letter)) continue;
+      const Labelled& first = *first_with(letter, inputs);
+      const std::int64_t extent = inputs[number].extent(letter);
+      if (first.extent(letter) == extent) continue;
+      return refuse(einsum.text, terms[number].places[i],
+                    quoted(letter) + " is " + std::to_string(first.extent(letter)) + " in operand " +
+                        std::to_string(&first - inputs.data() + 1) + " and " + std::to_string(extent) + " in operand " +
+                        std::to_string(number + 1) + "; it must have one extent");
+    }
+  return inputs;
 }
 
 Result<Labelled> label_output(const Einsum& einsum, const std::vector<Labelled>& inputs, const op::View& out) {
@@ -241,11 +248,7 @@ Result<Labelled> label_output(const Einsum& einsum, const std::vector<Labelled>&
                 "the output is " + out.shape.to_string() + "; it must be " + expected.to_string());
 }
 
-}  // namespace
-
-Result<Einsum> parse_einsum(std::string_view text, std::size_t operands) { return Parser(text).parse(operands); }
-
-Result<Shape> output_shape(const Einsum& einsum, std::initializer_list<const op::View*> inputs) {
+Result<Shape> output_shape(const Einsum& einsum, std::span<const op::View* const> inputs) {
   const std::vector<Labelled> labelled = TROUPE_TRY(label_inputs(einsum, inputs));
   const Shape shape = shape_of_output(output_term(einsum, labelled), labelled);
   TROUPE_TRY(check(shape));
@@ -253,7 +256,8 @@ Result<Shape> output_shape(const Einsum& einsum, std::initializer_list<const op:
 }
 
 Result<op::Reduce> make_reduce(const Einsum& einsum, const op::View& in, const op::View& out) {
-  const std::vector<Labelled> inputs = TROUPE_TRY(label_inputs(einsum, {&in}));
+  const std::array<const op::View*, 1> views{&in};
+  const std::vector<Labelled> inputs = TROUPE_TRY(label_inputs(einsum, views));
   const Labelled output = TROUPE_TRY(label_output(einsum, inputs, out));
   std::string letters = output.letters;
   for (const char letter : inputs.front().letters)
@@ -266,15 +270,29 @@ Result<op::Reduce> make_reduce(const Einsum& einsum, const op::View& in, const o
 }
 
 Result<op::Contract> make_contract(const Einsum& einsum, const op::View& a, const op::View& b, const op::View& c) {
-  const std::vector<Labelled> inputs = TROUPE_TRY(label_inputs(einsum, {&a, &b}));
-  const Labelled& first = inputs.front();
-  const Labelled& second = inputs.back();
+  const std::array<const op::View*, 2> views{&a, &b};
+  const std::vector<Labelled> inputs = TROUPE_TRY(label_inputs(einsum, views));
   const Labelled output = TROUPE_TRY(label_output(einsum, inputs, c));
+  return contract_of(inputs.front(), inputs.back(), output);
+}
+
+std::string output_letters(const Einsum& einsum, const std::vector<Labelled>& inputs) {
+  return output_term(einsum, inputs).letters;
+}
+
+Result<void> check_engine(const op::Contract& op, std::string_view backend) {
+  const bool is_empty = op::element_count(op.a) == 0 || op::element_count(op.b) == 0;
+  if (op.engine != TensorEngine::cutensor && (op.engine != TensorEngine::gemm || is_empty)) return {};
+  TROUPE_TRY(op::plan_contraction(op::axes_of(op), op.c.dtype, op.engine, op::rates_of(backend)));
+  return {};
+}
+
+op::Contract contract_of(const Labelled& a, const Labelled& b, const Labelled& c) {
   std::string batch, rows, columns, depth, summed_a, summed_b;
-  for (const char letter : first.letters)
-    (second.has(letter) ? output.has(letter) ? batch : depth : output.has(letter) ? rows : summed_a) += letter;
-  for (const char letter : second.letters)
-    if (!first.has(letter)) (output.has(letter) ? columns : summed_b) += letter;
+  for (const char letter : a.letters)
+    (b.has(letter) ? c.has(letter) ? batch : depth : c.has(letter) ? rows : summed_a) += letter;
+  for (const char letter : b.letters)
+    if (!a.has(letter)) (c.has(letter) ? columns : summed_b) += letter;
   const auto count = [](const std::string& letters) { return static_cast<std::uint8_t>(letters.size()); };
   op::Contract op;
   op.groups = {.batch = count(batch),
@@ -283,9 +301,9 @@ Result<op::Contract> make_contract(const Einsum& einsum, const op::View& a, cons
                .depth = count(depth),
                .summed_a = count(summed_a),
                .summed_b = count(summed_b)};
-  op.a = arranged(first, batch + rows + depth + summed_a);
-  op.b = arranged(second, batch + depth + columns + summed_b);
-  op.c = arranged(output, batch + rows + columns);
+  op.a = arranged(a, batch + rows + depth + summed_a);
+  op.b = arranged(b, batch + depth + columns + summed_b);
+  op.c = arranged(c, batch + rows + columns);
   return op;
 }
 

@@ -122,14 +122,6 @@ Result<op::Contract> make_contraction(std::string_view text, const AnyArray& a, 
 
 bool is_empty(const op::View& view) { return op::element_count(view) == 0; }
 
-/// Whether the wanted engine can do it; `automatic` always can.
-Result<void> check_engine(const op::Contract& op, std::string_view backend) {
-  if (op.engine != TensorEngine::cutensor && (op.engine != TensorEngine::gemm || is_empty(op.a) || is_empty(op.b)))
-    return {};
-  TROUPE_TRY(op::plan_contraction(op::axes_of(op), op.c.dtype, op.engine, op::rates_of(backend)));
-  return {};
-}
-
 Result<EinsumPlan> explained(const op::Contract& op, std::string_view backend) {
   EinsumPlan explained;
   explained.sums_a_first = op.groups.summed_a > 0;
@@ -214,7 +206,8 @@ Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, con
 Result<EinsumPlan> Tensor::explain(std::string_view text, const AnyArray& a, const AnyArray& b,
                                    EinsumOptions options) const {
   const Einsum einsum = TROUPE_TRY(parse_einsum(text, 2));
-  const Shape shape = TROUPE_TRY(output_shape(einsum, {&a.view(), &b.view()}));
+  const std::array views{&a.view(), &b.view()};
+  const Shape shape = TROUPE_TRY(output_shape(einsum, views));
   const op::View c{0, a.dtype(), shape, contiguous_strides(shape)};
   return explained(TROUPE_TRY(make_contraction(text, a, b, c, options)), device_.info().backend);
 }

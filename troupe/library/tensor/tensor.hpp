@@ -6,9 +6,14 @@
 //   CO_TRY(co_await gpu.tensor().reduce(Reduction::mean, c_and_bias, {1, 2}, means));
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <limits>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "troupe/device/device.hpp"
 #include "troupe/library/tensor/expression.hpp"
@@ -18,20 +23,32 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// Axes of an array by their numbers, counted from 0: `{1, 2}`.
+/// Axes of an array by their numbers, counted from 0: `{1, 2}`, or a list that is made at run time, such as a vector.
 class Axes {
  public:
   template <std::integral... I>
     requires(sizeof...(I) <= kMaxRank)
   constexpr Axes(I... axes) noexcept  // NOLINT(google-explicit-constructor): axes are written in braces
-      : axes_{static_cast<int>(axes)...}, count_(sizeof...(I)) {}
+      : axes_{in_range(axes)...}, count_(sizeof...(I)) {}
+  template <std::ranges::input_range List>
+    requires std::integral<std::ranges::range_value_t<List>> && (!std::same_as<std::remove_cvref_t<List>, Axes>)
+  constexpr Axes(const List& list) noexcept {  // NOLINT(google-explicit-constructor): a list is what they are
+    for (const auto axis : list)
+      if (count_ < axes_.size()) axes_[count_++] = in_range(axis);
+  }
   constexpr const int* begin() const noexcept { return axes_.data(); }
   constexpr const int* end() const noexcept { return axes_.data() + count_; }
   constexpr int size() const noexcept { return static_cast<int>(count_); }
 
  private:
-  std::array<int, kMaxRank> axes_;
-  std::size_t count_;
+  /// A number that no `int` can be is no axis, and neither is the nearest `int`.
+  static constexpr int in_range(std::integral auto axis) noexcept {
+    if (std::in_range<int>(axis)) return static_cast<int>(axis);
+    return std::cmp_less(axis, 0) ? std::numeric_limits<int>::min() : std::numeric_limits<int>::max();
+  }
+
+  std::array<int, kMaxRank + 1> axes_{};  // one too many is enough: it is no axis, or there twice
+  std::size_t count_ = 0;
 };
 
 /// An array, or a number that stands for an array full of that number. It does not keep the array alive: use it only as
@@ -52,6 +69,32 @@ class Operand {
  private:
   const AnyArray* array_ = nullptr;
   Factor number_;
+};
+
+/// The operands of an einsum: `{a, b, c}`, or a list that is made at run time, such as a vector of arrays. It does not
+/// keep the arrays alive: use it only as an argument.
+class Operands {
+ public:
+  static constexpr std::size_t kMost = 32;
+
+  template <std::derived_from<AnyArray>... A>
+    requires(sizeof...(A) >= 2 && sizeof...(A) <= kMost)
+  Operands(const A&... arrays) noexcept  // NOLINT(google-explicit-constructor): operands are written in braces
+      : arrays_{&arrays...}, count_(sizeof...(A)) {}
+  template <std::ranges::forward_range List>
+    requires std::derived_from<std::ranges::range_value_t<List>, AnyArray>
+  Operands(const List& list) noexcept {  // NOLINT(google-explicit-constructor): a list is what they are
+    for (const AnyArray& array : list)
+      if (count_++ < kMost) arrays_[count_ - 1] = &array;
+  }
+
+  /// As many as were given, and the first `kMost` of them.
+  std::size_t count() const noexcept { return count_; }
+  std::span<const AnyArray* const> all() const noexcept { return {arrays_.data(), std::min(count_, kMost)}; }
+
+ private:
+  std::array<const AnyArray*, kMost> arrays_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace detail
@@ -77,7 +120,8 @@ struct EinsumOptions {
 };
 static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_trivially_destructible_v<ReduceOptions> &&
                   std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<detail::Axes> &&
-                  std::is_trivially_destructible_v<detail::Operand>,
+                  std::is_trivially_destructible_v<detail::Operand> &&
+                  std::is_trivially_destructible_v<detail::Operands>,
               "safe inside a co_await with g++ 12");
 
 /// How an einsum of two operands would be computed, and its estimated cost.
@@ -101,6 +145,22 @@ struct EinsumPlan {
   std::string to_string() const;
 };
 
+/// In which order an einsum of many operands would be computed, two at a time.
+struct EinsumOrder {
+  /// Operands are counted from 1, as in the text, and results go on from there; the last result is the output.
+  struct Step {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    Shape shape;  // of the result
+  };
+  std::vector<Step> steps;
+  double multiplications = 0;
+  double scratch_bytes = 0;  // of all results but the last
+
+  /// "2 by 3 gives 4, [10, 20]; 1 by 4 gives the output; 12000 multiplications, ...".
+  std::string to_string() const;
+};
+
 /// Contractions, reductions and functions of elements on a device: `gpu.tensor()`.
 class Tensor {
  public:
@@ -116,6 +176,14 @@ class Tensor {
   /// The same with one operand: sums, permutations, diagonals, traces. There is only one way to compute it, so the
   /// engine must be automatic.
   Call<void> einsum(std::string_view text, const AnyArray& a, const AnyArray& c, EinsumOptions options = {}) const;
+  /// The same with up to 32 operands: `einsum("ij,jk,kl->il", {a, b, d}, c)`. They are multiplied two at a time, in the
+  /// order with the fewest multiplications for up to eight of them, and in a good one for more; the results in between
+  /// are in scratch memory and have the type of the operands. It is one call with one end, and several ops: no op may
+  /// write an operand between the first and the last.
+  Call<void> einsum(std::string_view text, detail::Operands operands, const AnyArray& c,
+                    EinsumOptions options = {}) const;
+  /// In which order that would be.
+  Result<EinsumOrder> explain(std::string_view text, detail::Operands operands) const;
   /// How the einsum would be computed on this device.
   Result<EinsumPlan> explain(std::string_view text, const AnyArray& a, const AnyArray& b, const AnyArray& c,
                              EinsumOptions options = {}) const;
