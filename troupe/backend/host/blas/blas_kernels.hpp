@@ -5,6 +5,7 @@
 
 #include "troupe/backend/host/blas/openblas.hpp"
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/team/team.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/view.hpp"
 

@@ -7,6 +7,7 @@
 #include "troupe/backend/host/blas/blas_ops.hpp"
 #include "troupe/backend/host/host_tools.hpp"
 #include "troupe/backend/host/kernels/matrix.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 
 namespace troupe::host {
 namespace {

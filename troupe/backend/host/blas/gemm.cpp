@@ -3,6 +3,7 @@
 #include "troupe/backend/host/blas/blas_kernels.hpp"
 #include "troupe/backend/host/blas/gemm_loops.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 
 namespace troupe::host {
 namespace {
