@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "troupe/backend/host/kernels/element_size.hpp"
-
 namespace troupe::host {
 namespace {
 
@@ -92,34 +90,97 @@ void transpose(const std::byte* in, std::int64_t in_step, std::byte* out, std::i
       std::memcpy(out + i * out_step + j * kBytes, in + j * in_step + i * kBytes, size);
 }
 
-template <std::size_t size>
-void copy_elements(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
-                   std::int64_t count) noexcept {
-  for (; count > 0; --count, in += in_step, out += out_step) std::memcpy(out, in, size);
+/// Elements whose size is known when this is compiled.
+template <std::size_t bytes>
+struct FixedSize {
+  static constexpr std::int64_t size = bytes;
+  void move(const std::byte* in, std::byte* out) const noexcept { std::memcpy(out, in, bytes); }
+};
+
+/// Any others: small ones without a call of the C library.
+struct AnySize {
+  std::int64_t size;
+  void move(const std::byte* in, std::byte* out) const noexcept {
+    if (size > 256) return void(std::memcpy(out, in, static_cast<std::size_t>(size)));
+    if (size >= 16) return in_pieces<16>(in, out);
+    if (size >= 8) return in_pieces<8>(in, out);
+    if (size >= 4) return in_pieces<4>(in, out);
+    for (std::int64_t i = 0; i < size; ++i) out[i] = in[i];
+  }
+  /// The last piece overlaps the one before.
+  template <std::size_t piece>
+  void in_pieces(const std::byte* in, std::byte* out) const noexcept {
+    constexpr auto kPiece = static_cast<std::int64_t>(piece);
+    for (std::int64_t done = 0; done < size - kPiece; done += kPiece) std::memcpy(out + done, in + done, piece);
+    std::memcpy(out + size - kPiece, in + size - kPiece, piece);
+  }
+};
+
+/// Rows of the input that are moved at once are about so many bytes long: a few lines of the cache.
+constexpr std::int64_t kStripBytes = 512;
+/// So many strips are fetched ahead.
+constexpr std::int64_t kAhead = 4;
+
+/// The same for elements of any size: a strip along i, then the next one along j.
+template <class Element>
+void transpose(const Element& element, const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+               std::int64_t rows, std::int64_t columns) noexcept {
+  const std::int64_t strip = std::max<std::int64_t>(kStripBytes / element.size, 1);
+  for (std::int64_t row = 0; row < rows; row += strip) {
+    const std::int64_t last = std::min(row + strip, rows);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const std::byte* const from = in + j * in_step;
+      const std::byte* const later = from + kAhead * in_step;
+      if (j + kAhead < columns)
+        for (std::int64_t byte = row * element.size; byte < last * element.size; byte += 64)
+          __builtin_prefetch(later + byte);
+      for (std::int64_t i = row; i < last; ++i)
+        element.move(from + i * element.size, out + i * out_step + j * element.size);
+    }
+  }
+}
+
+template <class Element>
+void copy_elements(const Element& element, const std::byte* in, std::int64_t in_step, std::byte* out,
+                   std::int64_t out_step, std::int64_t count) noexcept {
+  for (; count > 0; --count, in += in_step, out += out_step) element.move(in, out);
 }
 
 template <std::size_t size>
-void copy_plane_of(const Plane& plane) noexcept {
-  constexpr auto kBytes = static_cast<std::int64_t>(size);
-  if (plane.in_row == kBytes && plane.out_column == kBytes)
-    return transpose<size>(plane.in, plane.in_column, plane.out, plane.out_row, plane.rows, plane.columns);
-  if (plane.in_column == kBytes && plane.out_row == kBytes)
-    return transpose<size>(plane.in, plane.in_row, plane.out, plane.out_column, plane.columns, plane.rows);
-  const bool has_dense_rows = plane.in_column == kBytes && plane.out_column == kBytes;
+void transpose(const FixedSize<size>&, const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step,
+               std::int64_t rows, std::int64_t columns) noexcept {
+  transpose<size>(in, in_step, out, out_step, rows, columns);
+}
+
+template <class Element>
+void copy_plane_of(const Element& element, const Plane& plane) noexcept {
+  const std::int64_t size = element.size;
+  if (plane.in_row == size && plane.out_column == size)
+    return transpose(element, plane.in, plane.in_column, plane.out, plane.out_row, plane.rows, plane.columns);
+  if (plane.in_column == size && plane.out_row == size)
+    return transpose(element, plane.in, plane.in_row, plane.out, plane.out_column, plane.columns, plane.rows);
+  const bool has_dense_rows = plane.in_column == size && plane.out_column == size;
   for (std::int64_t row = 0; row < plane.rows; ++row) {
     const std::byte* const in = plane.in + row * plane.in_row;
     std::byte* const out = plane.out + row * plane.out_row;
     if (has_dense_rows)
-      std::memcpy(out, in, static_cast<std::size_t>(plane.columns) * size);
+      std::memcpy(out, in, static_cast<std::size_t>(plane.columns * size));
     else
-      copy_elements<size>(in, plane.in_column, out, plane.out_column, plane.columns);
+      copy_elements(element, in, plane.in_column, out, plane.out_column, plane.columns);
   }
 }
 
 }  // namespace
 
 void copy_plane(const Plane& plane, std::int64_t size) noexcept {
-  with_size(size, [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) { copy_plane_of<bytes>(plane); });
+  switch (size) {
+    case 1: return copy_plane_of(FixedSize<1>{}, plane);
+    case 2: return copy_plane_of(FixedSize<2>{}, plane);
+    case 4: return copy_plane_of(FixedSize<4>{}, plane);
+    case 8: return copy_plane_of(FixedSize<8>{}, plane);
+    case 16: return copy_plane_of(FixedSize<16>{}, plane);
+    default: return copy_plane_of(AnySize{size}, plane);
+  }
 }
 
 }  // namespace troupe::host

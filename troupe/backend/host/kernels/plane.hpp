@@ -18,7 +18,7 @@ struct Plane {
   std::int64_t columns = 0;
 };
 
-/// Of elements of 1, 2, 4, 8 or 16 bytes.
+/// Of elements of any size. Those of 1, 2, 4, 8 or 16 bytes are transposed by vectors.
 void copy_plane(const Plane& plane, std::int64_t size) noexcept;
 
 }  // namespace troupe::host

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "troupe/backend/host/kernels/guarded_array.test.hpp"
 
 namespace troupe::host {
@@ -53,6 +55,42 @@ TEST(Plane, is_copied_with_gaps_between_rows_and_columns) {
       expect_copied(dtype, {20, 70}, {step, 80}, {90, 1}, random);
       expect_copied(dtype, {20, 70}, {70, 1}, {300, step}, random);
     }
+}
+
+TEST(Plane, is_copied_in_elements_of_any_size) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  const std::int64_t rows = 11;
+  const std::int64_t columns = 13;
+  for (const std::int64_t size : {1, 2, 3, 4, 5, 8, 12, 15, 16, 17, 31, 48, 100, 256, 257, 1024}) {
+    SCOPED_TRACE(std::to_string(size) + " bytes");
+    GuardedArray in(DType::u8, {columns, rows, size});
+    GuardedArray transposed(DType::u8, {rows, columns, size});
+    GuardedArray padded(DType::u8, {columns, rows, size}, {rows * (size + 3), size + 3, 1});
+    random.fill_with_bits(in);
+    const Plane plane{.in = in.view().data,
+                      .in_row = size,
+                      .in_column = rows * size,
+                      .out = transposed.view().data,
+                      .out_row = columns * size,
+                      .out_column = size,
+                      .rows = rows,
+                      .columns = columns};
+    copy_plane(plane, size);
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        ASSERT_EQ(std::memcmp(transposed.at((i * columns + j) * size), in.at((j * rows + i) * size),
+                              static_cast<std::size_t>(size)),
+                  0);
+    EXPECT_TRUE(transposed.guards_are_whole());
+    Plane gaps = plane;
+    gaps.out = padded.view().data;
+    gaps.out_row = size + 3;
+    gaps.out_column = rows * (size + 3);
+    copy_plane(gaps, size);
+    EXPECT_EQ(differences(in, padded), 0);
+    EXPECT_TRUE(padded.guards_are_whole());
+  }
 }
 
 }  // namespace

@@ -35,9 +35,11 @@ struct Tile {
 template <std::size_t n>
 class Walk {
  public:
-  /// A tile has at most so many elements in a row, and so many bytes of each view.
+  /// A tile has about so many elements in a row, and at most so many bytes of each view.
   static constexpr std::int64_t kTileColumns = 128;
   static constexpr std::int64_t kTileBytes = 32768;
+  /// Elements are at most so large.
+  static constexpr std::int64_t kMostElementBytes = 1024;
 
   /// Needs views of one valid shape.
   explicit Walk(const std::array<const HostView*, n>& views) noexcept {
@@ -58,6 +60,19 @@ class Walk {
     for (int i = 0; i < rank_; ++i) turn_forwards(at(i));
     sort();
     merge();
+  }
+
+  /// For those who only move elements: a short innermost loop becomes one element, where it lies side by side in every
+  /// view. Gives the size of an element; needs views of one type.
+  std::int64_t widen_elements() noexcept {
+    const std::int64_t size = sizes_[0];
+    const Loop row = at(0);
+    for (const std::int64_t step : row.steps)
+      if (rank_ == 0 || step != size || row.extent > kMostElementBytes / size) return size;
+    std::shift_left(loops_.begin(), loops_.end(), 1);
+    at(--rank_) = {};
+    sizes_.fill(size * row.extent);
+    return sizes_[0];
   }
 
   /// Calls `inner(pointers, steps, count)` until every element was visited, in an order that depends on the views
@@ -120,8 +135,9 @@ class Walk {
    public:
     Tiles(const Walk& walk, int across) noexcept : walk_(walk), across_(across) {
       const std::int64_t size = *std::ranges::max_element(walk.sizes_);
-      columns_ = std::min(walk.at(0).extent, kTileColumns);
+      columns_ = std::min(walk.at(0).extent, std::clamp<std::int64_t>(kTileBytes / 8 / size, 8, kTileColumns));
       rows_ = std::min(walk.at(across).extent, kTileBytes / (columns_ * size));
+      columns_ = std::min(walk.at(0).extent, kTileBytes / (rows_ * size));  // longer where rows are few
       in_row_ = (walk.at(0).extent - 1) / columns_ + 1;
       in_column_ = (walk.at(across).extent - 1) / rows_ + 1;
     }

@@ -48,8 +48,9 @@ Result<void> fill(const HostView& out, const op::Scalar& value, Team& team) {
 Result<void> copy(const HostView& in, const HostView& out, Team& team) {
   TROUPE_TRY(check_same_shape(in, out));
   TROUPE_TRY(check_same_dtype(in, out));
-  const std::int64_t size = size_bytes(out.dtype);
-  Walk<2>({&in, &out}).run_tiles(team, Grain::of_bytes(2 * size), [size](const Tile<2>& tile) noexcept {
+  Walk<2> walk({&in, &out});
+  const std::int64_t size = walk.widen_elements();
+  walk.run_tiles(team, Grain::of_bytes(2 * size), [size](const Tile<2>& tile) noexcept {
     copy_plane({.in = tile.at[0],
                 .in_row = tile.row_step[0],
                 .in_column = tile.step[0],
