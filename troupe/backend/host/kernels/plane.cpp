@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "troupe/backend/host/vectors/vector_rows.hpp"
 
 namespace troupe::host {
 namespace {
@@ -140,9 +143,16 @@ void transpose(const Element& element, const std::byte* in, std::int64_t in_step
   }
 }
 
-template <class Element>
-void copy_elements(const Element& element, const std::byte* in, std::int64_t in_step, std::byte* out,
+void copy_elements(const AnySize& element, const std::byte* in, std::int64_t in_step, std::byte* out,
                    std::int64_t out_step, std::int64_t count) noexcept {
+  for (; count > 0; --count, in += in_step, out += out_step) element.move(in, out);
+}
+
+template <std::size_t size>
+void copy_elements(const FixedSize<size>& element, const std::byte* in, std::int64_t in_step, std::byte* out,
+                   std::int64_t out_step, std::int64_t count) noexcept {
+  if (in_step == 2 * element.size && out_step == element.size)
+    return vector_rows().halve[std::countr_zero(size)](in, out, count);
   for (; count > 0; --count, in += in_step, out += out_step) element.move(in, out);
 }
 

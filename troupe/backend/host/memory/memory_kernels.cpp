@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "troupe/backend/host/kernels/element_size.hpp"
+#include "troupe/backend/host/kernels/spread_rows.hpp"
 #include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/backend/host/vectors/vector_rows.hpp"
 
@@ -71,7 +72,8 @@ Result<void> cast(const HostView& in, const HostView& out, Team& team) {
   const ConvertRow dense = convert_row_for(in.dtype, out.dtype);
   const Steps<2> dense_steps{size_bytes(in.dtype), size_bytes(out.dtype)};
   walk<2>({&in, &out}, team, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
-    if (dense != nullptr && step == dense_steps) return dense(at[0], at[1], count);
+    if (dense != nullptr && step[0] != 0 && step[1] == dense_steps[1])
+      return convert_spread(dense, at[0], step[0], dense_steps[0], at[1], dense_steps[1], count);
     row(at[0], step[0], at[1], step[1], count);
   });
   return {};
