@@ -102,6 +102,24 @@ class Walk {
     });
   }
 
+  /// `map(pointers, steps, count)` of all parts of rows, joined by `join(left, right)` in a tree that depends on the
+  /// views and the grain alone, so every team gives the same bits. `empty` joined with anything is that.
+  template <class T, class Map, class Join>
+  T reduce(Team& team, Grain grain, T empty, const Map& map, const Join& join) const noexcept {
+    static_assert(std::is_nothrow_invocable_r_v<T, const Map&, const Pointers<n>&, const Steps<n>&, std::int64_t>);
+    if (empty_) return empty;
+    return cut(grain, densest_input_loop(), [&](std::int64_t parts, Grain parts_grain, const auto& each) noexcept {
+      const auto map_parts = [&](std::int64_t begin, std::int64_t end) noexcept {
+        T all = empty;
+        each(begin, end, [&](const Pointers<n>& at, const Steps<n>& step, std::int64_t count) noexcept {
+          all = join(all, map(at, step, count));
+        });
+        return all;
+      };
+      return team.reduce(parts, parts_grain, empty, map_parts, join);
+    });
+  }
+
   /// Calls `work(tile)` for tiles that make up the walk, as large as they are good for all views, in any order and from
   /// several threads.
   template <class Work>
@@ -292,23 +310,39 @@ class Walk {
                for (; begin < end; ++begin) work(tiles[begin]);
              });
   }
-  /// Calls `inner` for rows, or pieces of rows that are long by themselves.
   template <class Inner>
   void share_rows(Team& team, Grain grain, const Inner& inner) const noexcept {
+    cut(grain, 0, [&](std::int64_t parts, Grain parts_grain, const auto& each) noexcept {
+      team.run(parts, parts_grain, [&](std::int64_t begin, std::int64_t end) noexcept { each(begin, end, inner); });
+    });
+  }
+  /// Calls `share(parts, grain, each)`, where `each(begin, end, inner)` calls `inner` for the rows of some parts. A
+  /// part is a tile with the loop `across`, a row, or a piece of a row that is long by itself.
+  template <class Share>
+  auto cut(Grain grain, int across, const Share& share) const noexcept {
+    if (across != 0) {
+      const Tiles tiles(*this, across);
+      return share(tiles.number(), Grain::of_items(grain.items() / tiles.elements()),
+                   [&](std::int64_t begin, std::int64_t end, const auto& inner) noexcept {
+                     for (; begin < end; ++begin) each_row(tiles[begin], inner);
+                   });
+    }
     const std::int64_t length = loops_.front().extent;
     if (length < 2 * grain.items())
-      return team.run(rows(), Grain::of_items(grain.items() / length),
-                      [&](std::int64_t begin, std::int64_t end) noexcept { run_rows(begin, end, inner); });
-    const Steps<n>& steps = loops_.front().steps;
+      return share(
+          rows(), Grain::of_items(grain.items() / length),
+          [&](std::int64_t begin, std::int64_t end, const auto& inner) noexcept { run_rows(begin, end, inner); });
     const Blocks pieces(length, grain);
-    team.run(rows() * pieces.number, Grain::of_items(1), [&](std::int64_t begin, std::int64_t end) noexcept {
-      for (; begin < end; ++begin) {
-        const std::int64_t first = pieces.begin(begin % pieces.number);
-        Pointers<n> at = row(begin / pieces.number);
-        for (std::size_t v = 0; v < n; ++v) at[v] += first * steps[v];
-        inner(std::as_const(at), steps, pieces.end(begin % pieces.number) - first);
-      }
-    });
+    return share(rows() * pieces.number, Grain::of_items(1),
+                 [&](std::int64_t begin, std::int64_t end, const auto& inner) noexcept {
+                   const Steps<n>& steps = loops_.front().steps;
+                   for (; begin < end; ++begin) {
+                     const std::int64_t first = pieces.begin(begin % pieces.number);
+                     Pointers<n> at = row(begin / pieces.number);
+                     for (std::size_t v = 0; v < n; ++v) at[v] += first * steps[v];
+                     inner(std::as_const(at), steps, pieces.end(begin % pieces.number) - first);
+                   }
+                 });
   }
 
   std::int64_t rows() const noexcept {

@@ -1,54 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
-
-#include "troupe/backend/host/kernels/guarded_array.test.hpp"
-#include "troupe/backend/host/memory/memory_kernels.hpp"
+#include "troupe/backend/host/kernels/op_memory.test.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 
 namespace troupe::host {
 namespace {
 
-constexpr std::uint32_t kChunk = 1;
-constexpr std::uint64_t kChunkBytes = std::uint64_t{32} << 20;
-
-/// Memory that ops can name.
-class Memory {
- public:
-  Memory() { EXPECT_TRUE(memory_.make_here({.id = kChunk, .size_bytes = kChunkBytes})); }
-
-  /// An array of its own.
-  op::View place(DType dtype, const Shape& shape, const Strides& strides) {
-    std::int64_t before = 0;
-    std::int64_t after = 1;
-    for (int i = 0; i < shape.rank(); ++i) {
-      const std::int64_t reach = std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
-      (reach < 0 ? before : after) += std::abs(reach);
-    }
-    const auto size = static_cast<std::uint64_t>(size_bytes(dtype));
-    const std::uint64_t first = used_ + static_cast<std::uint64_t>(before) * size;
-    used_ = (first + static_cast<std::uint64_t>(after) * size + 63) / 64 * 64;
-    EXPECT_LE(used_, kChunkBytes);
-    return {op::address_of(kChunk, first), dtype, shape, strides};
-  }
-  /// The same with those elements.
-  op::View place(GuardedArray& elements, const Shape& shape, const Strides& strides) {
-    const op::View view = place(elements.dtype(), shape, strides);
-    EXPECT_TRUE(copy(elements.view(), here()(view)));
-    return view;
-  }
-  HostViews here(Team& team = Team::of_one()) { return {memory_, team}; }
-  void clear() { used_ = 0; }
-
- private:
-  HostMemory memory_;
-  std::uint64_t used_ = 0;
-};
-
 /// Runs an op whose arrays lie in these layouts; the last is the output's.
 template <class Op>
 void run(decltype(Op::function) function, std::vector<GuardedArray>& in, GuardedArray& out, const Shape& shape,
-         const std::vector<NamedStrides>& layouts, Memory& memory, Team& team) {
+         const std::vector<NamedStrides>& layouts, OpMemory& memory, Team& team) {
   Op op;
   op.function = function;
   memory.clear();
@@ -63,7 +24,7 @@ void run(decltype(Op::function) function, std::vector<GuardedArray>& in, Guarded
 
 template <class Op>
 void expect_same_in_all_layouts(decltype(Op::function) function, DType dtype, const Shape& shape, Random& random,
-                                Memory& memory, Team& team) {
+                                OpMemory& memory, Team& team) {
   constexpr std::size_t n = Op::kInputs;
   std::vector<GuardedArray> in;
   for (std::size_t i = 0; i < n; ++i) {
@@ -96,7 +57,7 @@ void expect_same_in_all_layouts(decltype(Op::function) function, DType dtype, co
 class TensorElementwise : public RandomTest, public testing::WithParamInterface<int> {};
 
 TEST_P(TensorElementwise, has_the_same_bits_in_all_layouts) {
-  Memory memory;
+  OpMemory memory;
   Team team(GetParam());
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::c64, DType::c128})
     for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{1}, Shape{700}, Shape{5, 3, 7}, Shape{130, 140},
