@@ -13,7 +13,7 @@ set(TROUPE_GPU_TESTS "Gpu|EveryCompletion")
 # so one family stands for them.
 string(JOIN "|" TROUPE_THREADED_TESTS "troupe/(core/(assert|clock|log|park)|(actor|wire|worker|device)/)"
        "backend/plugin/"
-       "backend/host/(lanes/|team/|memory/|tensor/|kernels/(guarded|host_view))" "library/(jit/|blas/blas\\.)")
+       "backend/host/(lanes/|team/|memory/|tensor/|kernels/(guarded|plane|walk))" "library/(jit/|blas/blas\\.)")
 
 # Compile options of the tests alone. The library under test is compiled as always.
 set(TROUPE_TEST_OPTIONS "" CACHE STRING "Compile options for the tests, such as -O0")

@@ -32,7 +32,9 @@ Result<std::unique_ptr<HostBackend>> HostBackend::open(const backend::Setup& set
 }
 
 void HostBackend::warm() noexcept {
-  open_blas();
+  // OpenBLAS knows of affinity, but not of quotas and of teams that are smaller by choice.
+  if (const OpenBlas* const blas = open_blas(); blas != nullptr && blas->get_num_threads() > team_.size())
+    blas->set_num_threads(team_.size());
   vector_rows();
 }
 

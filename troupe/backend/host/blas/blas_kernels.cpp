@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "troupe/backend/host/kernels/walk.hpp"
+
 namespace troupe::host {
 namespace {
 

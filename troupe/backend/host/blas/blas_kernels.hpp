@@ -5,6 +5,7 @@
 
 #include "troupe/backend/host/blas/openblas.hpp"
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/team/team.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/view.hpp"
 
@@ -30,5 +31,10 @@ Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostVie
 /// The same with a given OpenBLAS, or with our own loops when it is null.
 Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
                        const HostView& b, const HostView& c, Conjugation conjugates = {});
+
+/// How a batch of products of these extents is shared out: one by one where OpenBLAS computes a product by the thread
+/// that calls it. Larger ones it shares out itself, so the batch is left to one thread: the team's threads and those of
+/// OpenBLAS do not work at the same time.
+Grain grain_of_products(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
 
 }  // namespace troupe::host

@@ -7,6 +7,7 @@
 #include "troupe/backend/host/kernels/matrix.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/memory/memory_kernels.hpp"
+#include "troupe/backend/host/team/try_each.hpp"
 
 namespace troupe::host {
 namespace {
@@ -280,10 +281,9 @@ Result<void> run_op(const op::Gemm& op, const HostViews& here) {
     if (batch->shape.rank() != 3 || batch->shape[0] != c.shape[0])
       return fail(ErrorKind::invalid_argument, "a batch " + batch->shape.to_string() + " does not fit the others");
   }
-  for (std::int64_t i = 0; i < c.shape[0]; ++i)
-    TROUPE_TRY(
-        gemm(op.alpha, op.beta, matrix_in_batch(a, i), matrix_in_batch(b, i), matrix_in_batch(c, i), conjugates));
-  return {};
+  return try_each(here.team(), c.shape[0], grain_of_products(c.shape[1], c.shape[2], a.shape[2]), [&](std::int64_t i) {
+    return gemm(op.alpha, op.beta, matrix_in_batch(a, i), matrix_in_batch(b, i), matrix_in_batch(c, i), conjugates);
+  });
 }
 
 Result<void> run_op(const op::GemmGroup& op, const HostViews& here) {

@@ -1,12 +1,14 @@
 // The ops on elements: scal, rot and swap, dot, norms and sums, where the largest is, geam. Arrays are walked row by
-// row (a contiguous one is a single row), and each row goes to OpenBLAS if it can.
+// row (a contiguous one is a single row) by the team, and each row goes to OpenBLAS if it can.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "troupe/backend/host/blas/blas_ops.hpp"
 #include "troupe/backend/host/host_tools.hpp"
 #include "troupe/backend/host/kernels/matrix.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 
 namespace troupe::host {
 namespace {
@@ -48,13 +50,17 @@ detail::RealType<T> magnitude(T number) noexcept {
     return std::abs(number);
 }
 
+/// OpenBLAS is given so many elements at a time: it sums longer vectors by threads of its own, and the bits of the sum
+/// then depend on how many it has.
+constexpr std::int64_t kMostSummed = 8192;
+
 /// What sums over rows are kept in.
 template <class T>
 using Wide = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
 
 template <class T>
-Wide<T> dot_row(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, const Steps<2>& step,
-                std::int64_t count) {
+Wide<T> dot_piece(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, const Steps<2>& step,
+                  std::int64_t count) noexcept {
   const std::optional<int> x_by = increment<T>(step[0], count);
   const std::optional<int> y_by = increment<T>(step[1], count);
   if (blas && x_by && y_by) {
@@ -79,7 +85,7 @@ Wide<T> dot_row(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, co
 
 /// The square root of a sum of squares, whose squares need not fit the type.
 template <class T>
-double nrm2_row(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) {
+double nrm2_piece(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
   if (const std::optional<int> by = increment<T>(step, count); blas && by)
     return blas->of<T>().nrm2(static_cast<int>(count), at_type<T>(x), *by);
   double largest = 0;
@@ -106,12 +112,28 @@ double nrm2_row(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int6
 }
 
 template <class T>
-double asum_row(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) {
+double asum_piece(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
   if (const std::optional<int> by = increment<T>(step, count); blas && by)
     return blas->of<T>().asum(static_cast<int>(count), at_type<T>(x), *by);
   double sum = 0;
   for (; count > 0; --count, x += step) sum += magnitude(load<T>(x));
   return sum;
+}
+
+/// The sum, or what `join` makes, of `map` over all pieces of the views.
+template <class T, std::size_t n, class Sum, class Map, class Join>
+Sum reduce_pieces(const std::array<const HostView*, n>& views, Team& team, Sum nothing, const Map& map,
+                  const Join& join) noexcept {
+  const auto map_row = [&](const Pointers<n>& at, const Steps<n>& step, std::int64_t count) noexcept {
+    Sum sum = nothing;
+    for (std::int64_t done = 0; done < count; done += kMostSummed) {
+      Pointers<n> piece = at;
+      for (std::size_t v = 0; v < n; ++v) piece[v] += done * step[v];
+      sum = join(sum, map(piece, step, std::min(kMostSummed, count - done)));
+    }
+    return sum;
+  };
+  return Walk<n>(views).reduce(team, Grain::of_bytes(n * sizeof(T)), nothing, map_row, join);
 }
 
 /// In row-major order, whatever the strides are: indices are what is asked for.
@@ -161,7 +183,7 @@ Result<void> run_op(const op::Scal& op, const HostViews& here) {
   return visit_four("scal", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     const OpenBlas* const blas = open_blas();
     const auto alpha = op.alpha.as<T>();
-    walk<1>({&x}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
+    walk<1>({&x}, here.team(), [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
       const std::optional<int> by = increment<T>(step[0], count);
       if (blas && by)
         return blas->of<T>().scal(static_cast<int>(count), OpenBlas::factor(alpha), at_type<T>(at[0]), *by);
@@ -208,11 +230,10 @@ Result<void> run_op(const op::Dot& op, const HostViews& here) {
   TROUPE_TRY(check_one(out, x.dtype));
   return visit_four("dot", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     const OpenBlas* const blas = open_blas();
-    Wide<T> sum{};
-    walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
-      sum += dot_row<T>(blas, op.conjugates, at, step, count);
-    });
-    store(out.data, static_cast<T>(sum));
+    const auto dot = [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
+      return dot_piece<T>(blas, op.conjugates, at, step, count);
+    };
+    store(out.data, static_cast<T>(reduce_pieces<T, 2>({&x, &y}, here.team(), Wide<T>{}, dot, std::plus<>())));
     return {};
   });
 }
@@ -231,14 +252,12 @@ Result<void> run_op(const op::Measure& op, const HostViews& here) {
       return {};
     }
     TROUPE_TRY(check_one(out, dtype_of<detail::RealType<T>>));
-    double sum = 0;
-    walk<1>({&x}, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) {
-      if (op.what == What::asum)
-        sum += asum_row<T>(blas, at[0], step[0], count);
-      else
-        sum = std::hypot(sum, nrm2_row<T>(blas, at[0], step[0], count));
-    });
-    store(out.data, static_cast<detail::RealType<T>>(sum));
+    const bool is_norm = op.what == What::nrm2;
+    const auto measure = [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
+      return is_norm ? nrm2_piece<T>(blas, at[0], step[0], count) : asum_piece<T>(blas, at[0], step[0], count);
+    };
+    const auto join = [is_norm](double a, double b) noexcept { return is_norm ? std::hypot(a, b) : a + b; };
+    store(out.data, static_cast<detail::RealType<T>>(reduce_pieces<T, 1>({&x}, here.team(), 0.0, measure, join)));
     return {};
   });
 }
@@ -254,10 +273,10 @@ Result<void> run_op(const op::Geam& op, const HostViews& here) {
   return visit_four("geam", c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     const auto alpha = op.alpha.as<T>();
     const auto beta = op.beta.as<T>();
-    const auto term = [](T factor, bool conjugates, const std::byte* from) {
+    const auto term = [](T factor, bool conjugates, const std::byte* from) noexcept {
       return factor == T{} ? T{} : times(factor, conjugated_if(conjugates, load<T>(from)));
     };
-    walk<3>({&a, &b, &c}, [&](const Pointers<3>& at, const Steps<3>& step, std::int64_t count) {
+    walk<3>({&a, &b, &c}, here.team(), [&](const Pointers<3>& at, const Steps<3>& step, std::int64_t count) noexcept {
       Pointers<3> element = at;
       for (; count > 0; --count) {
         store(element[2], term(alpha, op.conjugates_a, element[0]) + term(beta, op.conjugates_b, element[1]));

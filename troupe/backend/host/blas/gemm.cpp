@@ -1,8 +1,10 @@
+#include <limits>
 #include <type_traits>
 
 #include "troupe/backend/host/blas/blas_kernels.hpp"
 #include "troupe/backend/host/blas/gemm_loops.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 
 namespace troupe::host {
 namespace {
@@ -178,6 +180,19 @@ Result<void> check_matrices(const HostView& a, const HostView& b, const HostView
 }
 
 }  // namespace
+
+Grain grain_of_products(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept {
+  // OpenBLAS counts in doubles, too, and takes more threads above these.
+  constexpr double kMostOfProduct = 262144;
+  constexpr double kMostOfVector = 9215;
+  constexpr double kNsPerCall = 200;
+  constexpr double kNsPerTerm = 0.05;
+  const double terms = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+  const bool is_vector = rows == 1 || columns == 1;
+  if (terms > (is_vector ? kMostOfVector : kMostOfProduct))
+    return Grain::of_items(std::numeric_limits<std::int64_t>::max());
+  return Grain::of_ns(kNsPerCall + kNsPerTerm * terms);
+}
 
 Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
                   const HostView& c, Conjugation conjugates) {

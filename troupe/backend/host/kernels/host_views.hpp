@@ -4,6 +4,7 @@
 
 #include "troupe/backend/host/kernels/host_view.hpp"
 #include "troupe/backend/host/memory/host_memory.hpp"
+#include "troupe/backend/host/team/team.hpp"
 #include "troupe/op/view.hpp"
 
 namespace troupe::host {

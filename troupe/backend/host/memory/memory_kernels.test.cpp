@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "troupe/backend/host/kernels/guarded_array.test.hpp"
 #include "troupe/core/sanitized.hpp"
 
@@ -105,6 +108,34 @@ TEST(MemoryKernelsWithTeam, fill_and_copy_are_the_same_as_without) {
       EXPECT_EQ(team.threads(), size - 1);
     }
   }
+}
+
+TEST(MemoryKernelsWithTeam, copy_permutes_axes_that_are_long_and_short) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  std::array<Team, 3> teams{Team(1), Team(2), Team(3)};
+  std::size_t turn = 0;
+  for (const DType dtype : {DType::u8, DType::f16, DType::f32, DType::f64, DType::c128})
+    for (const Shape& in : {Shape{40, 30, 3}, Shape{40, 30, 4}, Shape{3, 40, 30}, Shape{9, 70, 1, 65},
+                            Shape{2, 9, 8, 33}, Shape{7, 0, 3}, Shape{60, 220, 5}}) {
+      std::vector<int> order(static_cast<std::size_t>(in.rank()));
+      std::iota(order.begin(), order.end(), 0);
+      while (std::ranges::next_permutation(order).found) {
+        Shape out = in;
+        Strides strides = contiguous_strides(in);
+        const Strides before = strides;
+        std::string text;
+        for (int i = 0; i < in.rank(); ++i) {
+          const int axis = order[static_cast<std::size_t>(i)];
+          out[i] = in[axis];
+          strides[i] = before[axis];
+          text += std::to_string(axis);
+        }
+        Team& team = teams[turn++ % teams.size()];
+        SCOPED_TRACE(in.to_string() + " " + text + ", " + std::to_string(team.size()) + " threads");
+        expect_copied(GuardedArray(dtype, out, strides), GuardedArray(dtype, out), random, team);
+      }
+    }
 }
 
 TYPED_TEST(MemoryKernels, copy_turns_rows_into_columns) {

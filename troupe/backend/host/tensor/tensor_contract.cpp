@@ -3,6 +3,7 @@
 #include "troupe/backend/host/blas/blas_kernels.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/memory/memory_kernels.hpp"
+#include "troupe/backend/host/team/try_each.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_reduce.hpp"
 #include "troupe/op/contraction_plan.hpp"
@@ -82,14 +83,16 @@ Result<void> multiply_batches(const op::ContractionPlan& plan, const Operands& o
   Nest batches;
   for (const op::ContractionAxis& axis : plan.batch)
     batches.add(axis.extent, {axis.a * size, axis.b * size, axis.c * size});
-  Result<void> result;
-  batches.run({on.a, on.b, on.c}, 0, batches.places(), [&](const Nest::Pointers& at) {
-    if (!result) return;
-    result =
-        gemm(on.op.alpha, on.op.beta, matrix(plan.rows, plan.depth, Packed::a, at[0]),
-             matrix(plan.depth, plan.columns, Packed::b, at[1]), matrix(plan.rows, plan.columns, Packed::c, at[2]));
+  const Grain grain = grain_of_products(plan.rows.extent, plan.columns.extent, plan.depth.extent);
+  return try_each(on.team, batches.places(), grain, [&](std::int64_t i) {
+    Result<void> result;
+    batches.run({on.a, on.b, on.c}, i, i + 1, [&](const Nest::Pointers& at) {
+      result =
+          gemm(on.op.alpha, on.op.beta, matrix(plan.rows, plan.depth, Packed::a, at[0]),
+               matrix(plan.depth, plan.columns, Packed::b, at[1]), matrix(plan.rows, plan.columns, Packed::c, at[2]));
+    });
+    return result;
   });
-  return result;
 }
 
 Result<void> contract_by_gemm(const op::ContractionPlan& plan, Operands on) {

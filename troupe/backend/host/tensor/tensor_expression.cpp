@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "troupe/backend/host/host_tools.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/backend/host/tensor/tensor_numbers.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"

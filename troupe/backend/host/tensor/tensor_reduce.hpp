@@ -6,6 +6,7 @@
 #include <array>
 
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/team/team.hpp"
 #include "troupe/op/tensor.hpp"
 
 namespace troupe::host {

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/kernels/spread_rows.hpp"
 #include "troupe/backend/host/vectors/vector_rows.hpp"
 
 namespace troupe::host {
@@ -40,9 +41,10 @@ void load_row(const std::byte* from, std::int64_t step, std::int64_t count, C* t
     std::fill_n(to, count, to_number<C>(load<T>(from)));
     return;
   }
-  if (step == static_cast<std::int64_t>(sizeof(T)))
-    if (const ConvertRow dense = convert_row_for(dtype_of<T>, dtype_of<C>))
-      return dense(from, reinterpret_cast<std::byte*>(to), count);
+  auto* const out = reinterpret_cast<std::byte*>(to);
+  if constexpr (std::same_as<C, T>) return gather_row(from, step, sizeof(T), out, count);
+  if (const ConvertRow convert = convert_row_for(dtype_of<T>, dtype_of<C>))
+    return convert_spread(convert, from, step, sizeof(T), out, sizeof(C), count);
   for (std::int64_t i = 0; i < count; ++i, from += step) to[i] = to_number<C>(load<T>(from));
 }
 

@@ -53,11 +53,15 @@ using ConvertRow = void (*)(const std::byte* in, std::byte* out, std::int64_t co
 /// Repeats an element; the memory need not be aligned.
 using FillRow = void (*)(const std::byte* element, std::byte* out, std::int64_t count) noexcept;
 
+/// Every second element, from the first on; the memory need not be aligned and does not overlap.
+using HalveRow = void (*)(const std::byte* in, std::byte* out, std::int64_t count) noexcept;
+
 struct VectorRows {
   NumberRows<float> f32;
   NumberRows<double> f64;
   FoldRows<double> fold;
   std::array<FillRow, 5> fill{};                                   // of elements of 1, 2, 4, 8 and 16 bytes
+  std::array<HalveRow, 5> halve{};                                 // of the same
   std::array<std::array<ConvertRow, kDTypes>, kDTypes> convert{};  // [from][to]; null when it would gain nothing
 };
 

@@ -278,6 +278,20 @@ TEST(VectorRows, convert_as_the_rules_say) {
   }
 }
 
+TEST(VectorRows, take_every_second_element_and_read_none_behind_the_last) {
+  for (const VectorLevel level : levels())
+    for (std::size_t size = 1; size <= 16; size *= 2)
+      for (std::size_t count = 0; count < 150; ++count) {
+        SCOPED_TRACE(std::string(name(level)) + ", " + std::to_string(count) + " of " + std::to_string(size) +
+                     " bytes");
+        std::vector<std::byte> in(count == 0 ? 0 : (2 * count - 1) * size);
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::byte>(i % 251);
+        std::vector<std::byte> out(count * size);
+        vector_rows(level).halve[std::countr_zero(size)](in.data(), out.data(), static_cast<std::int64_t>(count));
+        for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], in[i / size * 2 * size + i % size]);
+      }
+}
+
 TEST(VectorLevels, are_the_best_up_to_a_limit) {
   EXPECT_EQ(best_level("basic"), VectorLevel::basic);
   EXPECT_EQ(best_level(nullptr), levels().back());

@@ -1,4 +1,4 @@
-#include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::vector<Call> calls_of(const HostView& in, const HostView& out) {
 
 TEST(Walk, meets_every_pair_of_elements_once) {
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1, 5}, Shape{4, 97}, Shape{97, 4}, Shape{33, 65},
-                             Shape{3, 33, 35}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
+                             Shape{3, 33, 35}, Shape{200, 300}, Shape{2, 3, 2, 2, 2, 3, 2, 2}}) {
     for (const NamedStrides& in_layout : layouts(shape)) {
       for (const NamedStrides& out_layout : layouts(shape)) {
         SCOPED_TRACE(shape.to_string() + " " + in_layout.name + " to " + out_layout.name);
@@ -72,6 +72,56 @@ TEST(Walk, by_a_team_meets_every_pair_of_elements_once) {
       }
     }
   }
+}
+
+/// sum = 3 a + b, of any type of integers.
+void expect_sums(const Shape& shape, const NamedStrides& a_layout, const NamedStrides& b_layout,
+                 const NamedStrides& out_layout, Team& team) {
+  SCOPED_TRACE(shape.to_string() + " " + a_layout.name + ", " + b_layout.name + " to " + out_layout.name);
+  GuardedArray a(DType::u8, shape, a_layout.strides);
+  GuardedArray b(DType::i64, shape, b_layout.strides);
+  GuardedArray out(DType::i32, shape, out_layout.strides);
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    a.set(i, op::Scalar(i % 251));
+    b.set(i, op::Scalar(i));
+  }
+  const HostView from_a = a.view();
+  const HostView from_b = b.view();
+  const HostView to = out.view();
+  Walk<3>({&from_a, &from_b, &to})
+      .run(team, Grain::of_items(100), [](const Pointers<3>& at, const Steps<3>& step, std::int64_t count) noexcept {
+        for (std::int64_t i = 0; i < count; ++i)
+          store(at[2] + i * step[2], static_cast<std::int32_t>(3 * load<std::uint8_t>(at[0] + i * step[0]) +
+                                                               load<std::int64_t>(at[1] + i * step[1])));
+      });
+  const std::vector<Wide> of_a = a.numbers();
+  const std::vector<Wide> of_b = b.numbers();
+  const std::vector<Wide> sums = out.numbers();
+  for (std::size_t i = 0; i < sums.size(); ++i) ASSERT_EQ(sums[i], 3.0 * of_a[i] + of_b[i]) << i;
+  EXPECT_TRUE(out.guards_are_whole());
+}
+
+TEST(Walk, by_a_team_meets_the_same_elements_of_inputs_that_lie_in_different_ways) {
+  Team team(3);
+  Random random;
+  SCOPED_TRACE(random.trace());
+  for (const Shape& shape : {Shape{70, 3}, Shape{3, 70}, Shape{150, 140}, Shape{20, 33, 35}, Shape{6, 5, 4, 3}})
+    for (const NamedStrides& a : input_layouts(shape))
+      for (const NamedStrides& out : {layouts(shape).front(), random.one_of(layouts(shape))})
+        expect_sums(shape, a, random.one_of(input_layouts(shape)), out, team);
+}
+
+TEST(Walk, by_a_team_gives_long_rows_where_the_output_has_short_ones_side_by_side) {
+  GuardedArray in(DType::f32, {1000, 3}, {0, 1});
+  GuardedArray out(DType::f32, {1000, 3});
+  const HostView from = in.view();
+  const HostView to = out.view();
+  std::int64_t calls = 0;
+  walk<2>({&from, &to}, Team::of_one(), [&](const Pointers<2>&, const Steps<2>& step, std::int64_t) noexcept {
+    EXPECT_EQ(step, (Steps<2>{4, 4}));
+    ++calls;
+  });
+  EXPECT_LE(calls, 2);
 }
 
 TEST(Walk, takes_a_contiguous_array_in_one_call) {
