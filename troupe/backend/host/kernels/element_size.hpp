@@ -1,4 +1,5 @@
-// Kernels that move elements depend on their size alone: 1, 2, 4, 8 or 16 bytes.
+// Kernels that move elements depend on their size alone: 1, 2, 4, 8 or 16 bytes. So there is one kernel for each size
+// and not for each type.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// An array in this process's memory: what kernels are given. walk.hpp goes over several of one shape.
+// An array in this process's memory: what kernels are given, with its strides as users have them, in elements. walk.hpp
+// goes over several arrays of one shape.
 #pragma once
 
 #include <array>

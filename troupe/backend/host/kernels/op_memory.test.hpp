@@ -1,4 +1,5 @@
-// Memory for the tests of ops: a chunk in which arrays of any layout are placed one after the other.
+// Memory for the tests of ops: a chunk in which arrays of any layout are placed one after the other. It is what a
+// worker maps, without a worker.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Copies of elements along two loops, by their size alone: what a permutation, and a tile of a walk, come down to.
+// Elements of up to 16 bytes go by vectors, larger ones as rows.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// A loop whose steps may fail, by a team.
+// A loop whose steps may fail, by a team. Which error is given does not depend on the team: that of the first step
+// that failed.
 #pragma once
 
 #include <limits>
