@@ -62,6 +62,7 @@ TEST_P(TensorElementwise, has_the_same_bits_in_all_layouts) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::c64, DType::c128})
     for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{1}, Shape{700}, Shape{5, 3, 7}, Shape{130, 140},
                                Shape{300, 6}, Shape{3, 170, 90}, Shape{40, 1, 2, 3, 33}, Shape{4, 5, 6, 3, 2, 7}}) {
+      expect_same_in_all_layouts<op::UnaryOp>(Unary::identity, dtype, shape, random, memory, team);
       expect_same_in_all_layouts<op::UnaryOp>(Unary::exp, dtype, shape, random, memory, team);
       expect_same_in_all_layouts<op::BinaryOp>(Binary::add, dtype, shape, random, memory, team);
       expect_same_in_all_layouts<op::TernaryOp>(Ternary::fma, dtype, shape, random, memory, team);

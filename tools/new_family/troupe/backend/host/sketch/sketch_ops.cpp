@@ -1,4 +1,5 @@
 #include "troupe/backend/host/host_tools.hpp"
+#include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/op/sketch.hpp"
 
 namespace troupe::host {
