@@ -167,9 +167,10 @@ DType Evaluate::computed_in() const noexcept {
 }
 
 std::uint64_t Evaluate::work() const noexcept {
-  const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(element_count(out), 0));
-  std::uint64_t work = 0;
-  return __builtin_mul_overflow(elements, step_count() + inputs.size(), &work) ? ~std::uint64_t{0} : work;
+  std::uint64_t work = step_count() + inputs.size();
+  bool is_huge = false;
+  for (const std::int64_t extent : out.shape) is_huge |= __builtin_mul_overflow(work, std::uint64_t(extent), &work);
+  return is_huge ? ~std::uint64_t{0} : work;
 }
 
 Result<void> check(const Evaluate& op) {
