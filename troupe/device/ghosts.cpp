@@ -1,5 +1,7 @@
 #include "troupe/device/ghosts.hpp"
 
+#include <algorithm>
+
 namespace troupe::inline v0 {
 namespace {
 
@@ -21,12 +23,14 @@ bool was_let_be(const detail::OpCall& call) noexcept {
 
 std::vector<bool> who_is_in_doubt(const std::vector<detail::OpCall*>& ghosts) {
   std::vector<bool> in_doubt(ghosts.size(), false);
+  std::vector<const detail::OpCall*> unknown;  // so far: almost always few
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
-    if (!ghosts[i]->is_done || was_let_be(*ghosts[i])) continue;
-    for (std::size_t j = 0; j < i && !in_doubt[i]; ++j) {
-      const bool is_known = ghosts[j]->is_done && !in_doubt[j] && !was_let_be(*ghosts[j]);
-      in_doubt[i] = !is_known && overwrites(*ghosts[j], *ghosts[i], &op::Touch::reads);
-    }
+    const detail::OpCall& call = *ghosts[i];
+    const bool is_done = call.is_done && !was_let_be(call);
+    in_doubt[i] = is_done && std::ranges::any_of(unknown, [&](const detail::OpCall* before) {
+                    return overwrites(*before, call, &op::Touch::reads);
+                  });
+    if (!is_done || in_doubt[i]) unknown.push_back(&call);
   }
   return in_doubt;
 }
