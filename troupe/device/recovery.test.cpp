@@ -254,7 +254,7 @@ TEST_F(Recovery, of_two_past_their_deadlines_the_first_is_blamed_and_the_other_r
   struct {
     std::int32_t ms;
     float value;
-  } const parameters{.ms = 1500, .value = 7.0f};
+  } const parameters{.ms = 800, .value = 7.0f};
   for (int attempt = 0; attempt < 5; ++attempt) {
     const Device device = open({.lanes = Lanes::pool(2), .max_restarts = 1000});
     const Array<float> hung = filled(device, {16}, 5.0f), array = filled(device, {16}, 5.0f);
