@@ -143,7 +143,7 @@ struct Halves {
 
 }  // namespace
 
-const VectorRows& vector_rows(VectorLevel level) noexcept {
+const VectorRows& vector_rows([[maybe_unused]] VectorLevel level) noexcept {
 #ifdef __x86_64__
   if (level == VectorLevel::avx512) {
     static const auto* const kRows = new VectorRows(avx512::make_vector_rows());
