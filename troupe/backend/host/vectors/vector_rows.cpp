@@ -2,6 +2,8 @@
 
 #ifdef __x86_64__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include <type_traits>
@@ -33,9 +35,25 @@ using Two = typename NumberRows<C>::Two;
 #define TROUPE_SLEEF_LEVEL_OF(level) level
 #endif
 
-/// A level without instructions for f16.
-struct NoHalves {
+/// What the level that every CPU has does with f16: instructions on ARM, none elsewhere. The NaN is that of
+/// small_float.hpp.
+struct BasicHalves {
+#ifdef __aarch64__
+  static constexpr std::int64_t kNumbers = 4;
+  static void widen(const std::byte* in, std::byte* out) noexcept {
+    const float32x4_t wide = vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(reinterpret_cast<const std::uint8_t*>(in))));
+    const uint32x4_t number = vbslq_u32(vceqq_f32(wide, wide), vreinterpretq_u32_f32(wide), vdupq_n_u32(0x7FFF'FFFF));
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(out), vreinterpretq_u8_u32(number));
+  }
+  static void narrow(const std::byte* in, std::byte* out) noexcept {
+    const float32x4_t wide = vreinterpretq_f32_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(in)));
+    const uint16x4_t half = vreinterpret_u16_f16(vcvt_f16_f32(wide));
+    const uint16x4_t number = vbsl_u16(vmovn_u32(vceqq_f32(wide, wide)), half, vdup_n_u16(0x7FFF));
+    vst1_u8(reinterpret_cast<std::uint8_t*>(out), vreinterpret_u8_u16(number));
+  }
+#else
   static constexpr std::int64_t kNumbers = 0;
+#endif
 };
 
 /// Calls `f` with every function of a kind as a constant.
@@ -59,7 +77,7 @@ void each_real_type(Call&& call) {
 
 namespace basic {
 constexpr VectorLevel kThisLevel = VectorLevel::basic;
-using Halves = NoHalves;
+using Halves = BasicHalves;
 #define TROUPE_VECTOR_BYTES 16
 #define TROUPE_SLEEF_LEVEL TROUPE_SLEEF_LEVEL_OF(basic)
 #include "troupe/backend/host/vectors/vector_rows.inc"
