@@ -79,6 +79,23 @@ TEST_F(Limits, new_memory_without_descriptors_is_an_error_and_comes_later) {
   EXPECT_TRUE(device.host_array<float>({kManyElements}));
 }
 
+/// The limit of descriptors of another process that is in force there.
+rlim_t descriptors_of(int pid) {
+  rlimit limit{};
+  EXPECT_EQ(prlimit(pid, RLIMIT_NOFILE, nullptr, &limit), 0);
+  return limit.rlim_cur;
+}
+
+TEST_F(Limits, a_worker_started_while_descriptors_are_few_may_have_more) {
+  constexpr rlim_t kFew = 200;
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const LowLimit few(RLIMIT_NOFILE, kFew);
+  const Device device = open();
+  EXPECT_TRUE(device.nop().get());
+  EXPECT_EQ(descriptors_of(device.worker_pid()), usual.rlim_max);
+}
+
 TEST_F(Limits, opening_and_closing_a_device_without_descriptors_ends) {
   Device device = open();
   const LowLimit none(RLIMIT_NOFILE, kHardlyAnyDescriptors);

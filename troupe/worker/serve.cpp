@@ -54,6 +54,15 @@ void limit_own_memory(std::uint64_t bytes) {
   setrlimit(RLIMIT_DATA, &limit);  // private memory only: the vault is shared memory and does not count
 }
 
+/// The limit that the app had when it started this worker may have been low for a moment, and chunks of memory need
+/// descriptors for as long as the worker lives.
+void allow_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /// The app drops a chunk when the timelines have told it that no op uses it any more. This thread looks at them, too:
 /// so what the lanes did with the chunk comes before what is done with it here (acquire), without relying on the app.
 void catch_up_with_lanes(const wire::Channel& channel) noexcept {
@@ -168,6 +177,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
 
 Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
   if (options.owns_process) {
+    allow_descriptors();
     limit_own_memory(shared.hello.memory_limit_bytes);
     install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
     start_heartbeat(shared.channel);
