@@ -70,7 +70,7 @@ int run(const Options& options) {
   }
 
   const double busy = busy_cores();
-  const Sides sides = {our_programs(), caf_programs(), asio_programs()};
+  const Sides sides = {our_programs(), caf_programs(), asio_programs(), bare_programs()};
   const Rounds rounds = rounds_of(options);
   work_us(0);  // measures, while nothing else runs, how much a microsecond is
   std::vector<Line> lines;

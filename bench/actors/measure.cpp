@@ -8,7 +8,7 @@
 namespace troupe::bench::actors {
 namespace {
 
-constexpr const char* kSideNames[kSides] = {"Troupe", "CAF", "Asio"};
+constexpr const char* kSideNames[kSides] = {"Troupe", "CAF", "Asio", "plain threads"};
 
 }  // namespace
 

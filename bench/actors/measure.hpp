@@ -12,7 +12,8 @@
 
 namespace troupe::bench::actors {
 
-enum Side : std::size_t { kOurs, kCaf, kAsio, kSides };
+/// `kBare` is plain threads: what the machine alone takes, with which nothing is compared.
+enum Side : std::size_t { kOurs, kCaf, kAsio, kBare, kSides };
 
 /// What is run: the programs of each side, in the order of `Side`.
 using Sides = std::array<Programs, kSides>;

@@ -20,7 +20,7 @@ namespace {
 const Row kRow = {
     .name = "row", .program = &Programs::ping_pong, .figures = {{"", "ns"}}, .count = 1000, .smoke_count = 10};
 
-Line line(double ours, double caf, double asio) { return line_of(kRow, 0, 2, {{{ours}, {caf}, {asio}}}); }
+Line line(double ours, double caf, double asio) { return line_of(kRow, 0, 2, {{{ours}, {caf}, {asio}, {}}}); }
 
 /// What has run, in the order of the runs: a letter and how many operations.
 std::string& ran() {
@@ -38,7 +38,7 @@ Figures caf_run(const Setting& setting) {
 Figures lossy_run(const Setting&) { throw std::runtime_error("items: 9 came of 10"); }
 
 Sides two_sides() {
-  return {{{.version = "Troupe", .ping_pong = our_run}, {.version = "CAF", .ping_pong = caf_run}, {}}};
+  return {{{.version = "Troupe", .ping_pong = our_run}, {.version = "CAF", .ping_pong = caf_run}, {}, {}}};
 }
 
 TEST(ActorBench, compares_with_the_better_of_the_others) {
@@ -48,7 +48,7 @@ TEST(ActorBench, compares_with_the_better_of_the_others) {
 }
 
 TEST(ActorBench, compares_round_by_round) {
-  const Line compared = line_of(kRow, 0, 2, {{{10, 20, 40}, {20, 60, 40}, {}}});
+  const Line compared = line_of(kRow, 0, 2, {{{10, 20, 40}, {20, 60, 40}, {}, {}}});
   EXPECT_DOUBLE_EQ(compared.ratio, 2);
   EXPECT_DOUBLE_EQ(compared.figures[kOurs].value, 20);
 }

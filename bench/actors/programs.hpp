@@ -56,5 +56,7 @@ struct Programs {
 Programs our_programs();
 Programs caf_programs();
 Programs asio_programs();
+/// Plain threads that ask each other, where a row is about what the machine itself takes.
+Programs bare_programs();
 
 }  // namespace troupe::bench::actors

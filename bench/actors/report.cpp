@@ -62,7 +62,7 @@ std::string json_of(const Line& line) {
   return "{\"row\": \"" + line.row + "\", \"figure\": \"" + line.shown.name + "\", \"unit\": \"" + line.shown.unit +
          "\", \"threads\": " + std::to_string(line.threads) + ", \"ratio\": " + number(line.ratio) +
          ",\n     \"ours\": " + json_of(line.figures[kOurs]) + ", \"caf\": " + json_of(line.figures[kCaf]) +
-         ", \"asio\": " + json_of(line.figures[kAsio]) + "}";
+         ", \"asio\": " + json_of(line.figures[kAsio]) + ", \"bare\": " + json_of(line.figures[kBare]) + "}";
 }
 
 /// What the kernel calls the processor.
@@ -95,8 +95,9 @@ std::string to_string(double value, const std::string& unit) {
 void print_table(std::ostream& out, std::span<const Line> lines, const Sides& sides) {
   const auto head = [&](const std::string& name) {
     out << cell(name, kNameColumns) << cell("threads", kThreadsColumns) << cell("ours", kFigureColumns)
-        << cell("CAF", kFigureColumns) << cell("Asio", kFigureColumns) << "ratio\n"
-        << std::string(kNameColumns + kThreadsColumns + 3 * kFigureColumns + 6, '-') << '\n';
+        << cell("CAF", kFigureColumns) << cell("Asio", kFigureColumns) << cell("bare threads", kFigureColumns)
+        << "ratio\n"
+        << std::string(kNameColumns + kThreadsColumns + kSides * kFigureColumns + 6, '-') << '\n';
   };
   const auto lost = static_cast<std::size_t>(std::ranges::count_if(lines, &Line::is_lost));
   if (lost > 0) {
