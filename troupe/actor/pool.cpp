@@ -375,6 +375,10 @@ bool Pool::busy() const noexcept {
   return sleeping_.load(std::memory_order_relaxed) < static_cast<int>(workers_.size());
 }
 
+bool Pool::is_saturated() const noexcept {
+  return sleeping_.load(std::memory_order_relaxed) == 0 && searching_.load(std::memory_order_relaxed) == 0;
+}
+
 void Pool::look_after(Watcher& watcher) {
   for (auto& worker : workers_) {
     const std::uint64_t turn = worker->turn.load(std::memory_order_acquire);

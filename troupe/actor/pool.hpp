@@ -95,6 +95,8 @@ class Pool final : public Dispatcher {
   void schedule(Runnable& runnable, Scheduling why) noexcept override;
   void look_after(Watcher& watcher) override;
   bool busy() const noexcept override;
+  /// No thread of it sleeps or looks for work.
+  bool is_saturated() const noexcept;
   void join() noexcept override;
 
  private:

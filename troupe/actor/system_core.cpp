@@ -95,8 +95,10 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
       return busy;
     });
     const PoolOptions pool{.threads = given.threads.value_or(usable_cores()), .name = "pool", .core = {}};
-    self.default_dispatcher_ =
-        self.adopt(TROUPE_TRY(Pool::start(pool, [keeper = self.timekeeper_.get()] { keeper->somebody_is_busy(); })));
+    std::unique_ptr<Pool> started =
+        TROUPE_TRY(Pool::start(pool, [keeper = self.timekeeper_.get()] { keeper->somebody_is_busy(); }));
+    if (usable_cores() > 1 && pool.threads >= usable_cores()) self.pool_ = started.get();
+    self.default_dispatcher_ = self.adopt(std::move(started));
     TROUPE_TRY(self.timekeeper_->start());
   }
   for (auto [branch, name] : {std::pair(&self.user_, "user"), std::pair(&self.internals_, "system")}) {
@@ -111,6 +113,11 @@ Dispatcher* SystemCore::adopt(std::unique_ptr<Dispatcher> dispatcher) {
   const std::lock_guard lock(dispatchers_mutex_);
   dispatchers_.push_back(std::move(dispatcher));
   return dispatchers_.back().get();
+}
+
+bool SystemCore::keep_core() noexcept {
+  return pool_ && pool_->is_saturated() && !core_is_kept_.load(std::memory_order_relaxed) &&
+         !core_is_kept_.exchange(true, std::memory_order_relaxed);
 }
 
 Result<Dispatcher*> SystemCore::pinned_thread(std::string name, std::optional<int> core) {

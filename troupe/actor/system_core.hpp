@@ -26,6 +26,7 @@
 namespace troupe::inline v0 {
 
 class Deterministic;
+class Pool;
 class Timekeeper;
 
 namespace detail {
@@ -69,6 +70,10 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   // ---- the rest ----
 
   Dispatcher& default_dispatcher() noexcept { return *default_dispatcher_; }
+  /// True for one plain thread at a time, and only while the pool keeps all cores busy: it should not let go of its
+  /// core while it waits. It says when it has waited.
+  bool keep_core() noexcept;
+  void core_was_kept() noexcept { core_is_kept_.store(false, std::memory_order_relaxed); }
   Result<Dispatcher*> pinned_thread(std::string name, std::optional<int> core);
   Dispatcher* adopt(std::unique_ptr<Dispatcher> dispatcher);
   EventStream& events() noexcept { return events_; }
@@ -141,6 +146,8 @@ class SystemCore final : public RefCounted, public Dispatcher::Watcher {
   std::mutex dispatchers_mutex_;
   std::vector<std::unique_ptr<Dispatcher>> dispatchers_;
   Dispatcher* default_dispatcher_ = nullptr;
+  Pool* pool_ = nullptr;                    // the same object when it has a thread for each of several cores, else null
+  std::atomic<bool> core_is_kept_{false};   // by a plain thread that waits
   Deterministic* deterministic_ = nullptr;  // the same object when time is virtual, else null
 
   // The tree's mutex guards every cell's place in the tree, the names and the watches.
