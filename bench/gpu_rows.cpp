@@ -34,6 +34,7 @@ constexpr int kSubmitted = 20'000;
 constexpr int kSmallGemms = 5'000;
 constexpr int kPipelinedGemms = 2'048;
 constexpr int kLargeGemms = 8;
+constexpr int kSteps = 200;
 constexpr int kAllocations = 50'000;
 constexpr std::size_t kAllocationBytes = std::size_t{1} << 20;
 constexpr std::size_t kLargeCopyBytes = std::size_t{256} << 20;
@@ -271,6 +272,24 @@ std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
   };
 }
 
+/// Ops of several families in a chain: by the lanes that a device has unless told, and by others, to compare with.
+std::vector<Row> step_rows(const SharedGpu& gpu, const Options& options) {
+  const int steps = options.count(kSteps);
+  const auto row = [&](std::string name, const Lanes& lanes, Limit limit) -> Row {
+    return {.name = std::move(name),
+            .unit = "us",
+            .ours = [=] { return kUs * gpu->step(lanes).step_ns(steps); },
+            .references = one("raw: one stream", [=] { return kUs * gpu->raw_step().step_ns(steps); }),
+            .limit = limit,
+            .rounds = options.rounds(9)};
+  };
+  const std::string name = "a step of " + std::to_string(step::kOps) + " products and kernels";
+  return {row(name, DeviceOptions().lanes, Limit::at_most_times(1.02)),
+          row(name + ", lanes per family", Lanes::per_family(), Limit::printed()),
+          row(name + ", one lane", Lanes::single(), Limit::printed()),
+          row(name + ", lanes by dependency", Lanes::by_dependency(), Limit::printed())};
+}
+
 // ---- memory ----
 
 Row allocation_row(const SharedGpu& gpu, const Options& options) {
@@ -462,6 +481,7 @@ std::vector<Row> gpu_rows(const Options& options) {
   for (Row& row : product_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : solver_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : sparse_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : step_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : memory_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : rows) share_cores(row);
   rows.push_back(idle_row(gpu, options));  // closes the device of the rows above, which would be in its way

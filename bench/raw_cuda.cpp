@@ -2,63 +2,14 @@
 
 #include "bench/raw_cuda.hpp"
 
-#include <cublas_v2.h>
-
 #include <map>
-#include <stdexcept>
 #include <string>
 
 #include "bench/numbers.hpp"
+#include "bench/raw_blas.hpp"
 #include "bench/raw_cuda_parts.hpp"
-#include "troupe/backend/cuda/blas/cublas_library.hpp"
 
 namespace troupe::bench {
-namespace {
-
-/// cuBLAS on one stream, opened at run time.
-class RawBlas {
- public:
-  explicit RawBlas(CUstream stream) {
-    const cuda::Library library = value(cuda::open(cuda::kCublas)).library;
-    const auto create = find<decltype(cublasCreate_v2)>(library, "cublasCreate_v2");
-    const auto set_stream = find<decltype(cublasSetStream_v2)>(library, "cublasSetStream_v2");
-    destroy_ = find<decltype(cublasDestroy_v2)>(library, "cublasDestroy_v2");
-    sgemm_ = find<decltype(cublasSgemm_v2)>(library, "cublasSgemm_v2");
-    check_blas(create(&handle_), "cublasCreate");
-    check_blas(set_stream(handle_, stream), "cublasSetStream");
-  }
-  ~RawBlas() { (void)destroy_(handle_); }
-  RawBlas(const RawBlas&) = delete;
-  RawBlas& operator=(const RawBlas&) = delete;
-
-  /// c = a b, row by row as our arrays lie: for cuBLAS, which thinks in columns, that is c^T = b^T a^T.
-  void multiply(int n, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
-    const float one = 1, zero = 0;
-    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<float*>(address); };
-    check_blas(
-        sgemm_(handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, pointer(b), n, pointer(a), n, &zero, pointer(c), n),
-        "cublasSgemm");
-  }
-
- private:
-  template <class Function>
-  static Function* find(const cuda::Library& library, const char* name) {
-    Function* const found = library.find_function<Function>(name);
-    if (!found) throw std::runtime_error(library.path() + " lacks " + name);
-    return found;
-  }
-  static void check_blas(cublasStatus_t status, const char* call) {
-    if (status != CUBLAS_STATUS_SUCCESS)
-      throw std::runtime_error(std::string(call) + " answered " + std::to_string(status));
-  }
-
-  cublasHandle_t handle_ = nullptr;
-  decltype(&cublasDestroy_v2) destroy_ = nullptr;
-  decltype(&cublasSgemm_v2) sgemm_ = nullptr;
-};
-
-}  // namespace
-
 struct RawCuda::Parts {
   /// Square matrices of one size.
   struct Matrices {
@@ -109,7 +60,7 @@ struct RawCuda::Parts {
   }
   void multiply(int n, const Matrices& on_these) {
     if (!blas) blas = std::make_unique<RawBlas>(on());
-    blas->multiply(n, on_these.a.get(), on_these.b.get(), on_these.c.get());
+    blas->multiply({.rows = n, .columns = n, .inner = n}, on_these.a.get(), on_these.b.get(), on_these.c.get());
   }
 
   std::shared_ptr<RawGpu> gpu;

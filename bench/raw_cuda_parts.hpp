@@ -169,13 +169,31 @@ class RawGpu {
   Flag flag_{*context_};
 };
 
-/// Kernels of the reference: `empty()`, and `write_at(address)`, which writes a word there.
+/// Kernels of the reference: `empty()`; `write_at(address)`, which writes a word there; and those of a step
+/// (bench/step.hpp), `mix(a, b, out)` and `update(d, w)`.
 inline constexpr char kRawKernels[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry empty() { ret; }\n"
     ".visible .entry write_at(.param .u64 address) {\n"
     "  .reg .u64 %a;\n  .reg .u32 %v;\n"
-    "  ld.param.u64 %a, [address];\n  mov.u32 %v, 1;\n  st.u32 [%a], %v;\n  ret;\n}\n";
+    "  ld.param.u64 %a, [address];\n  mov.u32 %v, 1;\n  st.u32 [%a], %v;\n  ret;\n}\n"
+    ".visible .entry mix(.param .u64 a, .param .u64 b, .param .u64 out) {\n"
+    "  .reg .u64 %p, %q, %r, %o;\n  .reg .u32 %x, %y, %z;\n  .reg .f32 %f, %g;\n"
+    "  ld.param.u64 %p, [a];\n  ld.param.u64 %q, [b];\n  ld.param.u64 %r, [out];\n"
+    "  mov.u32 %x, %ctaid.x;\n  mov.u32 %y, %ntid.x;\n  mov.u32 %z, %tid.x;\n"
+    "  mad.lo.u32 %x, %x, %y, %z;\n  mul.wide.u32 %o, %x, 4;\n"
+    "  add.u64 %p, %p, %o;\n  add.u64 %q, %q, %o;\n  add.u64 %r, %r, %o;\n"
+    "  ld.global.f32 %f, [%p];\n  ld.global.f32 %g, [%q];\n"
+    "  add.f32 %f, %f, %g;\n  mul.f32 %f, %f, 0f3F000000;\n  st.global.f32 [%r], %f;\n  ret;\n}\n"
+    ".visible .entry update(.param .u64 d, .param .u64 w) {\n"
+    "  .reg .u64 %p, %q, %o;\n  .reg .u32 %x, %y, %z;\n  .reg .f32 %f, %g;\n"
+    "  ld.param.u64 %p, [d];\n  ld.param.u64 %q, [w];\n"
+    "  mov.u32 %x, %ctaid.x;\n  mov.u32 %y, %ntid.x;\n  mov.u32 %z, %tid.x;\n"
+    "  mad.lo.u32 %x, %x, %y, %z;\n  mul.wide.u32 %o, %x, 4;\n"
+    "  add.u64 %p, %p, %o;\n  add.u64 %q, %q, %o;\n"
+    "  ld.global.f32 %f, [%p];\n  ld.global.f32 %g, [%q];\n"
+    "  mul.f32 %f, %f, 0f358637BD;\n  fma.rn.f32 %g, %g, 0f3F7FBE77, %f;\n"
+    "  st.global.f32 [%q], %g;\n  ret;\n}\n";
 
 /// A kernel of `kRawKernels`, loaded into the current context.
 CUfunction load_raw_kernel(const cuda::Driver& driver, const char* name);

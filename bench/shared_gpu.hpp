@@ -4,6 +4,7 @@
 
 #if TROUPE_CUDA_BACKEND
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "bench/linear_ours.hpp"
 #include "bench/raw_cuda.hpp"
 #include "bench/raw_linear.hpp"
+#include "bench/raw_step.hpp"
+#include "bench/step_ours.hpp"
 #include "bench/torch_reference.hpp"
 #include "troupe/troupe.hpp"
 
@@ -62,6 +65,16 @@ class Gpu {
     if (!linear_) linear_.emplace("cuda");
     return *linear_;
   }
+  RawStep& raw_step() {
+    if (!raw_step_) raw_step_.emplace(raw_gpu());
+    return *raw_step_;
+  }
+  /// A device for each way to choose lanes.
+  StepOurs& step(const Lanes& lanes) {
+    std::optional<StepOurs>& step = steps_[lanes.policy];
+    if (!step) step.emplace(lanes);
+    return *step;
+  }
   Torch& torch() {
     if (!torch_) torch_.emplace();
     return *torch_;
@@ -73,6 +86,7 @@ class Gpu {
     ours_by_host_function_.reset();
     ours_.reset();
     linear_.reset();
+    steps_.clear();
   }
 
  private:
@@ -85,7 +99,9 @@ class Gpu {
   std::shared_ptr<RawGpu> raw_gpu_;
   std::optional<RawCuda> raw_;
   std::optional<RawLinear> raw_linear_;
+  std::optional<RawStep> raw_step_;
   std::optional<LinearOurs> linear_;
+  std::map<Lanes::Policy, std::optional<StepOurs>> steps_;
   std::optional<Torch> torch_;
   std::optional<GpuOurs> ours_;
   std::optional<GpuOurs> ours_with_threads_;

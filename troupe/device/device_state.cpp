@@ -72,6 +72,11 @@ Result<void> check(const DeviceOptions& options) {
       (options.lanes.count < 1 || options.lanes.count > static_cast<int>(wire::kMaxLanes)))
     return refuse("Lanes::pool has " + std::to_string(options.lanes.count) + " lanes; it must have 1 to " +
                   std::to_string(wire::kMaxLanes));
+  for (std::uint32_t lane = 0; lane < options.lanes.priorities.size(); ++lane)
+    if (options.lanes.policy == Lanes::Policy::by_dependency && options.lanes.priorities[lane] != 0 &&
+        lane != op::lane_of(op::Family::memory))
+      return refuse(
+          "Lanes prefer a family other than op::Family::memory; only Lanes::per_family() gives each family a lane");
   if (options.max_restarts < 0)
     return refuse("max_restarts is " + std::to_string(options.max_restarts) + "; it must not be negative");
   if (options.restart_window.count() <= 0)

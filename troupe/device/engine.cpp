@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <thread>
 
 #include "troupe/core/assert.hpp"
@@ -32,6 +33,11 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 /// the one whose handles a worker makes ready before its first op.
 constexpr std::array<std::uint32_t, 4> kChainLanes{op::lane_of(op::Family::blas), 4, 5, 6};
 static_assert(std::ranges::find(kChainLanes, op::lane_of(op::Family::memory)) == kChainLanes.end());
+constexpr std::uint32_t kMaskOfChains = [] {
+  std::uint32_t mask = 0;
+  for (const std::uint32_t lane : kChainLanes) mask |= 1U << lane;
+  return mask;
+}();
 
 /// The calls are in the caches of other cores: prefetch this many.
 constexpr std::size_t kCallsAhead = 4;
@@ -73,9 +79,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
 }
 
 std::uint32_t Engine::lane_by_dependency(const detail::OpCall& call) noexcept {
-  const auto is_one_of_ours = [](std::uint32_t lane) {
-    return std::ranges::find(kChainLanes, lane) != kChainLanes.end();
-  };
+  const auto is_one_of_ours = [](std::uint32_t lane) { return (kMaskOfChains >> lane & 1) != 0; };
   const auto lane_where = [&](const auto& matters) -> std::uint32_t {
     for (const BlockUse& use : call.uses.all())
       if (matters(use) && is_one_of_ours(use.block->lane())) return use.block->lane();
@@ -84,9 +88,18 @@ std::uint32_t Engine::lane_by_dependency(const detail::OpCall& call) noexcept {
   if (const std::uint32_t lane =
           lane_where([](const BlockUse& use) { return use.touch.reads && use.block->is_being_written(); }))
     return lane;
-  // Where its output was written last: the next round of a chain stays where the chain was.
-  if (const std::uint32_t lane = lane_where([](const BlockUse& use) { return use.touch.writes; })) return lane;
-  return kChainLanes[next_chain_.fetch_add(1, std::memory_order_relaxed) % kChainLanes.size()];
+  if (const std::uint32_t lane =
+          lane_where([](const BlockUse& use) { return use.touch.writes && use.block->is_being_written(); }))
+    return lane;
+  // It depends on nothing under way. The first lane, which is always ready, is for those that find all others idle.
+  const WorkerSession& session = sessions_[worker_of(gate_.load(std::memory_order_acquire))];
+  if (session.no_chain_is_under_way(kMaskOfChains)) return kChainLanes.front();
+  const std::uint32_t busy = session.busy_lanes();
+  const auto others = std::span(kChainLanes).subspan(1);
+  const std::uint32_t turn = next_chain_.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < others.size(); ++i)
+    if (const std::uint32_t lane = others[(turn + i) % others.size()]; (busy >> lane & 1) == 0) return lane;
+  return others[turn % others.size()];
 }
 
 bool Engine::is_admitted(detail::OpCall& call) noexcept {

@@ -25,6 +25,9 @@ void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Tic
   // As many ops as a ring can hold: later there may be no memory.
   done_.reserve(channel.ring().capacity_units());
   rest_.reserve(channel.ring().capacity_units());
+  busy_lanes_.store(0, std::memory_order_relaxed);
+  looked_up_to_.store(0, std::memory_order_relaxed);
+  last_follower_end_.store(0, std::memory_order_relaxed);
   head_.store(0, std::memory_order_release);
 }
 
@@ -47,6 +50,7 @@ void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noex
     if (is_new && call.sealing == Sealing::seal) use.block->begin_seal();  // whatever comes after it sees the seal
   }
   if (call.writes_sealed) call.is_hopeless = true;
+  if (call.follows) last_follower_end_.store(slot.end(), std::memory_order_relaxed);
   calls_[channel_->ring().index(slot.record())] = &call;
   channel_->ring().prefetch_to_write_after(slot.record());
   wire::Bell& doorbell = *doorbell_;
@@ -92,37 +96,37 @@ void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexc
   if (!wire::reached(lane.issued, now)) scan();  // an op may have come meanwhile, and be done already
   if ((changed_ & (1U << number)) == 0) lanes_before_[number] = lane;
   changed_ |= 1U << number;
-  if (!is_proven(number, word)) return distrust(number, word);
+  if (!take_proven(number, word)) return distrust(number, word);
   channel_->status().lanes[number].seen.store(now, std::memory_order_relaxed);
-  mark_done(lane, word);
   if (!lane.first) occupied_ &= ~(1U << number);
 }
 
-void WorkerSession::mark_done(LaneOps& lane, std::uint64_t word) noexcept {
-  lane.done = wire::TimelineWord::ticket(word);
-  lane.word = word;
-  while (lane.first && wire::reached(lane.done, lane.first->ticket)) {
-    lane.first->is_done = true;
-    done_.push_back(lane.first);
-    lane.first = lane.first->next_in_lane;
-  }
-}
-
-/// Whether the worker itself has written that word of a lane, and the replies of the ops that it covers. Takes the
-/// replies.
-bool WorkerSession::is_proven(std::uint32_t number, std::uint64_t word) noexcept {
+/// Takes the ops that a word of a lane covers, and their replies; none unless the worker itself has written the word
+/// and those replies.
+bool WorkerSession::take_proven(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
   if (!wire::reached(lane.issued, now) || !wire::reached(now, lane.done) ||
       !wire::TimelineWord::is_marked(channel_->key(), number, word))
     return false;
+  const std::size_t known = done_.size();
   std::uint16_t failures = lane.failures;
-  for (detail::OpCall* call = lane.first; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
+  detail::OpCall* call = lane.first;
+  for (; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
     detail::await_memory([&] { call->failure = channel_->take_failure(call->position, call->units); });
     if (call->failure) [[unlikely]]
       failures = static_cast<std::uint16_t>(failures + call->failure->proof);
+    call->is_done = true;
+    done_.push_back(call);
   }
-  if (failures != wire::TimelineWord::failures(word)) return false;
+  if (failures != wire::TimelineWord::failures(word)) {
+    for (std::size_t i = known; i < done_.size(); ++i) done_[i]->is_done = false;
+    done_.resize(known);
+    return false;
+  }
+  lane.first = call;
+  lane.done = now;
+  lane.word = word;
   lane.failures = failures;
   return true;
 }
@@ -148,18 +152,27 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
   });
 }
 
+// Before anybody hears that an op is done: a caller's next op finds its lane free.
+void WorkerSession::tell_busy_lanes() noexcept {
+  if (busy_lanes() != occupied_) busy_lanes_.store(occupied_, std::memory_order_relaxed);
+  if (looked_up_to_.load(std::memory_order_relaxed) != scanned_)
+    looked_up_to_.store(scanned_, std::memory_order_release);
+}
+
 const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   changed_ = 0;
   if (contradiction_) return done_;
   const bool any = take_covered();
   const bool several_lanes = ((occupied_ | changed_) & ((occupied_ | changed_) - 1)) != 0;
-  if (!any || !several_lanes) return done_;
-  // An op is covered after the ops of other lanes that it waited for, but we may have looked at their lanes before
-  // that. When a whole round finds nothing new, we have found everything that the found ops depend on.
-  while (take_covered()) {
+  if (any && several_lanes) {
+    // An op is covered after the ops of other lanes that it waited for, but we may have looked at their lanes before
+    // that. When a whole round finds nothing new, we have found everything that the found ops depend on.
+    while (take_covered()) {
+    }
+    std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
   }
-  std::ranges::sort(done_, {}, [](const detail::OpCall* call) { return call->position; });
+  tell_busy_lanes();
   return done_;
 }
 
@@ -170,10 +183,7 @@ void WorkerSession::take_last_done() noexcept {
   for (std::uint32_t number = 0; number < wire::kMaxLanes; ++number) {
     const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
     LaneOps& lane = lanes_[number];
-    if (word != lane.word && is_proven(number, word))
-      mark_done(lane, word);
-    else if (word != lane.word)
-      unknown_lanes_ |= 1U << number;
+    if (word != lane.word && !take_proven(number, word)) unknown_lanes_ |= 1U << number;
   }
 }
 

@@ -1,8 +1,8 @@
 // The app's side of one worker's ring: which ops are in it, in ring order, and which of them its timelines cover. It is
 // used again for a later worker, and never freed, because a thread that is about to submit may still look at it.
 //
-// Only whoever holds the engine's `watch_` calls these functions, except `head` and `enter`, which submitting threads
-// call.
+// Only whoever holds the engine's `watch_` calls these functions, except those that submitting threads call: `head`,
+// `busy_lanes`, `no_chain_is_under_way` and `enter`.
 #pragma once
 
 #include <array>
@@ -30,6 +30,13 @@ class WorkerSession {
 
   /// The oldest position still in use; any thread. Sequentially consistent, see `Engine::count_waiting`.
   wire::Position head() const noexcept { return head_.load(std::memory_order_seq_cst); }
+  /// The lanes that had ops at the last look, a bit for each; any thread.
+  std::uint32_t busy_lanes() const noexcept { return busy_lanes_.load(std::memory_order_relaxed); }
+  /// Whether no op that has followed others to their lanes is under way; any thread. False when it is not known yet.
+  bool no_chain_is_under_way(std::uint32_t lanes) const noexcept {
+    return looked_up_to_.load(std::memory_order_acquire) >= last_follower_end_.load(std::memory_order_relaxed) &&
+           (busy_lanes() & lanes) == 0;
+  }
   /// A submitting thread puts the op into its slot of the ring. Wakes the worker if it sleeps.
   void enter(detail::OpCall& call, const wire::RingSlot& slot) noexcept;
 
@@ -110,9 +117,9 @@ class WorkerSession {
   };
 
   bool take_covered() noexcept;
-  void mark_done(LaneOps& lane, std::uint64_t word) noexcept;
+  void tell_busy_lanes() noexcept;
   void take_covered(std::uint32_t number, std::uint64_t word) noexcept;
-  bool is_proven(std::uint32_t number, std::uint64_t word) noexcept;
+  bool take_proven(std::uint32_t number, std::uint64_t word) noexcept;
   void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
@@ -122,8 +129,11 @@ class WorkerSession {
   std::int64_t generation_ = -1;
   wire::Ticket ops_per_flag_ = 1;
   std::vector<detail::OpCall*> calls_;  // by the index in the ring; null where none is under way
+  alignas(64) std::atomic<wire::Position> last_follower_end_{0};  // of the last op that was entered and `follows`
 
   alignas(128) std::atomic<wire::Position> head_{0};
+  std::atomic<std::uint32_t> busy_lanes_{0};
+  std::atomic<wire::Position> looked_up_to_{0};  // `scanned_` at the last look
   wire::Position scanned_ = 0;
   std::array<LaneOps, wire::kMaxLanes> lanes_;
   std::uint32_t occupied_ = 0;                         // a bit for every lane with ops
