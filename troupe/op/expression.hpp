@@ -48,6 +48,7 @@ static_assert(std::is_trivially_copyable_v<Step> && sizeof(Step) == 5);
 struct Evaluate {
   static constexpr Kind kKind = kind(kTensorFamily, 5);
   static constexpr std::string_view kName = "tensor.evaluate";
+  static constexpr bool kTakesInPlace = true;
   std::vector<std::byte> steps;    // of `Step`s
   std::vector<std::byte> numbers;  // of complex f64
   std::vector<Argument> inputs;

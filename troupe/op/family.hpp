@@ -48,16 +48,20 @@ constexpr OpInfo make_info() {
               return elements;
           },
           .check = [](const void* op) -> Result<void> { return check(*static_cast<const Op*>(op)); },
-          .list =
-              [](const void* op, std::vector<Field>& fields) {
-                FieldLister lister(fields);
-                Op::describe(*static_cast<const Op*>(op), lister);
-              },
-          .assign = [](void* op, FieldSource& source) -> Result<void> {
-            FieldAssigner assigner(source);
-            Op::describe(*static_cast<Op*>(op), assigner);
-            return assigner.status();
-          }};
+          .takes_in_place = requires {Op::kTakesInPlace;
+}
+,
+    .list =
+        [](const void* op, std::vector<Field>& fields) {
+          FieldLister lister(fields);
+          Op::describe(*static_cast<const Op*>(op), lister);
+        },
+    .assign = [](void* op, FieldSource& source) -> Result<void> {
+      FieldAssigner assigner(source);
+      Op::describe(*static_cast<Op*>(op), assigner);
+      return assigner.status();
+    }
+};  // namespace troupe::inline v0::op
 }
 
 template <class List>

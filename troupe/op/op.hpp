@@ -96,6 +96,7 @@ class ShortList {
   }
   std::size_t size() const noexcept { return count_; }
   std::span<const T> all() const noexcept { return {count_ <= kInline ? inline_ : more_.data(), count_}; }
+  T& operator[](std::size_t i) noexcept { return count_ <= kInline ? inline_[i] : more_[i]; }
 
  private:
   void add_to_more(const T& item) {
@@ -131,6 +132,8 @@ class Toucher {
   Result<void> add(const Views& views);
 
   const Touches& touches() const noexcept { return touches_; }
+  /// What this one writes, it reads, too.
+  void reads_too(std::size_t touch) noexcept { touches_[touch].reads = true; }
   /// Elements in all views: a first guess at how much work the op is.
   std::uint64_t elements() const noexcept { return elements_; }
 

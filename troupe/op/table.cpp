@@ -36,17 +36,25 @@ Unexpected writes_itself_twice(const OpInfo& info, const ViewUse& use) {
                                                use.view->strides.to_string());
 }
 
-/// Nothing is written through a view whose elements overlap each other, or that overlaps another view.
-Result<void> check_overlaps(const OpInfo& info, const Views& views, std::span<const Touch> touches) {
+/// Nothing is written through a view whose elements overlap each other, or that overlaps another view, unless the op
+/// may work in place and the views are the same: then it updates that array.
+Result<void> check_overlaps(const OpInfo& info, const Views& views, Toucher& toucher) {
+  const std::span<const Touch> touches = toucher.touches().all();
   const auto view_of = [&](const Touch& touch) -> const ViewUse& { return views.all()[touch.view]; };
   for (std::size_t mine = 0; mine < touches.size(); ++mine) {
     const Touch& touch = touches[mine];
     if (touch.writes && !touch.whole && may_overlap_itself(*view_of(touch).view))  // a whole one has no overlaps
       return writes_itself_twice(info, view_of(touch));
-    for (const Touch& other : touches.first(mine))
-      if ((touch.writes || other.writes) && other.range.overlaps(touch.range)) [[unlikely]]
+    for (std::size_t before = 0; before < mine; ++before) {
+      const Touch& other = touches[before];
+      if ((!touch.writes && !other.writes) || !other.range.overlaps(touch.range)) [[likely]]
+        continue;
+      if (info.takes_in_place && *view_of(other).view == *view_of(touch).view)
+        toucher.reads_too(touch.writes ? mine : before);
+      else
         TROUPE_TRY(check_apart(info.call(), {view_of(other).name, *view_of(other).view},
                                {view_of(touch).name, *view_of(touch).view}));
+    }
   }
   return {};
 }
@@ -72,7 +80,7 @@ Result<void> examine(const OpInfo& info, const void* op, const Views& views, Tou
   if (const Result<void> good = toucher.add(views); !good) [[unlikely]]
     return fail(good.error().kind(), std::string(info.call()) + ": " + std::string(good.error().message()));
   TROUPE_TRY(info.check(op));
-  return check_overlaps(info, views, toucher.touches().all());
+  return check_overlaps(info, views, toucher);
 }
 
 void encode(const OpInfo& info, const void* op, wire::Writer& out) {

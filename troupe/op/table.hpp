@@ -33,6 +33,8 @@ struct OpInfo {
   /// Whether it can be run at all: `invalid_argument` and what does not fit, or `unsupported` and what would do. Needs
   /// views that can be (`Toucher`).
   Result<void> (*check)(const void* op) = nullptr;
+  /// Whether what it writes may be one of its inputs, element by element the same.
+  bool takes_in_place = false;
   /// Its fields by name, and back from somewhere else (op/fields.hpp).
   void (*list)(const void* op, std::vector<Field>& fields) = nullptr;
   Result<void> (*assign)(void* op, FieldSource& source) = nullptr;

@@ -18,6 +18,7 @@ struct Elementwise {
   static constexpr Kind kKind = kind(kTensorFamily, n - 1);
   static constexpr std::string_view kName = n == 1 ? "tensor.unary" : n == 2 ? "tensor.binary" : "tensor.ternary";
   static constexpr std::size_t kInputs = n;
+  static constexpr bool kTakesInPlace = true;
   static constexpr std::array<std::string_view, 3> kFactorNames{"factor_0", "factor_1", "factor_2"};
   static constexpr std::array<std::string_view, 3> kInputNames{"in_0", "in_1", "in_2"};
   F function{};

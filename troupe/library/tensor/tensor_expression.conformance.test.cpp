@@ -21,6 +21,40 @@ class TensorExpressionConformance : public Conformance<T> {
 };
 CONFORMANCE_SUITE(TensorExpressionConformance, SixTypes);
 
+// Into one of the inputs: what it is with an output of its own. In every layout, and with rows that are not whole
+// vectors.
+CONFORMANCE_TEST(TensorExpressionConformance, works_in_place) {
+  const Tensor tensor = this->device().tensor();
+  for (const Shape& shape : {Shape{5, 301}, Shape{64, 64}, Shape{100'003}})
+    for (const Layout layout : {Layout::dense, Layout::sliced, Layout::transposed}) {
+      SCOPED_TRACE(shape.to_string() + " " + name(layout));
+      Sample<T> a = this->random(shape, layout);
+      Sample<T> b = this->random(shape, next(layout));
+      Sample<T> want = this->poisoned(shape);
+      const std::vector<T> first = a.values();
+      const auto compare = [&] {
+        const std::vector<T> ours = a.read();
+        const std::vector<T> theirs = want.read();
+        this->count_case();
+        for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_TRUE(ours[i] == theirs[i]) << "element " << i;
+        a.write(first);
+      };
+      value(tensor.unary(Unary::square, a.array(), want.array()).get());
+      value(tensor.unary(Unary::square, a.array(), a.array()).get());
+      compare();
+      value(tensor.binary(Binary::sub, b.array(), a.array(), want.array()).get());
+      value(tensor.binary(Binary::sub, b.array(), a.array(), a.array()).get());
+      compare();
+      value(tensor.ternary(Ternary::fma, a.array(), a.array(), b.array(), want.array()).get());
+      value(tensor.ternary(Ternary::fma, a.array(), a.array(), b.array(), a.array()).get());
+      compare();
+      const Expression expression = a.array() * b.array() + a.array();
+      this->evaluate(expression, want.array());
+      this->evaluate(expression, a.array());
+      compare();
+    }
+}
+
 CONFORMANCE_TEST(TensorExpressionConformance, one_function_is_the_op_of_that_name) {
   const Tensor tensor = this->device().tensor();
   const Shape shape{5, 301};
