@@ -387,7 +387,8 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
   if (member.had_served) {
     crew_->failure = why;
     crew_->unexplained.try_emplace(member.generation, std::chrono::steady_clock::now());
-    if (engine.reaped(worker, why, blame_for(member, end, why))) crew_->unexplained.erase(member.generation);
+    if (engine.reaped(worker, why, blame_for(member, end, why), member.link->named_op()))
+      crew_->unexplained.erase(member.generation);
   } else if (role != Role::starting) {
     engine.close(worker);
   }

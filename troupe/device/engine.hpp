@@ -24,6 +24,7 @@
 #include "troupe/device/op_call.hpp"
 #include "troupe/device/session.hpp"
 #include "troupe/wire/channel.hpp"
+#include "troupe/wire/last_words.hpp"
 
 namespace troupe::inline v0 {
 
@@ -131,8 +132,10 @@ class Engine {
   /// that was, its caller is told now; the op itself, and its memory, stay until the reap.
   void answer_plain_culprit(const Error& why);
   /// A retired worker's process is gone, for this reason: what its timelines cover is done, the rest is sorted out.
-  /// True when one of its ops accounts for the death; a trial may find that later.
-  bool reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op);
+  /// True when one of its ops accounts for the death; a trial may find that later. `named`: the op in which it died, as
+  /// it said itself: no others are told that the death was theirs, unless their trial shows it.
+  bool reaped(std::uint32_t worker, const Error& why, Blame blame = Blame::some_op,
+              std::optional<wire::NamedOp> named = {});
 
   /// What the active worker may have begun, for people: "jit.launch saxpy", or "3 ops, the first blas.gemm".
   std::string under_way();
@@ -229,7 +232,7 @@ class Engine {
   /// About an op that was cut off; `and_is_lost`: it cannot be run again.
   enum class HadBegun : std::uint8_t { no, yes, and_is_lost };
   /// True when the op accounts for the worker's death: it is convicted, or suspected and cannot be tried.
-  bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame);
+  bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool another_is_named = false);
   /// The op has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
   /// Calls `f(call)` for every op that the worker may have begun and not ended.

@@ -26,6 +26,13 @@ Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
   return describe(ErrorKind::worker_crashed, [&] { return "the worker was stopped: " + std::string(why.message()); });
 }
 
+Error passed_before_it_ran_again(const Error& why) noexcept {
+  return detail::describe(ErrorKind::deadline_exceeded, [&] {
+    return "the deadline passed before the op could be run again; its worker had died in another one: " +
+           std::string(why.message());
+  });
+}
+
 Error passed_behind_others() noexcept {
   return detail::describe(ErrorKind::deadline_exceeded,
                           [] { return "the deadline passed while an op that does not end held up the worker"; });
@@ -107,7 +114,7 @@ void Engine::retire_active(bool takes_no_more) {
   }
 }
 
-bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
+bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame, std::optional<wire::NamedOp> named) {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
   WorkerSession& session = sessions_[worker];
@@ -136,12 +143,16 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   }
   const bool is_plain = blame == Blame::the_only_op && !session.contradiction() && culprit.found();
   if (!is_plain && (blame == Blame::the_only_op || session.contradiction() || stood_still)) blame = Blame::some_op;
+  const auto is_named = [&](const detail::OpCall* call) {
+    return named == wire::NamedOp{.lane = call->lane, .ticket = call->ticket};
+  };
+  const bool one_is_named = std::ranges::any_of(ghosts, is_named);
   const std::vector<bool> is_lost = who_is_lost(ghosts, in_doubt, had_begun, session);
   bool is_explained = false;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const HadBegun begun = !had_begun[i] ? HadBegun::no : is_lost[i] ? HadBegun::and_is_lost : HadBegun::yes;
     const Blame its = is_plain && culprit.found() != ghosts[i] ? Blame::nobody_here : blame;
-    is_explained = sort_out(*ghosts[i], begun, why, its) || is_explained;
+    is_explained = sort_out(*ghosts[i], begun, why, its, one_is_named && !is_named(ghosts[i])) || is_explained;
   }
   session.close();
   release_ready();
@@ -149,7 +160,7 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame) {
   return is_explained;
 }
 
-bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame) {
+bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool another_is_named) {
   if (was_let_be(call)) {
     call.is_done = false;
     call.failure.reset();
@@ -175,7 +186,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
   const Error end_in = cut_off_by(call, why);
   if (had_begun == HadBegun::yes && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
-    call.evidence = end_in;
+    call.evidence = another_is_named ? passed_before_it_ran_again(why) : end_in;
     if (std::exchange(call.deadline_passed, false)) answer_with_evidence(call);
     const bool is_innocent = blame == Blame::nobody_here && call.runs_cut_off <= kMaxInnocentRuns;
     set_stage(call, is_innocent && !call.is_in_the_way ? OpStage::ready : OpStage::suspect);

@@ -250,6 +250,20 @@ TEST_F(Recovery, the_first_evidence_stands_when_a_trial_runs_into_the_deadline) 
   EXPECT_EQ(device.stats().culprits, 1U);
 }
 
+TEST_F(Recovery, an_op_whose_worker_died_in_another_one_is_not_told_that_it_crashed) {
+  const Device device = open({.lanes = Lanes::pool(2), .max_restarts = 1000});
+  const Array<float> hung = filled(device, {16}, 5.0f), lost = filled(device, {16}, 5.0f);
+  const auto both = [&]() -> Task<std::vector<Result<void>>> {
+    std::vector<Task<Result<void>>> calls;
+    calls.push_back(bad(device, "loop", {reads(hung)}).deadline(std::chrono::milliseconds(600)));
+    calls.push_back(bad(device, "null", {writes(lost)}));
+    co_return co_await when_all(std::move(calls));
+  };
+  const std::vector<Result<void>> ends = value(system.run(both()));
+  EXPECT_EQ(kind_of(ends[1]), ErrorKind::worker_crashed);
+  ASSERT_EQ(kind_of(ends[0]), ErrorKind::deadline_exceeded) << ends[0].error().to_string();
+}
+
 TEST_F(Recovery, of_two_past_their_deadlines_the_first_is_blamed_and_the_other_run_again) {
   struct {
     std::int32_t ms;

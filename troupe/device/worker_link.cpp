@@ -142,6 +142,10 @@ std::string WorkerLink::last_words() const {
   return wire::read_last_words(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
 }
 
+std::optional<wire::NamedOp> WorkerLink::named_op() const {
+  return wire::read_named_op(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
+}
+
 std::optional<Error> WorkerLink::last_error() const {
   return wire::read_last_error(*reinterpret_cast<const wire::LastWords*>(channel_.status().last_words.data()));
 }

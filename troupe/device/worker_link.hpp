@@ -14,6 +14,7 @@
 #include "troupe/device/log_queue.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/child.hpp"
+#include "troupe/wire/last_words.hpp"
 #include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
 
@@ -67,6 +68,8 @@ class WorkerLink {
   std::optional<wire::ChildEnd> try_reap();
   /// What it left behind when it crashed; after the reap.
   std::string last_words() const;
+  /// The op that it was in then, as it says itself; after the reap.
+  std::optional<wire::NamedOp> named_op() const;
   /// Why it ended itself, if it did; after the reap.
   std::optional<Error> last_error() const;
 

@@ -40,6 +40,12 @@ std::optional<Error> read_last_error(const LastWords& words) {
   return Error(static_cast<ErrorKind>(kind - 1), printable(words.text), ErrorOrigin{.native_code = words.exit_code});
 }
 
+std::optional<NamedOp> read_named_op(const LastWords& words) {
+  if (words.state.load() != LastWords::complete || words.error_kind_plus_one != 0 || words.has_op == 0)
+    return std::nullopt;
+  return NamedOp{.lane = words.lane, .ticket = words.ticket};
+}
+
 std::string read_last_words(const LastWords& words) {
   const std::uint32_t state = words.state.load();
   if (state == LastWords::none) return {};

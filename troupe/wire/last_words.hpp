@@ -43,4 +43,13 @@ std::optional<Error> read_last_error(const LastWords& words);
 /// printable ASCII. Empty when the worker left none.
 std::string read_last_words(const LastWords& words);
 
+/// Which op a crash happened in, as the worker says.
+struct NamedOp {
+  std::uint32_t lane = 0;
+  std::uint32_t ticket = 0;
+  bool operator==(const NamedOp&) const = default;
+};
+/// For the app, after the reap. It is a hint, and decides nothing but words.
+std::optional<NamedOp> read_named_op(const LastWords& words);
+
 }  // namespace troupe::inline v0::wire
