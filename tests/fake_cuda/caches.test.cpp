@@ -50,6 +50,17 @@ TEST_F(FakeCaches, kernels_are_launched_with_what_they_take) {
   EXPECT_EQ(kind_of(gpu.jit().compile_now("#error nothing to compile")), ErrorKind::invalid_argument);
 }
 
+TEST_F(FakeCaches, a_kernel_takes_a_list_of_arguments_that_was_made_at_run_time) {
+  const Program program = value(gpu.jit().compile_now(kAdd));
+  const Array<float> a = filled(gpu, {8}, 1.0f);
+  KernelArguments arguments;
+  arguments.add(8LL);
+  arguments.add(1.0f);
+  EXPECT_EQ(kind_of(gpu.jit().launch(program, "add", {}, arguments).get()), ErrorKind::invalid_argument) << "too few";
+  arguments.add(updates(a));
+  EXPECT_TRUE(gpu.jit().launch(program, "add", {}, arguments).get());
+}
+
 TEST_F(FakeCaches, sparse_plans_that_were_not_used_for_long_go_first) {
   const Array<float> x = filled(gpu, {4}, 1.0f);
   const Array<float> y = filled(gpu, {4}, 1.0f);

@@ -175,6 +175,12 @@ Result<void> Device::allocate_sealable(AnyArray& array, const Shape& shape) cons
   return allocate_in(*state(), state()->vault(), array, shape, AnyArray::Chunk::own);
 }
 
+Result<AnyArray> Device::array(DType dtype, const Shape& shape) const {
+  AnyArray array(dtype);
+  TROUPE_TRY(allocate(array, shape));
+  return array;
+}
+
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
   TROUPE_TRY(state()->system().check_not_forked());
   if (!info().keeps_memory) return allocate_mortal(*state(), array, shape, wire::ChunkMemory::local);

@@ -95,6 +95,8 @@ class Device {
     if (Result<void> made = allocate(*array, shape); !made) array = fail(std::move(made).error());
     return array;
   }
+  /// The same of a type that is known at run time.
+  Result<AnyArray> array(DType dtype, const Shape& shape) const;
   /// Memory that the driver moves between the machine and the GPU as it sees fit; never more than the GPU has free. It
   /// dies with the worker: after a take-over its arrays answer `buffer_stale`; make them anew.
   template <Element T>
@@ -142,7 +144,7 @@ class Device {
   /// or not.
   template <Element T>
   Call<void> write(const Array<T>& to, std::span<const T> from) const {
-    return write_bytes(to, std::as_bytes(from), from.size());
+    return write_elements(to, std::as_bytes(from), from.size());
   }
   template <Element T>
   Call<void> write(const Array<T>& to, const std::vector<T>& from) const {
@@ -165,13 +167,20 @@ class Device {
   /// memory must stay until the task has ended.
   template <Element T>
   Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
-    return read_bytes(*this, from, std::as_writable_bytes(into), into.size());
+    return read_elements(*this, from, std::as_writable_bytes(into), into.size());
   }
   /// The same in a plain thread, which waits.
   template <Element T>
   Result<void> read_now(const Array<T>& from, std::span<T> into) const {
-    return read_bytes_now(from, std::as_writable_bytes(into), into.size());
+    return read_elements_now(from, std::as_writable_bytes(into), into.size());
   }
+
+  /// The same of elements of any type, as bytes: `write_bytes` copies them before it returns, as `write` does, and the
+  /// two others are `read_into` and `read_now`. There must be as many as the array has, without gaps.
+  Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const;
+  Task<Result<void>> read_bytes(const AnyArray& from, std::span<std::byte> into) const;
+  Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into) const;
+
   /// Ends when all ops that were submitted before and write the array have ended; in `buffer_tainted` when something of
   /// it is unknown then. Use it to submit a chain of ops and to await only its end.
   Call<void> ready(const AnyArray& array) const;
@@ -227,9 +236,10 @@ class Device {
   Result<void> allocate_managed(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_sealable(AnyArray& array, const Shape& shape) const;
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
-  Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
-  static Task<Result<void>> read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
-  Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
+  Call<void> write_elements(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
+  static Task<Result<void>> read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
+  static Task<Result<void>> read_as_bytes(Device device, AnyArray from, std::span<std::byte> into);
+  Result<void> read_elements_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
 
   std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
   std::uint64_t account_ = 0;       // 0: whoever submits

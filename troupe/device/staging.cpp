@@ -71,6 +71,14 @@ Result<void> check_count(std::string_view op, const AnyArray& array, std::size_t
                                                " elements, and " + std::to_string(count) + " are given");
 }
 
+Result<void> check_bytes(std::string_view op, const AnyArray& array, std::size_t bytes) {
+  if (static_cast<std::int64_t>(bytes) == array.size_bytes()) return {};
+  return fail(ErrorKind::invalid_argument, std::string(op) + ": the array is " + array.shape().to_string() + " of " +
+                                               std::string(name(array.dtype())) + "; it needs " +
+                                               std::to_string(array.size_bytes()) + " bytes, and " +
+                                               std::to_string(bytes) + " are given");
+}
+
 Task<Result<void>> read_piece(Device device, AnyArray from, AnyArray staged, std::byte* into, std::size_t bytes,
                               std::shared_ptr<CopyTeam> team) {
   CO_TRY(co_await device.copy(from, staged));
@@ -80,7 +88,7 @@ Task<Result<void>> read_piece(Device device, AnyArray from, AnyArray staged, std
 
 }  // namespace
 
-Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const {
+Call<void> Device::write_elements(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const {
   if (Result<void> good = check_count("write", to, count); !good) return fail(std::move(good).error());
   if (state()->system().is_forked()) return fail(detail::fork_error());
   if (to.is_sealed()) return fail(ErrorKind::invalid_argument, "write: the array is sealed; unseal it first");
@@ -111,7 +119,7 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   return ready(to);
 }
 
-Task<Result<void>> Device::read_bytes(Device device, AnyArray from, std::span<std::byte> into, std::size_t count) {
+Task<Result<void>> Device::read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count) {
   CO_TRY(check_count("read", from, count));
   const Pieces pieces(from, from.is_contiguous() ? kReadPieceBytes : from.size_bytes());
   const std::shared_ptr<CopyTeam> team = device.state()->copy_team();
@@ -130,8 +138,28 @@ Task<Result<void>> Device::read_bytes(Device device, AnyArray from, std::span<st
   co_return {};
 }
 
-Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const {
-  return detail::run_in(state()->system(), read_bytes(*this, from, into, count));
+Result<void> Device::read_elements_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const {
+  return detail::run_in(state()->system(), read_elements(*this, from, into, count));
+}
+
+// ---- of any type ----
+
+Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const {
+  if (Result<void> good = check_bytes("write", to, bytes.size()); !good) return fail(std::move(good).error());
+  return write_elements(to, bytes, static_cast<std::size_t>(to.element_count()));
+}
+
+Task<Result<void>> Device::read_bytes(const AnyArray& from, std::span<std::byte> into) const {
+  return read_as_bytes(*this, from, into);
+}
+
+Task<Result<void>> Device::read_as_bytes(Device device, AnyArray from, std::span<std::byte> into) {
+  CO_TRY(check_bytes("read", from, into.size()));
+  co_return co_await read_elements(device, from, into, static_cast<std::size_t>(from.element_count()));
+}
+
+Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> into) const {
+  return detail::run_in(state()->system(), read_as_bytes(*this, from, into));
 }
 
 }  // namespace troupe::inline v0

@@ -98,5 +98,23 @@ TEST(CopyTeam, does_every_piece_once_for_several_callers) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Staging, moves_elements_of_any_type_as_bytes) {
+  const Device device = open();
+  const AnyArray there = value(device.array(DType::i16, {3, 2}));
+  EXPECT_EQ(there.dtype(), DType::i16);
+  const std::vector<std::int16_t> numbers{1, -2, 3, -4, 5, -6};
+  value(device.write_bytes(there, std::as_bytes(std::span(numbers))).get());
+  std::vector<std::int16_t> back(6);
+  value(device.read_bytes_now(there, std::as_writable_bytes(std::span(back))));
+  EXPECT_EQ(back, numbers);
+  std::vector<std::int16_t> turned(6);
+  value(system.run(device.read_bytes(there.transpose(), std::as_writable_bytes(std::span(turned)))));
+  EXPECT_EQ(turned, (std::vector<std::int16_t>{1, 3, 5, -2, -4, -6}));
+  EXPECT_EQ(device.write_bytes(there, std::as_bytes(std::span(numbers).first(5))).get().error().message(),
+            "write: the array is [3, 2] of i16; it needs 12 bytes, and 10 are given");
+  EXPECT_EQ(device.read_bytes_now(there, {}).error().message(),
+            "read: the array is [3, 2] of i16; it needs 12 bytes, and 0 are given");
+}
+
 }  // namespace
 }  // namespace troupe

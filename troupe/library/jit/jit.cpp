@@ -109,7 +109,8 @@ Result<Program> Jit::compile_now(const std::string& source, const CompileOptions
   return load(device_, std::as_bytes(std::span(image.bytes)), image.log);
 }
 
-Call<void> Jit::make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const {
+Call<void> Jit::launch(const Program& program, std::string_view kernel, const Grid& grid,
+                       KernelArguments arguments) const {
   if (!program.image_) return refuse("the program is empty; compile it first");
   op::Launch op{.plan = {.program = {.name = program.name_,
                                      .address = program.image_.view().address,
@@ -119,14 +120,14 @@ Call<void> Jit::make_call(const Program& program, std::string_view kernel, const
                          .shared_bytes = grid.shared_bytes},
                 .kernel = std::string(kernel),
                 .arrays = {},
-                .order = std::move(launch.order),
-                .scalars = std::move(launch.scalars)};
-  if (launch.arrays.size() >= op::kMaxKernelArguments)
-    return refuse("there are " + std::to_string(launch.arrays.size()) + " arrays; a kernel takes at most 63");
+                .order = std::move(arguments.order_),
+                .scalars = std::move(arguments.scalars_)};
+  if (arguments.arrays_.size() >= op::kMaxKernelArguments)
+    return refuse("there are " + std::to_string(arguments.arrays_.size()) + " arrays; a kernel takes at most 63");
   std::array<const AnyArray*, op::kMaxKernelArguments> used;
   std::size_t count = 0;
-  op.arrays.reserve(launch.arrays.size());
-  for (const ArrayUse& array : launch.arrays) {
+  op.arrays.reserve(arguments.arrays_.size());
+  for (const ArrayUse& array : arguments.arrays_) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used[count++] = &array.array();
   }

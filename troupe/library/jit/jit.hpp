@@ -64,6 +64,34 @@ class Program {
   std::string log_;
 };
 
+/// The arguments of a launch, one after another, when their number is known at run time only:
+///   KernelArguments arguments;
+///   for (const Array<float>& weight : weights) arguments.add(reads(weight));
+///   arguments.add(0.1f);
+class KernelArguments {
+ public:
+  void add(const ArrayUse& array) {
+    order_.push_back(std::byte{0});
+    arrays_.push_back(array);
+  }
+  template <class T>
+  void add(const T& scalar) {
+    static_assert(!std::derived_from<T, AnyArray>, "say what the kernel does with it: reads(a), writes(a), updates(a)");
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxScalarBytes && !std::is_pointer_v<T>,
+                  "an argument is an array, or at most 128 bytes that can be copied, and no pointer");
+    order_.push_back(static_cast<std::byte>(sizeof(T)));
+    const auto bytes = std::as_bytes(std::span(&scalar, 1));
+    scalars_.insert(scalars_.end(), bytes.begin(), bytes.end());
+  }
+
+ private:
+  friend class Jit;
+  static constexpr std::size_t kMaxScalarBytes = 128;
+  std::vector<ArrayUse> arrays_;
+  std::vector<std::byte> order_;  // of each: its size, or 0 for an array
+  std::vector<std::byte> scalars_;
+};
+
 /// Kernels of your own on a device, compiled at run time: `gpu.jit()`.
 class Jit {
  public:
@@ -82,36 +110,14 @@ class Jit {
   template <class... Arguments>
   Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid,
                     const Arguments&... arguments) const {
-    Launch launch;
-    (launch.add(arguments), ...);
-    return make_call(program, kernel, grid, launch);
+    KernelArguments all;
+    (all.add(arguments), ...);
+    return launch(program, kernel, grid, std::move(all));
   }
+  /// The same with a list that was made at run time.
+  Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid, KernelArguments arguments) const;
 
  private:
-  /// A launch's arguments as they are gathered.
-  struct Launch {
-    static constexpr std::size_t kMaxScalarBytes = 128;
-
-    void add(const ArrayUse& array) {
-      order.push_back(std::byte{0});
-      arrays.push_back(array);
-    }
-    template <class T>
-    void add(const T& scalar) {
-      static_assert(!std::derived_from<T, AnyArray>,
-                    "say what the kernel does with it: reads(a), writes(a), updates(a)");
-      static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxScalarBytes && !std::is_pointer_v<T>,
-                    "an argument is an array, or at most 128 bytes that can be copied, and no pointer");
-      order.push_back(static_cast<std::byte>(sizeof(T)));
-      const auto bytes = std::as_bytes(std::span(&scalar, 1));
-      scalars.insert(scalars.end(), bytes.begin(), bytes.end());
-    }
-    std::vector<ArrayUse> arrays;
-    std::vector<std::byte> order;
-    std::vector<std::byte> scalars;
-  };
-
-  Call<void> make_call(const Program& program, std::string_view kernel, const Grid& grid, Launch& launch) const;
   static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, Duration timeout);
   static Result<Program> load(const Device& device, std::span<const std::byte> image, std::string log);
 
