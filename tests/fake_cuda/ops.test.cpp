@@ -297,7 +297,7 @@ TEST_F(FakeOps, matmul) {
   const Array<float> c = some<float>({16, 16});
   const Array<float> pre = some<float>({16, 16});
   const Array<float> bias = some<float>({16});
-  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
     end_well(matmul.multiply(a, b, d, {.activation = activation}));
     end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias}));
     end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias, .pre = &pre}));
@@ -306,7 +306,7 @@ TEST_F(FakeOps, matmul) {
     end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre}));
   }
   const Array<double> wide = some<double>({16, 16});
-  end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu}));
+  end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu_tanh}));
   const auto small = value(gpu.array<Small>({16, 16}));
   end_well(matmul.multiply(small, small.transpose(), value(gpu.array<Small>({16, 16})), {.scale_d = 2}));
   end_well(matmul.multiply(small, small, d, {.scale_a = 2}));

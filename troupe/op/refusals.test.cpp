@@ -250,7 +250,7 @@ const std::vector<Refusal>& refusals() {
       {bad<MatmulGradient>([](MatmulGradient& op) { reshape(op.sums, {3}); }),
        "matmul gradient: bias_gradient is [3]; a result of [2, 4] needs a bias_gradient of [4]"},
       {bad<MatmulGradient>([](MatmulGradient& op) { op.has_pre = false; }),
-       "matmul gradient: gelu needs options.pre, the array that multiply wrote with options.pre"},
+       "matmul gradient: gelu_tanh needs options.pre, the array that multiply wrote with options.pre"},
 
       // ---- solver ----
       {bad<Solve>([](Solve& op) { op.a.dtype = f16; }), "solve: a is f16; it must be f32, f64, c64 or c128",

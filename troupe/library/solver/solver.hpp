@@ -37,7 +37,7 @@ class Solver {
   Call<void> solve_positive(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
   /// The inverse of a [n, n].
   Call<void> inverse(const AnyArray& a, const AnyArray& out) const;
-  /// The determinant of a matrix; that of a singular matrix is 0.
+  /// The determinant of a matrix; that of a singular matrix is 0. `numerical_error` when it does not fit the type.
   template <Element T>
   Call<T> determinant(const Array<T>& a) const {
     Result<HostArray<T>> number = device_.host_array<T>({1});

@@ -23,8 +23,8 @@ template <class W>
 __device__ W read(const TypedMatrix& m, long long row, long long column) {
   W number{};
   visit_float(m.dtype, [&]<class T>(std::type_identity<T>) {
-    number = convert<W>(
-        static_cast<const T*>(m.matrix.data)[row * m.matrix.row_stride + column * m.matrix.column_stride]);
+    number =
+        convert<W>(static_cast<const T*>(m.matrix.data)[row * m.matrix.row_stride + column * m.matrix.column_stride]);
   });
   return number;
 }
@@ -44,13 +44,13 @@ __device__ void epilogue(const EpilogueArguments& e) {
     if (e.is_gradient) {
       const W before = e.pre.matrix.data ? read<W>(e.pre, row, column) : W(0);
       if (e.activation == 1) number *= relu_slope(before);
-      if (e.activation == 2) number *= gelu_slope(before);
+      if (e.activation == 2) number *= gelu_tanh_slope(before);
     } else {
       if (e.c.matrix.data) number += static_cast<W>(e.beta) * read<W>(e.c, row, column);
       if (e.bias.matrix.data) number += read<W>(e.bias, row, column);
       if (e.pre.matrix.data) write(e.pre, row, column, number);
       if (e.activation == 1) number = relu(number);
-      if (e.activation == 2) number = gelu(number);
+      if (e.activation == 2) number = gelu_tanh(number);
       number *= static_cast<W>(e.scale_d);
     }
     write(e.d, row, column, number);
