@@ -27,8 +27,9 @@ constexpr T gelu_tanh(T x) noexcept {
 template <class T>
 constexpr T gelu_tanh_slope(T x) noexcept {
   constexpr T kTwoRoots = T(1.59576912160573071176);
-  const T share = T(1) / (T(1) + std::exp(-kTwoRoots * (x + T(0.044715) * x * x * x)));
-  const T bend = share * (T(1) - share);
+  const T power = std::exp(-kTwoRoots * (x + T(0.044715) * x * x * x));
+  const T share = T(1) / (T(1) + power);
+  const T bend = share * (power < T(1) ? power * share : T(1) - share);  // by what is left, without losing its digits
   // Far out it is flat, and the square of x need not fit the type.
   return bend == T(0) ? share : share + x * bend * kTwoRoots * (T(1) + T(3 * 0.044715) * x * x);
 }

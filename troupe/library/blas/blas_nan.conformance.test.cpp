@@ -8,8 +8,6 @@ namespace {
 template <class T>
 class BlasNan : public Conformance<T> {
  protected:
-  static constexpr std::int64_t kSize = 5;
-
   Blas blas() const { return this->device().blas(); }
   static T nan() { return poison<T>(); }
   static bool is_nan(T number) {

@@ -28,6 +28,34 @@ class MatmulCorners : public Conformance<T> {
     sample.write(values);
     return sample;
   }
+  /// gelu_tanh of so many numbers, by a product with the identity, and its slopes, as gradients of ones.
+  static constexpr std::int64_t kRows = 512;
+  static constexpr std::int64_t kColumns = 16;
+  static constexpr std::int64_t kCount = kRows * kColumns;
+  std::pair<std::vector<T>, std::vector<T>> gelu_tanh_of(const std::vector<T>& numbers, Compute compute) {
+    const auto zeros = [](std::int64_t rows) {
+      return std::vector<T>(static_cast<std::size_t>(rows * kColumns), T(0));
+    };
+    std::vector<T> diagonal = zeros(kColumns);
+    std::vector<T> first_row = zeros(kColumns);
+    std::vector<T> first_column = zeros(kRows);
+    for (std::size_t i = 0; i < kColumns; ++i) diagonal[i * (kColumns + 1)] = first_row[i] = T(1);
+    for (std::size_t i = 0; i < kRows; ++i) first_column[i * kColumns] = T(1);
+    const Sample<T> x(this->device(), {kRows, kColumns}, Layout::dense, numbers);
+    const Sample<T> one(this->device(), {kColumns, kColumns}, Layout::dense, diagonal);
+    const Sample<T> left(this->device(), {kRows, kColumns}, Layout::dense, first_column);
+    const Sample<T> right(this->device(), {kColumns, kColumns}, Layout::dense, first_row);
+    Sample<T> y = this->poisoned({kRows, kColumns});
+    Sample<T> slopes = this->poisoned({kRows, kColumns});
+    value(matmul()
+              .multiply(x.array(), one.array(), y.array(), {.activation = Activation::gelu_tanh, .compute = compute})
+              .get());
+    value(matmul()
+              .gradient(left.array(), right.array(), slopes.array(),
+                        {.activation = Activation::gelu_tanh, .compute = compute, .pre = &x.array()})
+              .get());
+    return {y.read(), slopes.read()};
+  }
   /// The first row of a result with a NaN in the first row of a, and nothing else, is NaN.
   void expect_first_row_nan(Sample<T>& d, std::int64_t columns) {
     this->count_case();
@@ -140,38 +168,32 @@ CONFORMANCE_TEST(MatmulCorners, a_result_is_rounded_once_where_its_terms_cancel)
 }
 
 CONFORMANCE_TEST(MatmulCorners, gelu_tanh_is_as_exact_as_the_type) {
-  constexpr std::int64_t kCount = 512;
-  constexpr std::int64_t kSize = 16;
-  std::vector<T> identity(kSize * kSize, T(0));
-  for (std::size_t i = 0; i < kSize; ++i) identity[i * (kSize + 1)] = T(1);
-  const Sample<T> one(this->device(), {kSize, kSize}, Layout::dense, identity);
   std::vector<T> numbers;
-  for (std::int64_t i = 0; i < kCount * kSize; ++i)
-    numbers.push_back(this->rounded(-8 + 16 * static_cast<double>(i) / (kCount * kSize)));
-  const Sample<T> x(this->device(), {kCount, kSize}, Layout::dense, numbers);
-  Sample<T> ones = this->random({kCount, kSize});
-  ones.write(std::vector<T>(kCount * kSize, T(0)));
-  std::vector<T> first_column(kCount * kSize, T(0));
-  for (std::size_t i = 0; i < kCount; ++i) first_column[i * kSize] = T(1);
-  ones.write(first_column);
-  std::vector<T> first_row(kSize * kSize, T(0));
-  for (std::size_t i = 0; i < kSize; ++i) first_row[i] = T(1);
-  const Sample<T> row(this->device(), {kSize, kSize}, Layout::dense, first_row);
-  Sample<T> y = this->poisoned({kCount, kSize});
-  Sample<T> slopes = this->poisoned({kCount, kSize});
-  value(this->matmul().multiply(x.array(), one.array(), y.array(), {.activation = Activation::gelu_tanh}).get());
-  value(
-      this->matmul()
-          .gradient(ones.array(), row.array(), slopes.array(), {.activation = Activation::gelu_tanh, .pre = &x.array()})
-          .get());
+  for (std::int64_t i = 0; i < this->kCount; ++i)
+    numbers.push_back(this->rounded(-8 + 16 * static_cast<double>(i) / this->kCount));
+  const auto [y, slopes] = this->gelu_tanh_of(numbers, Compute::standard);
   std::vector<Wide<T>> want;
   std::vector<Wide<T>> want_slopes;
   for (const T number : numbers) {
     want.push_back(gelu_tanh(widen(number)));
     want_slopes.push_back(gelu_tanh_slope(widen(number)));
   }
-  this->expect_close(y.read(), want, 4, 0.125);
-  this->expect_close(slopes.read(), want_slopes, 8, 0.125);
+  this->expect_close(y, want, 4, 0.125);
+  this->expect_close(slopes, want_slopes, 8, 0.125);
+}
+
+template <class T>
+class MatmulCornersOfTf32 : public MatmulCorners<T> {};
+CONFORMANCE_SUITE(MatmulCornersOfTf32, Types<float>);
+
+CONFORMANCE_TEST(MatmulCornersOfTf32, gelu_tanh_is_within_1e_5_and_its_slope_within_3e_5) {
+  std::vector<float> numbers;  // which tf32 has, too
+  for (std::int64_t i = 0; i < this->kCount; ++i) numbers.push_back(static_cast<float>(i % 1024 - 512) / 64);
+  const auto [y, slopes] = this->gelu_tanh_of(numbers, Compute::tf32);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ASSERT_NEAR(y[i], gelu_tanh(double{numbers[i]}), 1e-5) << numbers[i];
+    ASSERT_NEAR(slopes[i], gelu_tanh_slope(double{numbers[i]}), 3e-5) << numbers[i];
+  }
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 //
 //   CO_TRY(co_await gpu.solver().solve(a, b, x));  // a [n, n]; b and x [n] or [n, k]
 //
-// When the matrix is singular or not positive definite, or an iteration does not converge, the call ends in
-// `numerical_error`. The message says where, and for a batch how many matrices failed. The outputs are tainted then.
+// When the matrix is singular or not positive definite, an iteration does not converge, an input has a NaN or an
+// infinity in it, or a result does not fit the type, the call ends in `numerical_error`. The message says where, and
+// for a batch how many matrices failed. The outputs are tainted then.
 #pragma once
 
 #include "troupe/device/device.hpp"

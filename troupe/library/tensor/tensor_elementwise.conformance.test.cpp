@@ -1,5 +1,6 @@
 // Element by element: every function, every type, every layout, broadcasting and numbers, against the same function of
 // the standard library in higher precision.
+#include "troupe/core/activation.hpp"
 #include "troupe/library/conformance.test.hpp"
 
 namespace troupe::conformance {

@@ -57,6 +57,16 @@ __device__ void epilogue(const EpilogueArguments& e) {
   }
 }
 
+/// relu, where the numbers lie.
+template <class W>
+__device__ void relu_in_place(const ReluArguments& r) {
+  for (long long i = first_index(); i < r.rows * r.columns; i += index_step()) {
+    const long long row = r.rows == 1 ? 0 : i / r.columns;
+    const long long column = i - row * r.columns;
+    if (read<W>(r.d, row, column) < W(0)) write(r.d, row, column, W(0));
+  }
+}
+
 /// A thread for each column, which goes down it: always in the same order.
 template <class W>
 __device__ void sum_columns(const ColumnSums& s) {
@@ -74,6 +84,8 @@ using namespace troupe::cuda;  // for the names that the worker looks up
 
 extern "C" __global__ void troupe_epilogue_f32(EpilogueArguments arguments) { epilogue<float>(arguments); }
 extern "C" __global__ void troupe_epilogue_f64(EpilogueArguments arguments) { epilogue<double>(arguments); }
+extern "C" __global__ void troupe_relu_in_place_f32(ReluArguments arguments) { relu_in_place<float>(arguments); }
+extern "C" __global__ void troupe_relu_in_place_f64(ReluArguments arguments) { relu_in_place<double>(arguments); }
 extern "C" __global__ void troupe_sum_columns_f32(ColumnSums arguments) { sum_columns<float>(arguments); }
 extern "C" __global__ void troupe_sum_columns_f64(ColumnSums arguments) { sum_columns<double>(arguments); }
 extern "C" __global__ void troupe_put_f32(float number, float* out) { *out = number; }

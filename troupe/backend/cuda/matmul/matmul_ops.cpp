@@ -3,6 +3,7 @@
 #include "troupe/backend/cuda/matmul/matmul_ops.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "troupe/backend/cuda/blas/blas_ops.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
@@ -188,11 +189,25 @@ Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall cal
   return fail(ran.error());
 }
 
+/// Without relu: of some algorithms for f16 its relu makes 0 of a NaN. A pass of our own does it.
 cublasLtEpilogue_t epilogue_of(const op::Matmul& op) noexcept {
-  if (op.activation == Activation::relu) return op.has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-  if (op.activation == Activation::none) return op.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  if (op.activation != Activation::gelu_tanh) return op.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   if (op.keeps_pre) return op.has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
   return op.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+}
+
+/// relu of what is in d already. Rounding and a positive scale do not change what is negative, so it may come last.
+Result<void> relu_in_place(const LaneTools& on, const op::View& d) {
+  op::View lines = d;  // along which neighbours lie side by side
+  if (std::abs(d.strides[0]) < std::abs(d.strides[1])) {
+    std::swap(lines.shape[0], lines.shape[1]);
+    std::swap(lines.strides[0], lines.strides[1]);
+  }
+  ReluArguments arguments{typed(lines, on), lines.shape[0], lines.shape[1]};
+  if (is_contiguous(lines.shape, lines.strides)) arguments = {arguments.d, 1, lines.shape[0] * lines.shape[1]};
+  std::array<void*, 1> all{&arguments};
+  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::relu_in_place, wide_type(d.dtype))),
+                   arguments.rows * arguments.columns, all);
 }
 
 /// A number where the GPU finds it.
@@ -211,8 +226,8 @@ bool takes_as_aux(std::int64_t leading, CUdeviceptr address) noexcept {
   return leading % 8 == 0 && address % kLtAlignment == 0;
 }
 
-/// Its gelu is off by up to 5e-6, and its slope by 2e-5: fewer digits than f64 and f32 have, unless the product itself
-/// has fewer.
+/// Its gelu has been seen to be off by 5e-6, and its slope by 2e-5: fewer digits than f64 and f32 have, unless the
+/// product itself has fewer.
 bool has_good_gelu(DType in, DType out, Compute compute) noexcept {
   if (out == DType::f64) return false;
   return out != DType::f32 || compute == Compute::tf32 || is_8_bit_float(in);
@@ -235,6 +250,7 @@ bool needs_two_passes(const op::Matmul& op) noexcept {
   if (op.has_c && !is_8_bit && op.c.dtype != op.d.dtype) return true;
   // What a relu keeps for its gradient is a mask of bits there, and nothing a user could read.
   if (op.keeps_pre && op.activation != Activation::gelu_tanh) return true;
+  if (op.activation == Activation::relu && !(op.scale_d > 0)) return true;
   return op.scale_d != 1 && !is_8_bit_float(op.d.dtype);  // the scale of a result is a thing of 8-bit floats
 }
 
@@ -275,7 +291,9 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   const LtFactors factors(op.alpha, op.has_c ? op.beta : 0.0, op.a.dtype == DType::f64);
   call.alpha = factors.alpha();
   call.beta = factors.beta();
-  return run_fused(on, p, call, op.tunes);
+  if (!TROUPE_TRY(run_fused(on, p, call, op.tunes))) return false;
+  if (op.activation == Activation::relu) TROUPE_TRY(relu_in_place(on, op.d));
+  return true;
 }
 
 /// Only that of gelu: of relu cuBLASLt would want its mask of bits.

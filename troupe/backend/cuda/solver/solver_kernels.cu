@@ -170,12 +170,16 @@ __device__ void find_not_finite(const T* a, long long rows, long long columns, l
     const T* const from = a + line * rows + first;
     const long long end = rows - first;  // seen from the first row, and so is the next
     const long long begin = lower ? column - first : 0;
-    bool is_bad = false;
+    T elements[kRowsOfEach];  // all of them are on their way before one is looked at
 #pragma unroll
     for (int k = 0; k < kRowsOfEach; ++k) {
       const int row = k * kWarp;
-      if (row >= begin && row < end) is_bad = is_bad || !is_finite(from[row]);
+      elements[k] = number<T>(0, 0);
+      if (row >= begin && row < end) elements[k] = from[row];
     }
+    bool is_bad = false;
+#pragma unroll
+    for (int k = 0; k < kRowsOfEach; ++k) is_bad |= !is_finite(elements[k]);
     if (is_bad && !(failed && failed[matrix] != 0)) atomicCAS(verdict + matrix, 0, word);
   }
 }

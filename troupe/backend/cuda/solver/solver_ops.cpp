@@ -41,7 +41,8 @@ template <class T>
 Result<void> check_sides(const GpuPacked<T>& b, const GpuVerdict& verdict) {
   return b.find_not_finite(false, op::kSidesNotFinite, verdict.own_words());
 }
-/// What came out of finite numbers. Of a matrix that the library failed it may be anything.
+/// What came out of finite numbers, factors and solutions: an infinity in a factor may leave a solution that is finite,
+/// and wrong. Of a matrix that the library failed they may be anything.
 template <class T>
 Result<void> check_result(const GpuPacked<T>& x, const GpuVerdict& verdict) {
   return x.find_not_finite(false, op::kOverflow, verdict.own_words(), verdict.library_words());
@@ -99,6 +100,7 @@ Result<void> run_op(const op::Solve& op, const LaneTools& on) {
     } else if (a.count() > 0) {
       const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
       TROUPE_TRY(solver.lu(a, pivots, verdict.library_words()));
+      TROUPE_TRY(check_result(a, verdict));
       TROUPE_TRY(keep_in_range(a, pivots));
       TROUPE_TRY(solver.lu_solve(a, pivots, b, verdict.ignored_word()));
     }
@@ -119,6 +121,7 @@ Result<void> run_op(const op::Inverse& op, const LaneTools& on) {
     TROUPE_TRY(check_matrix(a, verdict));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
     TROUPE_TRY(solver.lu(a, pivots, verdict.library_words()));
+    TROUPE_TRY(check_result(a, verdict));
     TROUPE_TRY(keep_in_range(a, pivots));
     TROUPE_TRY(solver.lu_solve(a, pivots, out, verdict.ignored_word()));
     TROUPE_TRY(check_result(out, verdict));
@@ -265,6 +268,7 @@ Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
     if (a.count() > 0) {
       if (is_wide) TROUPE_TRY(a.conjugate());
       TROUPE_TRY(solver.qr(a, tau, verdict.ignored_word()));
+      TROUPE_TRY(check_result(a, verdict));
       constexpr long long kThreadsForEach = 32;
       TROUPE_TRY(launch_solver_kernel(on, SolverKernel::check_rank, dtype_of<T>, kThreadsForEach * a.batch_ll(),
                                       static_cast<const T*>(a.data()), a.rows_ll(), a.columns_ll(), a.batch_ll(),
