@@ -55,7 +55,7 @@ double LinearOurs::layer_ns(DType dtype, int n, int count) {
     const Array<T> w = numbers<T>({n, n}, 2);
     const Array<bf16> bias = numbers<bf16>({n}, 3);
     const Array<bf16> y = value(device_.array<bf16>({n, n}));
-    const MatmulOptions options{.activation = Activation::gelu, .bias = &bias};
+    const MatmulOptions options{.activation = Activation::gelu_tanh, .bias = &bias};
     return settled_median_ns(count, [&] { value(device_.matmul().multiply(x, w.transpose(), y, options).get()); });
   };
   if (dtype == DType::bf16) return measure(std::type_identity<bf16>{});

@@ -11,6 +11,7 @@ STAND_IN_DESTROY(cublasDestroy_v2)
 #if !FAKE_CUDA_OLD
 STAND_IN(cublasSetStream_v2)
 STAND_IN(cublasSetPointerMode_v2)
+STAND_IN(cublasSetMathMode)
 STAND_IN(cublasGemmEx_64)
 STAND_IN(cublasGemmStridedBatchedEx_64)
 STAND_IN(cublasGemmBatchedEx_64)

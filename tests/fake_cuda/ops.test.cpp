@@ -96,6 +96,15 @@ TYPED_TEST(FakeOpsOf, blas_on_matrices) {
     this->end_well(blas.herk(a, c));
     this->end_well(blas.her2k(a, b, c.transpose()));
   }
+  const auto zero = detail::Factor(0.0);  // then nothing goes to cuBLAS that it would not read
+  this->end_well(blas.gemm(a, b, c, {.alpha = zero}));
+  this->end_well(blas.gemm(this->some({3, 4, 5}), this->some({3, 5, 6}), this->some({3, 4, 6}), {.alpha = zero}));
+  this->end_well(blas.symm(a, b, c, {.alpha = zero}));
+  this->end_well(blas.syrk(a, c, {.alpha = zero}));
+  this->end_well(blas.syr2k(a, b, c, {.alpha = zero}));
+  this->end_well(blas.trmm(a, b, c, {.alpha = zero}));
+  this->end_well(blas.trsm(a, b, c, {.alpha = zero}));
+  this->end_well(blas.geam(a, b, c, {.alpha = zero}));
   this->end_well(blas.geam(a, b, c));
   this->end_well(blas.geam(a.transpose(), gaps, c, {.conjugate_a = detail::kIsComplex<T>}));
   const std::vector<AnyArray> as{a, a};
@@ -218,6 +227,7 @@ TYPED_TEST(FakeOpsOf, tensor) {
     this->end_well(tensor.einsum("bik,bkj->bij", a, b, c, {.engine = engine}));
     this->end_well(tensor.einsum("bik,ckj->ij", a, b, this->some({40, 20}), {.beta = 1.0, .engine = engine}));
   }
+  this->end_well(tensor.einsum("bik,bkj->bij", a, b, c, {.alpha = 0.0, .engine = TensorEngine::gemm}));
   this->end_well(tensor.einsum("bij->jb", a, this->some({50, 3})));
   this->end_well(tensor.einsum("bik,bkj->jib", a, b, this->some({20, 40, 3}), {.engine = TensorEngine::gemm}));
   this->end_well(tensor.reduce(Reduction::sum, a, {1}, this->some({3, 50})));
@@ -297,16 +307,27 @@ TEST_F(FakeOps, matmul) {
   const Array<float> c = some<float>({16, 16});
   const Array<float> pre = some<float>({16, 16});
   const Array<float> bias = some<float>({16});
-  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
     end_well(matmul.multiply(a, b, d, {.activation = activation}));
+    end_well(matmul.multiply(a, b, d, {.alpha = 0, .activation = activation}));
     end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias}));
     end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias, .pre = &pre}));
     end_well(matmul.multiply(a, b.transpose(), d.transpose(), {.beta = 2, .activation = activation, .c = &c}));
     end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre, .bias_gradient = &bias}));
     end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre}));
   }
+  const auto half = value(gpu.array<Half>({16, 16}));
+  const auto half_pre = value(gpu.array<Half>({16, 16}));
+  const auto half_out = value(gpu.array<Half>({16, 16}));
+  const auto half_bias = value(gpu.array<Half>({16}));
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
+    end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias}));
+    end_well(matmul.multiply(half, half, half_out.transpose(), {.activation = activation}));
+    end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias, .pre = &half_pre}));
+    end_well(matmul.gradient(half, half, half_out, {.activation = activation, .pre = &half_pre}));
+  }
   const Array<double> wide = some<double>({16, 16});
-  end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu}));
+  end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu_tanh}));
   const auto small = value(gpu.array<Small>({16, 16}));
   end_well(matmul.multiply(small, small.transpose(), value(gpu.array<Small>({16, 16})), {.scale_d = 2}));
   end_well(matmul.multiply(small, small, d, {.scale_a = 2}));

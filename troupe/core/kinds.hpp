@@ -55,12 +55,12 @@ enum class Compute : std::uint8_t {
 enum class Triangle : std::uint8_t { lower, upper, kLast = upper };
 /// On which side of the product the symmetric, Hermitian or triangular matrix stands.
 enum class Side : std::uint8_t { left, right };
-/// The function that a product's elements go through, in `MatmulOptions`.
+/// The function that a product's elements go through, in `MatmulOptions`. A NaN stays one in all of them.
 enum class Activation : std::uint8_t {
   none,
-  relu,
-  gelu,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  kLast = gelu,
+  relu,       // max(x, 0)
+  gelu_tanh,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as `Unary::gelu_tanh`
+  kLast = gelu_tanh,
 };
 /// How a sparse matrix is stored. CSR: compressed rows. CSC: compressed columns. COO: row and column of each element.
 /// BSR: compressed rows of dense square blocks, each row-major.
@@ -94,12 +94,13 @@ enum class Unary : std::uint8_t {
   relu,      // max(x, 0); NaN stays NaN
   sigmoid,   // 1 / (1 + exp(-x))
   silu,      // x sigmoid(x)
-  gelu,      // x times the normal distribution function of x; not the approximation by tanh
+  gelu,      // x times the normal distribution function of x; `gelu_tanh` approximates it
   softplus,  // log(1 + exp(x))
   floor,
   ceil,
-  round,  // to nearest, ties to even
-  kLast = round,
+  round,      // to nearest, ties to even
+  gelu_tanh,  // the approximation of gelu by tanh: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kLast = gelu_tanh,
 };
 /// The functions of two operands. `min` and `max` give NaN when either operand is NaN.
 enum class Binary : std::uint8_t { add, sub, mul, div, min, max, pow, kLast = pow };  // min, max, pow: real only
@@ -128,10 +129,10 @@ constexpr std::string_view name(Sandbox level) noexcept {
   return kNames[static_cast<std::size_t>(level)];
 }
 constexpr std::string_view name(Unary kind) noexcept {
-  constexpr std::array<std::string_view, 26> kNames{
-      "identity", "neg",     "conj", "square", "sqrt",     "rsqrt", "reciprocal", "exp",  "log",
-      "sin",      "cos",     "tanh", "abs",    "sign",     "expm1", "log1p",      "tan",  "erf",
-      "relu",     "sigmoid", "silu", "gelu",   "softplus", "floor", "ceil",       "round"};
+  constexpr std::array<std::string_view, 27> kNames{
+      "identity", "neg",     "conj", "square", "sqrt",     "rsqrt", "reciprocal", "exp",   "log",
+      "sin",      "cos",     "tanh", "abs",    "sign",     "expm1", "log1p",      "tan",   "erf",
+      "relu",     "sigmoid", "silu", "gelu",   "softplus", "floor", "ceil",       "round", "gelu_tanh"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view name(Binary kind) noexcept {

@@ -250,7 +250,7 @@ const std::vector<Refusal>& refusals() {
       {bad<MatmulGradient>([](MatmulGradient& op) { reshape(op.sums, {3}); }),
        "matmul gradient: bias_gradient is [3]; a result of [2, 4] needs a bias_gradient of [4]"},
       {bad<MatmulGradient>([](MatmulGradient& op) { op.has_pre = false; }),
-       "matmul gradient: gelu needs options.pre, the array that multiply wrote with options.pre"},
+       "matmul gradient: gelu_tanh needs options.pre, the array that multiply wrote with options.pre"},
 
       // ---- solver ----
       {bad<Solve>([](Solve& op) { op.a.dtype = f16; }), "solve: a is f16; it must be f32, f64, c64 or c128",
@@ -430,8 +430,8 @@ const std::vector<Refusal>& refusals() {
        "evaluate: there are 528 bytes of numbers; there may be 32 numbers of 16"},
       {bad<Evaluate>([](Evaluate& op) { op.steps[0] = std::byte{4}; }),
        "evaluate: step 0 is function 2 of 4 operands; there is none"},
-      {bad<Evaluate>([](Evaluate& op) { op.steps[6] = std::byte{26}; }),
-       "evaluate: step 1 is function 26 of 1 operands; there is none"},
+      {bad<Evaluate>([](Evaluate& op) { op.steps[6] = std::byte{27}; }),
+       "evaluate: step 1 is function 27 of 1 operands; there is none"},
       {bad<Evaluate>([](Evaluate& op) { op.steps[9] = std::byte{1}; }),
        "evaluate: step 1 has more operands than its function"},
       {bad<Evaluate>([](Evaluate& op) { op.steps[2] = std::byte{1}; }),

@@ -109,7 +109,7 @@ void add_matmul_samples(Samples& add) {
              .bias = add.view({4}),
              .pre = add.view({2, 4}),
              .d = add.view({2, 4})});
-  add(MatmulGradient{.activation = Activation::gelu,
+  add(MatmulGradient{.activation = Activation::gelu_tanh,
                      .has_pre = true,
                      .sums_columns = true,
                      .a = add.view({2, 3}),
@@ -123,7 +123,7 @@ void add_solver_samples(Samples& add) {
   const Shape square{2, 3, 3}, sides{2, 3, 1};
   add(Solve{.a = add.view(square), .b = add.view(sides), .x = add.view(sides), .verdict = verdict(add, 2)});
   add(Inverse{.a = add.view(square), .out = add.view(square), .verdict = verdict(add, 2)});
-  add(Determinant{.a = add.view(square), .out = add.view({2})});
+  add(Determinant{.a = add.view(square), .out = add.view({2}), .verdict = verdict(add, 2)});
   add(Lu{.a = add.view({2, 3, 4}),
          .lu = add.view({2, 3, 4}),
          .pivots = add.view({2, 3}, DType::i32),
@@ -135,7 +135,7 @@ void add_solver_samples(Samples& add) {
               .verdict = verdict(add, 2)});
   add(Cholesky{.a = add.view(square), .l = add.view(square), .verdict = verdict(add, 2)});
   add(CholeskySolve{.l = add.view(square), .b = add.view(sides), .x = add.view(sides), .verdict = verdict(add, 2)});
-  add(Qr{.a = add.view({2, 4, 3}), .q = add.view({2, 4, 3}), .r = add.view({2, 3, 3})});
+  add(Qr{.a = add.view({2, 4, 3}), .q = add.view({2, 4, 3}), .r = add.view({2, 3, 3}), .verdict = verdict(add, 2)});
   add(LeastSquares{
       .a = add.view({2, 4, 3}), .b = add.view({2, 4, 1}), .x = add.view({2, 3, 1}), .verdict = verdict(add, 2)});
   add(Svd{.a = add.view({2, 4, 3}),

@@ -117,7 +117,7 @@ Result<void> check(const Inverse& op) {
 
 Result<void> check(const Determinant& op) {
   Fit fit("determinant", "a", op.a);
-  return fit.square("a").numbers("out", op.out, op.a.dtype).status();
+  return fit.square("a").numbers("out", op.out, op.a.dtype).verdict(op.verdict).status();
 }
 
 Result<void> check(const Lu& op) {
@@ -147,7 +147,8 @@ Result<void> check(const Qr& op) {
   Fit fit("qr", "a", op.a);
   const bool is_full = columns_of(op.q) == fit.rows();
   const std::int64_t inner = is_full ? fit.rows() : fit.lesser();
-  return fit.matrix("q", op.q, fit.rows(), inner).matrix("r", op.r, inner, fit.columns()).status();
+  fit.matrix("q", op.q, fit.rows(), inner).matrix("r", op.r, inner, fit.columns());
+  return fit.verdict(op.verdict).status();
 }
 
 Result<void> check(const LeastSquares& op) {

@@ -1,7 +1,7 @@
 // Dense solvers as data: factorizations, linear systems, least squares, singular values and eigenvalues.
 // Everything is a batch: matrices have rank 3, [batch, rows, columns], vectors rank 2, and a single one is a batch of
 // one; any strides. Nothing is computed in place, so every op can be run again. Each writes its verdict, one word for
-// each matrix: 0 when all went well, else where it did not.
+// each matrix: 0 when all went well, else where it did not. What went well is finite.
 #pragma once
 
 #include "troupe/op/op.hpp"
@@ -11,10 +11,12 @@ namespace troupe::inline v0::op {
 inline constexpr Family kSolverFamily{6};
 
 /// Verdicts that are no position in a matrix.
-inline constexpr std::int32_t kNotFinite = -1;      // there is a NaN or an infinity in it
-inline constexpr std::int32_t kNotPivots = -2;      // the pivots are not those of a factorization
-inline constexpr std::int32_t kRankDeficient = -3;  // its columns, or rows, depend on each other
-inline constexpr std::int32_t kNoConvergence = -4;  // what came out is not a number
+inline constexpr std::int32_t kNotFinite = -1;       // there is a NaN or an infinity in it
+inline constexpr std::int32_t kNotPivots = -2;       // the pivots are not those of a factorization
+inline constexpr std::int32_t kRankDeficient = -3;   // its columns, or rows, depend on each other
+inline constexpr std::int32_t kNoConvergence = -4;   // what came out is not a number
+inline constexpr std::int32_t kSidesNotFinite = -5;  // there is a NaN or an infinity in its right-hand sides
+inline constexpr std::int32_t kOverflow = -6;        // of finite numbers came some that are not
 
 /// What is known of the matrix of a linear system.
 enum class MatrixKind : std::uint8_t { general, positive, kLast = positive };
@@ -62,16 +64,18 @@ struct Inverse {
   friend bool operator==(const Inverse&, const Inverse&) = default;
 };
 
-/// A number for each matrix; that of a singular one is 0, so there is no verdict.
+/// A number for each matrix; that of a singular one is 0.
 struct Determinant {
   static constexpr Kind kKind = kind(kSolverFamily, 2);
   static constexpr std::string_view kName = "solver.determinant";
   View a;
   View out;  // [batch]
+  View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     v.reads("a", self.a);
     v.writes("out", self.out);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Determinant&, const Determinant&) = default;
@@ -150,19 +154,20 @@ struct CholeskySolve {
   friend bool operator==(const CholeskySolve&, const CholeskySolve&) = default;
 };
 
-/// a = q r. With k the lesser extent of a [m, n]: q [m, k] and r [k, n], or q [m, m] and r [m, n]. Every matrix has
-/// one, so there is no verdict.
+/// a = q r. With k the lesser extent of a [m, n]: q [m, k] and r [k, n], or q [m, m] and r [m, n].
 struct Qr {
   static constexpr Kind kKind = kind(kSolverFamily, 7);
   static constexpr std::string_view kName = "solver.qr";
   View a;
   View q;
   View r;
+  View verdict;
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     v.reads("a", self.a);
     v.writes("q", self.q);
     v.writes("r", self.r);
+    v.writes("verdict", self.verdict);
   }
   std::uint64_t work() const noexcept { return cubic_work(a); }
   friend bool operator==(const Qr&, const Qr&) = default;

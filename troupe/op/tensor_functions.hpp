@@ -6,6 +6,7 @@
 #include <complex>
 #include <limits>
 
+#include "troupe/core/activation.hpp"
 #include "troupe/core/element.hpp"
 #include "troupe/core/kinds.hpp"
 #include "troupe/op/complex_functions.hpp"
@@ -115,6 +116,7 @@ TROUPE_EVERYWHERE T real_apply(T x) {
   if constexpr (function == Unary::floor) return std::floor(x);
   if constexpr (function == Unary::ceil) return std::ceil(x);
   if constexpr (function == Unary::round) return std::rint(x);
+  if constexpr (function == Unary::gelu_tanh) return gelu_tanh(x);
   return x;
 }
 

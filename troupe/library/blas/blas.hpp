@@ -5,6 +5,9 @@
 //   CO_TRY(co_await gpu.blas().gemm(a, b.transpose(), c, {.alpha = 2.0f}));
 //   const float product = CO_TRY(co_await gpu.blas().dot(x, y));
 //
+// A factor of 0 multiplies like any other: 0 times NaN is NaN. Only the old content of an output with a beta of 0 is
+// not read.
+//
 // Types are f32, f64, c64 and c128, unless an op says more. Bad input is refused with `invalid_argument`, and a type
 // that an op does not take with `unsupported`, before anything is submitted.
 #pragma once

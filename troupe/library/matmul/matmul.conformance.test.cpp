@@ -12,7 +12,7 @@ struct Extents {
 };
 constexpr std::array<Extents, 8> kExtents{
     {{0, 3, 2}, {3, 0, 2}, {4, 3, 0}, {1, 1, 1}, {5, 7, 3}, {31, 17, 23}, {64, 48, 32}, {32, 64, 130}}};
-constexpr std::array kActivations{Activation::none, Activation::relu, Activation::gelu};
+constexpr std::array kActivations{Activation::none, Activation::relu, Activation::gelu_tanh};
 
 std::string text(const Extents& e, Layout layout, Activation activation = Activation::none) {
   return std::to_string(e.rows) + " " + std::to_string(e.columns) + " " + std::to_string(e.depth) + " " + name(layout) +
@@ -22,12 +22,12 @@ std::string text(const Extents& e, Layout layout, Activation activation = Activa
 template <class W>
 W activated(Activation activation, W x) {
   if (activation == Activation::relu) return relu(x);
-  return activation == Activation::gelu ? gelu(x) : x;
+  return activation == Activation::gelu_tanh ? gelu_tanh(x) : x;
 }
 template <class W>
 W slope(Activation activation, W x) {
   if (activation == Activation::relu) return relu_slope(x);
-  return activation == Activation::gelu ? gelu_slope(x) : W(1);
+  return activation == Activation::gelu_tanh ? gelu_tanh_slope(x) : W(1);
 }
 
 /// Roundings of sums in f32 (or f64), in units of those of the result's type.
@@ -81,7 +81,7 @@ CONFORMANCE_TEST(MatmulConformance, epilogue) {
           const std::vector<W> before = want.elements();
           // cuBLASLt does some of it in one pass: what has no addend and no scale, and keeps nothing but for gelu.
           const double scale_d = has_c ? 2 : 1;
-          const bool keeps_pre = has_c || activation == Activation::gelu;
+          const bool keeps_pre = has_c || activation == Activation::gelu_tanh;
           for (std::int64_t i = 0; i < e.rows; ++i)
             for (std::int64_t j = 0; j < e.columns; ++j) want(i, j) = W(scale_d) * activated(activation, want(i, j));
           value(this->matmul()
@@ -149,11 +149,11 @@ void expect_mixed(Test& test, const Matmul& matmul) {
             sum += widen(a.values()[static_cast<std::size_t>(i * e.depth + k)]) *
                    widen(b.values()[static_cast<std::size_t>(k * e.columns + j)]);
           const double number = 0.25 * sum + widen(bias.values()[static_cast<std::size_t>(j)]);
-          want[static_cast<std::size_t>(i * e.columns + j)] = gelu(number);
+          want[static_cast<std::size_t>(i * e.columns + j)] = gelu_tanh(number);
         }
       value(matmul
                 .multiply(a.array(), b.array(), d.array(),
-                          {.activation = Activation::gelu, .scale_a = 0.5, .scale_b = 0.5, .bias = &bias.array()})
+                          {.activation = Activation::gelu_tanh, .scale_a = 0.5, .scale_b = 0.5, .bias = &bias.array()})
                 .get());
       // Hopper's tensor cores keep 14 bits or so of a sum of 8-bit products.
       const double sums = sizeof(In) == 1 ? 0x1p-12 / epsilon<Out>() : 0;

@@ -1,7 +1,7 @@
 // Multiplication with an epilogue on a device: `gpu.matmul()`. It computes a layer of a network in one op, with one
 // pass over the result instead of three: d = scale_d activation(alpha a b + beta c + bias), rounded once.
 //
-//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu, .bias = &b}));
+//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = &b}));
 //
 // Types of a and b, and of the result: f32, f64, f16 and bf16 into themselves, f16 and bf16 also into f32, 8-bit floats
 // (both types, in any mix) into f32, f16, bf16 and f8e4m3, i8 into i32 (without an epilogue). Small types are summed in

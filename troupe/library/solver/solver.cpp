@@ -60,6 +60,8 @@ Result<void> judge(std::string_view op, Words words, std::string (*explain)(std:
     case op::kNotPivots: what = "has pivots that no factorization made"; break;
     case op::kRankDeficient: what = "is rank-deficient: its columns or rows depend on each other"; break;
     case op::kNoConvergence: what = "does not let the iteration converge"; break;
+    case op::kSidesNotFinite: what = "has right-hand sides with a NaN or an infinity"; break;
+    case op::kOverflow: what = "gives a result that is too large for its type"; break;
     default: what = explain(*first);
   }
   std::string message = std::string(op) + ": ";
@@ -127,16 +129,23 @@ Call<void> Solver::inverse(const AnyArray& a, const AnyArray& out) const {
   return make_judged(device_, op, op.a, {&a, &out}, [](Words words) { return judge("inverse", words, singular); });
 }
 
+namespace {
+
+Result<void> judge_determinant(Words words) { return judge("determinant", words, singular); }
+
+}  // namespace
+
 Call<void> Solver::determinant_into(const AnyArray& a, const AnyArray& out) const {
   if (a.rank() != 2)
     return op::refuse("determinant",
                       "a is " + a.shape().to_string() + "; it must be a matrix; for a batch use determinants");
-  return make_call(device_, op::Determinant{.a = Form(a).matrix(a), .out = out.view()}, {&a, &out});
+  const op::Determinant op{.a = Form(a).matrix(a), .out = out.view(), .verdict = {}};
+  return make_judged(device_, op, op.a, {&a, &out}, judge_determinant);
 }
 
 Call<void> Solver::determinants(const AnyArray& a, const AnyArray& out) const {
-  const op::Determinant op{.a = a.view(), .out = out.view()};
-  return make_call(device_, op, {&a, &out});
+  const op::Determinant op{.a = a.view(), .out = out.view(), .verdict = {}};
+  return make_judged(device_, op, op.a, {&a, &out}, judge_determinant);
 }
 
 Call<void> Solver::lu(const AnyArray& a, const AnyArray& lu, const AnyArray& pivots) const {
@@ -172,8 +181,8 @@ Call<void> Solver::cholesky_solve(const AnyArray& l, const AnyArray& b, const An
 
 Call<void> Solver::qr(const AnyArray& a, const AnyArray& q, const AnyArray& r) const {
   const Form form(a);
-  const op::Qr op{.a = form.matrix(a), .q = form.matrix(q), .r = form.matrix(r)};
-  return make_call(device_, op, {&a, &q, &r});
+  const op::Qr op{.a = form.matrix(a), .q = form.matrix(q), .r = form.matrix(r), .verdict = {}};
+  return make_judged(device_, op, op.a, {&a, &q, &r}, [](Words words) { return judge("qr", words, singular); });
 }
 
 Call<void> Solver::least_squares(const AnyArray& a, const AnyArray& b, const AnyArray& x) const {

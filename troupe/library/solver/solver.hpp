@@ -4,8 +4,9 @@
 //
 //   CO_TRY(co_await gpu.solver().solve(a, b, x));  // a [n, n]; b and x [n] or [n, k]
 //
-// When the matrix is singular or not positive definite, or an iteration does not converge, the call ends in
-// `numerical_error`. The message says where, and for a batch how many matrices failed. The outputs are tainted then.
+// When the matrix is singular or not positive definite, an iteration does not converge, an input has a NaN or an
+// infinity in it, or a result does not fit the type, the call ends in `numerical_error`. The message says where, and
+// for a batch how many matrices failed. The outputs are tainted then.
 #pragma once
 
 #include "troupe/device/device.hpp"
@@ -37,7 +38,7 @@ class Solver {
   Call<void> solve_positive(const AnyArray& a, const AnyArray& b, const AnyArray& x) const;
   /// The inverse of a [n, n].
   Call<void> inverse(const AnyArray& a, const AnyArray& out) const;
-  /// The determinant of a matrix; that of a singular matrix is 0.
+  /// The determinant of a matrix; that of a singular matrix is 0. `numerical_error` when it does not fit the type.
   template <Element T>
   Call<T> determinant(const Array<T>& a) const {
     Result<HostArray<T>> number = device_.host_array<T>({1});

@@ -95,6 +95,8 @@ inline Expression sigmoid(const Expression& x) { return Expression::of(Unary::si
 inline Expression silu(const Expression& x) { return Expression::of(Unary::silu, x); }
 /// x times the normal distribution function of x.
 inline Expression gelu(const Expression& x) { return Expression::of(Unary::gelu, x); }
+/// The approximation of gelu by tanh: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+inline Expression gelu_tanh(const Expression& x) { return Expression::of(Unary::gelu_tanh, x); }
 /// log(1 + exp(x)).
 inline Expression softplus(const Expression& x) { return Expression::of(Unary::softplus, x); }
 /// To the next whole number below.

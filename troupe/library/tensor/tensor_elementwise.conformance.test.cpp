@@ -1,5 +1,6 @@
 // Element by element: every function, every type, every layout, broadcasting and numbers, against the same function of
 // the standard library in higher precision.
+#include "troupe/core/activation.hpp"
 #include "troupe/library/conformance.test.hpp"
 
 namespace troupe::conformance {
@@ -81,6 +82,7 @@ W reference(Unary function, W x) {
       case Unary::sigmoid: return W{1} / (W{1} + std::exp(-x));
       case Unary::silu: return x / (W{1} + std::exp(-x));
       case Unary::gelu: return x * (W{1} + std::erf(x / std::sqrt(W{2}))) / W{2};
+      case Unary::gelu_tanh: return gelu_tanh(x);
       case Unary::softplus: return std::log(W{1} + std::exp(x));
       case Unary::floor: return std::floor(x);
       case Unary::ceil: return std::ceil(x);
@@ -122,8 +124,8 @@ CONFORMANCE_TEST(TensorElementwiseConformance, unary) {
 
 CONFORMANCE_TEST(TensorElementwiseConformance, unary_of_negative_numbers) {
   if constexpr (!detail::kIsComplex<T>) {
-    for (const Unary function : {Unary::abs, Unary::sign, Unary::relu, Unary::gelu, Unary::sigmoid, Unary::softplus,
-                                 Unary::floor, Unary::ceil, Unary::round, Unary::exp, Unary::tanh}) {
+    for (const Unary function : {Unary::abs, Unary::sign, Unary::relu, Unary::gelu, Unary::gelu_tanh, Unary::sigmoid,
+                                 Unary::softplus, Unary::floor, Unary::ceil, Unary::round, Unary::exp, Unary::tanh}) {
       SCOPED_TRACE(name(function));
       std::vector<T> values;
       for (const double x : {-10.0, -2.5, -1.5, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5, 10.0}) values.push_back(convert<T>(x));
@@ -134,6 +136,41 @@ CONFORMANCE_TEST(TensorElementwiseConformance, unary_of_negative_numbers) {
       for (const T element : values) want.push_back(reference(function, widen(element)));
       this->expect_close(y.read(), want, 8);
     }
+  }
+}
+
+CONFORMANCE_TEST(TensorElementwiseConformance, no_function_loses_a_nan) {
+  for (const Unary function : this->template functions<Unary>()) {
+    SCOPED_TRACE(name(function));
+    Sample<T> x(this->device(), {40}, Layout::dense, std::vector<T>(40, poison<T>()));
+    Sample<T> y(this->device(), {40}, Layout::dense, std::vector<T>(40, T(0)));
+    value(this->device().tensor().unary(function, x.array(), y.array()).get());
+    for (const T element : y.read()) ASSERT_NE(widen(element), widen(element));
+  }
+}
+
+CONFORMANCE_TEST(TensorElementwiseConformance, a_factor_of_0_keeps_a_nan) {
+  Sample<T> x = this->random({4, 4});
+  std::vector<T> values = x.values();
+  values.front() = poison<T>();
+  x.write(values);
+  Sample<T> ones(this->device(), {4, 4}, Layout::dense, std::vector<T>(16, T(1)));
+  Sample<T> y(this->device(), {4, 4}, Layout::dense, std::vector<T>(16, T(0)));
+  const auto expect = [&](T last) {
+    const std::vector<T> got = y.read();
+    EXPECT_NE(widen(got.front()), widen(got.front()));
+    EXPECT_EQ(got.back(), last);
+  };
+  value(this->device().tensor().permute(x.array(), {1, 0}, y.array(), 0.0).get());
+  expect(T(0));
+  value(this->device().tensor().binary(Binary::add, x.array(), ones.array(), y.array(), {.alpha = 0.0}).get());
+  expect(T(1));
+  for (const TensorEngine engine : {TensorEngine::gemm, TensorEngine::loops}) {
+    value(this->device()
+              .tensor()
+              .einsum("ij,jk->ik", x.array(), ones.array(), y.array(), {.alpha = 0.0, .engine = engine})
+              .get());
+    expect(T(0));
   }
 }
 

@@ -208,6 +208,27 @@ Result<void> run_triangular(const op::Triangular& op, const LaneTools& on, const
   return copy(on, solution.matrix, out);
 }
 
+template <class T>
+Result<void> run_symm(const op::Symm& op, const LaneTools& on, const Matrix& a, const Matrix& b, const Matrix& c) {
+  if (TROUPE_TRY(call_symm<T>(op, on, a, b, c))) return {};
+  const OwnMatrix whole =
+      TROUPE_TRY(written_out(on, a, op.triangle, op.hermitian ? HalfMeaning::hermitian : HalfMeaning::symmetric));
+  return multiply(on, op.alpha, op.beta, whole.matrix, b, c);
+}
+
+template <class T>
+Result<void> run_syrk(const op::Syrk& op, const LaneTools& on, const Matrix& a, const Matrix& b, const Matrix& c) {
+  if (TROUPE_TRY(call_syrk<T>(op, on, a, b, c))) return {};
+  return syrk_by_gemm(op, on, a, b, c);
+}
+
+/// For an operand that has been multiplied by 0 already.
+template <class Op>
+Op with_alpha_one(Op op) {
+  op.alpha = op::Scalar(1.0);
+  return op;
+}
+
 }  // namespace
 
 Result<void> run_op(const op::Symm& op, const LaneTools& on) {
@@ -219,10 +240,11 @@ Result<void> run_op(const op::Symm& op, const LaneTools& on) {
     const Matrix a = on.matrix(op.a);
     const Matrix b = on.matrix(op.b);
     const Matrix c = on.matrix(op.c);
-    if (TROUPE_TRY(call_symm<T>(op, on, a, b, c))) return {};
-    const OwnMatrix whole =
-        TROUPE_TRY(written_out(on, a, op.triangle, op.hermitian ? HalfMeaning::hermitian : HalfMeaning::symmetric));
-    return multiply(on, op.alpha, op.beta, whole.matrix, b, c);
+    if (op::is_zero(op.alpha)) {
+      const OwnMatrix zeros = TROUPE_TRY(times_zero(on, b));
+      return run_symm<T>(with_alpha_one(op), on, a, zeros.matrix, c);
+    }
+    return run_symm<T>(op, on, a, b, c);
   });
 }
 
@@ -236,8 +258,11 @@ Result<void> run_op(const op::Syrk& op, const LaneTools& on) {
     const Matrix a = on.matrix(op.a);
     const Matrix b = on.matrix(second);
     const Matrix c = on.matrix(op.c);
-    if (TROUPE_TRY(call_syrk<T>(op, on, a, b, c))) return {};
-    return syrk_by_gemm(op, on, a, b, c);
+    if (op::is_zero(op.alpha)) {
+      const OwnMatrix zeros = TROUPE_TRY(times_zero(on, a));
+      return run_syrk<T>(with_alpha_one(op), on, zeros.matrix, op.has_b ? b : zeros.matrix, c);
+    }
+    return run_syrk<T>(op, on, a, b, c);
   });
 }
 
@@ -255,6 +280,10 @@ Result<void> run_op(const op::Triangular& op, const LaneTools& on) {
       TROUPE_TRY(find_zero(on, diagonal, on.at(op.verdict)));
     }
     if (op::element_count(op.out) == 0) return {};
+    if (op::is_zero(op.alpha)) {
+      const OwnMatrix zeros = TROUPE_TRY(times_zero(on, on.matrix(op.b)));
+      return run_triangular<T>(with_alpha_one(op), on, a, zeros.matrix, on.matrix(op.out));
+    }
     return run_triangular<T>(op, on, a, on.matrix(op.b), on.matrix(op.out));
   });
 }

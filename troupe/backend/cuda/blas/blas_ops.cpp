@@ -150,12 +150,31 @@ Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
   return on.launch(TROUPE_TRY(on.kernels())->cast(in.dtype), layout.count, arguments);
 }
 
+Result<OwnMatrix> times_zero(const LaneTools& on, const Matrix& m) {
+  OwnMatrix made = TROUPE_TRY(make_matrix(on, m.dtype, m.rows, m.columns));
+  Layout layout = layout_of(m, made.matrix);
+  if (layout.count == 0) return made;
+  TROUPE_TRY(TROUPE_CUDA(on.driver(), cuMemsetD8Async, made.matrix.data, static_cast<unsigned char>(0),
+                         static_cast<std::size_t>(layout.count * size_bytes(m.dtype)), on.stream()));
+  Bytes16 zero = factor_bytes(op::Scalar(0.0), m.dtype);
+  CUdeviceptr from = m.data;
+  CUdeviceptr to = made.matrix.data;
+  std::array<void*, 4> arguments{&zero, &from, &to, &layout};
+  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernels())->axpy(m.dtype), layout.count, arguments));
+  return made;
+}
+
 Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
                       const Matrix& b, const Matrix& c, const ProductKind& kind, const Batch& batch) {
   if (c.rows == 0 || c.columns == 0 || batch.count == 0) return {};
   const bool is_i8 = a.dtype == DType::i8;  // four by four, from one matrix of a batch to the next, too
   const bool is_aligned = !is_i8 || batch.count == 1 || (batch.stride_a % 4 == 0 && batch.stride_b % 4 == 0);
-  if (a.columns > 0 && is_aligned && Cublas::can_multiply(a, b, c, kind)) {
+  const bool is_by_zero = op::is_zero(alpha) && !is_i8 && a.columns > 0;
+  if (is_by_zero && batch.count == 1) {
+    const OwnMatrix zeros = TROUPE_TRY(times_zero(on, a));
+    return multiply(on, op::Scalar(1.0), beta, zeros.matrix, b, c, kind);
+  }
+  if (a.columns > 0 && is_aligned && !is_by_zero && Cublas::can_multiply(a, b, c, kind)) {
     Result<void> multiplied = TROUPE_TRY(on.handle<Cublas>())->gemm(alpha, beta, a, b, c, kind, batch);
     // Of i8 it has not all transposes.
     if (multiplied || !is_i8 || multiplied.error().kind() != ErrorKind::unsupported) return multiplied;
@@ -260,7 +279,8 @@ Result<void> run_op(const op::Measure& op, const LaneTools& on) {
 Result<void> run_op(const op::Geam& op, const LaneTools& on) {
   if (op::element_count(op.c) == 0) return {};
   return visit_four("geam", op.c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (op.c.shape.rank() == 2 && !op.conjugates_a && !op.conjugates_b) {
+    const bool is_by_zero = op::is_zero(op.alpha) || op::is_zero(op.beta);  // cuBLAS would not read what it multiplies
+    if (op.c.shape.rank() == 2 && !op.conjugates_a && !op.conjugates_b && !is_by_zero) {
       const std::optional<ByColumns> result = by_columns(on.matrix(op.c));
       const auto as_result = [&](const op::View& view) {
         const Matrix m = on.matrix(view);
@@ -306,7 +326,7 @@ Result<void> run_op(const op::GemmGroup& op, const LaneTools& on) {
     const op::View& other = op.matrices[i].view;
     return first.shape == other.shape && first.strides == other.strides;
   };
-  bool all_alike = true;
+  bool all_alike = !op::is_zero(op.alpha);
   for (std::size_t i = 0; i < op.matrices.size(); ++i) all_alike = all_alike && lies_alike(i);
   const auto matrix = [&](std::size_t i) { return on.matrix(op.matrices[i].view); };
   // Of many products at once, small types must be aligned for the widest loads that there are.

@@ -33,6 +33,9 @@ Result<OwnMatrix> make_matrix(const LaneTools& on, DType dtype, std::int64_t row
 /// c = alpha a b + beta c, or a batch of such products, for any layout.
 Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,
                       const Matrix& b, const Matrix& c, const ProductKind& kind = {}, const Batch& batch = {});
+/// 0 times a matrix: zeros, and NaN where it has a NaN or an infinity. cuBLAS does not read what has a factor of 0, and
+/// so loses them; this is multiplied instead, with a factor of 1.
+Result<OwnMatrix> times_zero(const LaneTools& on, const Matrix& m);
 /// out = alpha in, or out += alpha in, element by element, of the conjugates if wanted. f32 f64 c64 c128.
 Result<void> scale(const LaneTools& on, const op::Scalar& alpha, const Matrix& in, const Matrix& out,
                    bool conjugates = false, bool adds = false);

@@ -89,6 +89,9 @@ Result<std::unique_ptr<Cublas>> Cublas::create(CUstream stream) {
   TROUPE_TRY(functions.cublasCreate(&handle));
   std::unique_ptr<Cublas> made(new Cublas(handle));
   TROUPE_TRY(functions.cublasSetStream(handle, stream));
+  // Parts of a sum are joined in what is computed in: a product of small floats is rounded once.
+  TROUPE_TRY(functions.cublasSetMathMode(
+      handle, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
   return made;
 }
 

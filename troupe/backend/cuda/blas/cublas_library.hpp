@@ -37,21 +37,22 @@ inline constexpr std::array kCublasCodes{TROUPE_STATUS_CODE(CUBLAS_STATUS_NOT_IN
 #define TROUPE_CUBLAS_TYPED(required, name) \
   required(cublasS##name) required(cublasD##name) TROUPE_CUBLAS_COMPLEX(required, name)
 // (The header makes macros of some of these names, for their newest version.)
-#define TROUPE_CUBLAS_FUNCTIONS(required, optional)                                                                  \
-  required(cublasCreate) required(cublasDestroy) required(cublasSetStream) required(cublasSetPointerMode)            \
-      required(cublasGemmEx_64) required(cublasGemmStridedBatchedEx_64) required(cublasGemmBatchedEx_64)             \
-          required(cublasDotEx_64) required(cublasDotcEx_64) required(cublasNrm2Ex_64) required(cublasIamaxEx_64)    \
-              required(cublasIaminEx_64) required(cublasScalEx_64) required(cublasSasum_64) required(cublasDasum_64) \
-                  required(cublasScasum_64) required(cublasDzasum_64) TROUPE_CUBLAS_TYPED(required, gemm_64)         \
-                      TROUPE_CUBLAS_TYPED(required, gemmStridedBatched_64) TROUPE_CUBLAS_TYPED(required, symm_64)    \
-                          TROUPE_CUBLAS_TYPED(required, syrk_64) TROUPE_CUBLAS_TYPED(required, syr2k_64)             \
-                              TROUPE_CUBLAS_TYPED(required, trmm_64) TROUPE_CUBLAS_TYPED(required, trsm_64)          \
-                                  TROUPE_CUBLAS_TYPED(required, geam_64) TROUPE_CUBLAS_COMPLEX(required, hemm_64)    \
-                                      TROUPE_CUBLAS_COMPLEX(required, herk_64)                                       \
-                                          TROUPE_CUBLAS_COMPLEX(required, her2k_64)                                  \
-                                              TROUPE_CUBLAS_TYPED(required, getrfBatched)                            \
-                                                  TROUPE_CUBLAS_TYPED(required, getrsBatched)                        \
-                                                      TROUPE_CUBLAS_TYPED(required, geqrfBatched)
+#define TROUPE_CUBLAS_FUNCTIONS(required, optional)                                                                   \
+  required(cublasCreate) required(cublasDestroy) required(cublasSetStream) required(cublasSetPointerMode)             \
+      required(cublasSetMathMode) required(cublasGemmEx_64) required(cublasGemmStridedBatchedEx_64)                   \
+          required(cublasGemmBatchedEx_64) required(cublasDotEx_64) required(cublasDotcEx_64)                         \
+              required(cublasNrm2Ex_64) required(cublasIamaxEx_64) required(cublasIaminEx_64)                         \
+                  required(cublasScalEx_64) required(cublasSasum_64) required(cublasDasum_64)                         \
+                      required(cublasScasum_64) required(cublasDzasum_64) TROUPE_CUBLAS_TYPED(required, gemm_64)      \
+                          TROUPE_CUBLAS_TYPED(required, gemmStridedBatched_64) TROUPE_CUBLAS_TYPED(required, symm_64) \
+                              TROUPE_CUBLAS_TYPED(required, syrk_64) TROUPE_CUBLAS_TYPED(required, syr2k_64)          \
+                                  TROUPE_CUBLAS_TYPED(required, trmm_64) TROUPE_CUBLAS_TYPED(required, trsm_64)       \
+                                      TROUPE_CUBLAS_TYPED(required, geam_64) TROUPE_CUBLAS_COMPLEX(required, hemm_64) \
+                                          TROUPE_CUBLAS_COMPLEX(required, herk_64)                                    \
+                                              TROUPE_CUBLAS_COMPLEX(required, her2k_64)                               \
+                                                  TROUPE_CUBLAS_TYPED(required, getrfBatched)                         \
+                                                      TROUPE_CUBLAS_TYPED(required, getrsBatched)                     \
+                                                          TROUPE_CUBLAS_TYPED(required, geqrfBatched)
 
 TROUPE_FUNCTION_TABLE(CublasTable, kCublas, cublasStatus_t, kCublasCodes, TROUPE_CUBLAS_FUNCTIONS)
 

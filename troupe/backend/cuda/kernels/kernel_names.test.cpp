@@ -17,7 +17,7 @@ TEST(KernelNames, are_those_of_their_file) {
   EXPECT_EQ(spelling(BlasKernel::put_pointers), "put_pointers") << "the list goes on in another line";
   EXPECT_EQ(spelling(BlasKernel::gemm_i8), "gemm_i8") << "the last one";
   EXPECT_EQ(spelling(SparseKernel::conjugate), "conjugate");
-  EXPECT_EQ(kKernelsIn<MatmulKernel>, 3);
+  EXPECT_EQ(kKernelsIn<MatmulKernel>, 4);
 }
 
 TEST(KernelTypes, are_the_end_of_a_kernels_name) {

@@ -37,6 +37,7 @@ std::string text_of(const LtProblem& p) {
   add(static_cast<int>(p.aux_type));
   add(p.aux_leading);
   add(static_cast<int>(p.scales_d));
+  add(static_cast<int>(p.splits));
   return text;
 }
 
@@ -141,6 +142,10 @@ class CublasLt::Plan {
       (void)lt().cublasLtMatmulPreferenceSetAttribute(preference, attribute, &number, sizeof number);
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+    // Parts of a sum are joined in what is computed in, never in a smaller type of the result.
+    prefer(
+        CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        static_cast<std::uint32_t>(p.splits ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.a.alignment);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.b.alignment);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.c.alignment);

@@ -45,6 +45,7 @@ struct LtProblem {
   cudaDataType_t aux_type = CUDA_R_32F;
   std::int64_t aux_leading = 0;
   bool scales_d = false;
+  bool splits = true;  // the sums of a product may be split, and joined before the epilogue
   auto operator<=>(const LtProblem&) const = default;
 };
 

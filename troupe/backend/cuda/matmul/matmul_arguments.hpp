@@ -27,6 +27,13 @@ struct EpilogueArguments {
   bool is_gradient;
 };
 
+/// A matrix whose negative elements become 0, where it lies.
+struct ReluArguments {
+  TypedMatrix d;
+  long long rows;
+  long long columns;
+};
+
 struct ColumnSums {
   TypedMatrix in;
   long long rows;

@@ -23,8 +23,8 @@ template <class W>
 __device__ W read(const TypedMatrix& m, long long row, long long column) {
   W number{};
   visit_float(m.dtype, [&]<class T>(std::type_identity<T>) {
-    number = convert<W>(
-        static_cast<const T*>(m.matrix.data)[row * m.matrix.row_stride + column * m.matrix.column_stride]);
+    number =
+        convert<W>(static_cast<const T*>(m.matrix.data)[row * m.matrix.row_stride + column * m.matrix.column_stride]);
   });
   return number;
 }
@@ -44,16 +44,26 @@ __device__ void epilogue(const EpilogueArguments& e) {
     if (e.is_gradient) {
       const W before = e.pre.matrix.data ? read<W>(e.pre, row, column) : W(0);
       if (e.activation == 1) number *= relu_slope(before);
-      if (e.activation == 2) number *= gelu_slope(before);
+      if (e.activation == 2) number *= gelu_tanh_slope(before);
     } else {
       if (e.c.matrix.data) number += static_cast<W>(e.beta) * read<W>(e.c, row, column);
       if (e.bias.matrix.data) number += read<W>(e.bias, row, column);
       if (e.pre.matrix.data) write(e.pre, row, column, number);
       if (e.activation == 1) number = relu(number);
-      if (e.activation == 2) number = gelu(number);
+      if (e.activation == 2) number = gelu_tanh(number);
       number *= static_cast<W>(e.scale_d);
     }
     write(e.d, row, column, number);
+  }
+}
+
+/// relu, where the numbers lie.
+template <class W>
+__device__ void relu_in_place(const ReluArguments& r) {
+  for (long long i = first_index(); i < r.rows * r.columns; i += index_step()) {
+    const long long row = r.rows == 1 ? 0 : i / r.columns;
+    const long long column = i - row * r.columns;
+    if (read<W>(r.d, row, column) < W(0)) write(r.d, row, column, W(0));
   }
 }
 
@@ -74,6 +84,8 @@ using namespace troupe::cuda;  // for the names that the worker looks up
 
 extern "C" __global__ void troupe_epilogue_f32(EpilogueArguments arguments) { epilogue<float>(arguments); }
 extern "C" __global__ void troupe_epilogue_f64(EpilogueArguments arguments) { epilogue<double>(arguments); }
+extern "C" __global__ void troupe_relu_in_place_f32(ReluArguments arguments) { relu_in_place<float>(arguments); }
+extern "C" __global__ void troupe_relu_in_place_f64(ReluArguments arguments) { relu_in_place<double>(arguments); }
 extern "C" __global__ void troupe_sum_columns_f32(ColumnSums arguments) { sum_columns<float>(arguments); }
 extern "C" __global__ void troupe_sum_columns_f64(ColumnSums arguments) { sum_columns<double>(arguments); }
 extern "C" __global__ void troupe_put_f32(float number, float* out) { *out = number; }

@@ -6,6 +6,6 @@
 
 namespace troupe::cuda {
 
-TROUPE_KERNELS(MatmulKernel, matmul_kernels, epilogue, sum_columns, put_f32)
+TROUPE_KERNELS(MatmulKernel, matmul_kernels, epilogue, relu_in_place, sum_columns, put_f32)
 
 }  // namespace troupe::cuda

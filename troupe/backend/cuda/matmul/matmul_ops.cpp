@@ -3,6 +3,7 @@
 #include "troupe/backend/cuda/matmul/matmul_ops.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "troupe/backend/cuda/blas/blas_ops.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
@@ -66,7 +67,7 @@ Result<void> multiply_in_two_passes(const op::Matmul& op, const LaneTools& on) {
   arguments.sums = sums.memory.data();
   arguments.rows = op.d.shape[0];
   arguments.columns = op.d.shape[1];
-  if (op.has_c) arguments.c = typed(op.c, on);
+  if (op.has_c && op.beta != 0) arguments.c = typed(op.c, on);
   if (op.has_bias) arguments.bias = typed(op.bias, on);
   if (op.keeps_pre) arguments.pre = typed(op.pre, on);
   arguments.d = typed(op.d, on);
@@ -188,11 +189,25 @@ Result<bool> run_fused(const LaneTools& on, const LtProblem& problem, LtCall cal
   return fail(ran.error());
 }
 
+/// Without relu: of some algorithms for f16 its relu makes 0 of a NaN. A pass of our own does it.
 cublasLtEpilogue_t epilogue_of(const op::Matmul& op) noexcept {
-  if (op.activation == Activation::relu) return op.has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
-  if (op.activation == Activation::none) return op.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  if (op.activation != Activation::gelu_tanh) return op.has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   if (op.keeps_pre) return op.has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
   return op.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+}
+
+/// relu of what is in d already. Rounding and a positive scale do not change what is negative, so it may come last.
+Result<void> relu_in_place(const LaneTools& on, const op::View& d) {
+  op::View lines = d;  // along which neighbours lie side by side
+  if (std::abs(d.strides[0]) < std::abs(d.strides[1])) {
+    std::swap(lines.shape[0], lines.shape[1]);
+    std::swap(lines.strides[0], lines.strides[1]);
+  }
+  ReluArguments arguments{typed(lines, on), lines.shape[0], lines.shape[1]};
+  if (is_contiguous(lines.shape, lines.strides)) arguments = {arguments.d, 1, lines.shape[0] * lines.shape[1]};
+  std::array<void*, 1> all{&arguments};
+  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::relu_in_place, wide_type(d.dtype))),
+                   arguments.rows * arguments.columns, all);
 }
 
 /// A number where the GPU finds it.
@@ -211,13 +226,22 @@ bool takes_as_aux(std::int64_t leading, CUdeviceptr address) noexcept {
   return leading % 8 == 0 && address % kLtAlignment == 0;
 }
 
-/// Its gelu of f64, and the slope of that, are right to ten digits only.
-bool has_good_gelu(DType dtype) noexcept { return dtype != DType::f64; }
+/// Its gelu has been seen to be off by 5e-6, and its slope by 2e-5: fewer digits than f64 and f32 have, unless the
+/// product itself has fewer.
+bool has_good_gelu(DType in, DType out, Compute compute) noexcept {
+  if (out == DType::f64) return false;
+  return out != DType::f32 || compute == Compute::tf32 || is_8_bit_float(in);
+}
+
+/// Where the sums of a product are split among several parts of the GPU, their total is rounded to the result's type
+/// before a bias or an addend comes to it: then the result would be rounded twice.
+bool may_split(DType out, bool has_more_to_add) noexcept { return size_bytes(out) >= 4 || !has_more_to_add; }
 
 /// What cuBLASLt does not do in one pass, whatever the layouts are.
 bool needs_two_passes(const op::Matmul& op) noexcept {
   if (op.a.dtype == DType::i8) return true;
-  if (op.activation == Activation::gelu && !has_good_gelu(op.a.dtype)) return true;
+  if (op.alpha == 0) return true;  // it would not look at a and b, and a NaN there must not be lost
+  if (op.activation == Activation::gelu_tanh && !has_good_gelu(op.a.dtype, op.d.dtype, op.compute)) return true;
   if (op.has_bias && op.bias.strides[0] != 1) return true;
   const bool is_8_bit = is_8_bit_float(op.a.dtype);
   const bool narrow_bias = is_8_bit && (op.d.dtype == DType::f32 || is_8_bit_float(op.d.dtype));
@@ -225,7 +249,8 @@ bool needs_two_passes(const op::Matmul& op) noexcept {
   if (op.keeps_pre && (is_8_bit || op.pre.dtype != op.d.dtype)) return true;
   if (op.has_c && !is_8_bit && op.c.dtype != op.d.dtype) return true;
   // What a relu keeps for its gradient is a mask of bits there, and nothing a user could read.
-  if (op.keeps_pre && op.activation != Activation::gelu) return true;
+  if (op.keeps_pre && op.activation != Activation::gelu_tanh) return true;
+  if (op.activation == Activation::relu && !(op.scale_d > 0)) return true;
   return op.scale_d != 1 && !is_8_bit_float(op.d.dtype);  // the scale of a result is a thing of 8-bit floats
 }
 
@@ -237,6 +262,7 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   LtProblem& p = fused->problem;
   if (op.has_bias && (!fused->by_rows || on.at(op.bias) % kLtAlignment != 0)) return false;
   p.epilogue = epilogue_of(op);
+  p.splits = may_split(op.d.dtype, p.epilogue != CUBLASLT_EPILOGUE_DEFAULT || (op.has_c && op.beta != 0));
   LtCall call{.a = fused->left.data, .b = fused->right.data, .c = d.data, .d = d.data};
   if (is_8_bit_float(op.d.dtype)) call.c = 0;  // which would be of another type, and is not read
   if (op.has_c) {
@@ -265,12 +291,15 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   const LtFactors factors(op.alpha, op.has_c ? op.beta : 0.0, op.a.dtype == DType::f64);
   call.alpha = factors.alpha();
   call.beta = factors.beta();
-  return run_fused(on, p, call, op.tunes);
+  if (!TROUPE_TRY(run_fused(on, p, call, op.tunes))) return false;
+  if (op.activation == Activation::relu) TROUPE_TRY(relu_in_place(on, op.d));
+  return true;
 }
 
 /// Only that of gelu: of relu cuBLASLt would want its mask of bits.
 Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
-  if (op.activation != Activation::gelu || !op.has_pre || !has_good_gelu(op.a.dtype)) return false;
+  if (op.activation != Activation::gelu_tanh || !op.has_pre || op.alpha == 0) return false;
+  if (!has_good_gelu(op.a.dtype, op.d.dtype, op.compute)) return false;
   const Matrix d = on.matrix(op.d);
   std::optional<Fused> fused = fuse(on.matrix(op.a), on.matrix(op.b), d, op.compute);
   if (!fused || !fused->by_rows) return false;
@@ -280,6 +309,7 @@ Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
   if (op.sums_columns && (op.sums.strides[0] != 1 || op.sums.dtype != op.d.dtype || on.at(op.sums) % kLtAlignment != 0))
     return false;
   p.epilogue = op.sums_columns ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
+  p.splits = may_split(op.d.dtype, true);
   p.aux_type = data_type(op.pre.dtype);
   p.aux_leading = *leading;
   LtCall call{.a = fused->left.data, .b = fused->right.data, .c = d.data, .d = d.data};

@@ -108,6 +108,18 @@ class GpuPacked {
     return launch_solver_kernel(*on_, SolverKernel::check_finite, dtype_of<T>, count(), data(), rows_ll(), columns_ll(),
                                 batch_ll(), static_cast<int>(hermitian), static_cast<int>(word), verdict);
   }
+  /// The same without changing anything, and not for matrices that failed before, or that `failed` knows of. With
+  /// `lower` only that triangle is looked at.
+  Result<void> find_not_finite(bool lower, std::int32_t word, int* verdict, const int* failed = nullptr) const {
+    constexpr long long kRowsOfWarp = 512;  // as the kernel has it
+    constexpr long long kWarp = 32;
+    const long long rows = lower ? rows_ : rows_ * columns_;  // a matrix without gaps is as good as one column
+    const long long columns = lower ? columns_ : 1;
+    return launch_solver_kernel(*on_, SolverKernel::find_not_finite, dtype_of<T>,
+                                count() == 0 ? 0 : batch_ * columns * ((rows + kRowsOfWarp - 1) / kRowsOfWarp) * kWarp,
+                                static_cast<const T*>(data()), rows, columns, batch_ll(), static_cast<int>(lower),
+                                static_cast<int>(word), failed, verdict);
+  }
   Result<void> conjugate() const {
     if constexpr (detail::kIsComplex<T>)
       return launch_solver_kernel(*on_, SolverKernel::conjugate, dtype_of<T>, count(), data(),
@@ -200,13 +212,16 @@ class GpuVerdict {
   /// For functions whose `info` can only complain about arguments.
   int* ignored_word() const noexcept { return own_words(2 * batch_); }
 
-  Result<void> give(const op::View& to) const {
-    return launch_solver_kernel(*on_, SolverKernel::give_verdict, {}, batch_, static_cast<const int*>(own_words()),
-                                static_cast<const int*>(library_words()), static_cast<long long>(batch_),
-                                on_->data<int>(to));
-  }
+  Result<void> give(const op::View& to) const { return give(on_->data<int>(to)); }
+  /// Our own words become those that the caller will see.
+  Result<void> join() const { return give(own_words()); }
 
  private:
+  Result<void> give(int* to) const {
+    return launch_solver_kernel(*on_, SolverKernel::give_verdict, {}, batch_, static_cast<const int*>(own_words()),
+                                static_cast<const int*>(library_words()), static_cast<long long>(batch_), to);
+  }
+
   GpuVerdict(const LaneTools& on, StreamScratch words, std::int64_t batch)
       : on_(&on), words_(std::move(words)), batch_(batch) {}
 

@@ -13,6 +13,8 @@ constexpr int kNotPivots = -2;
 constexpr int kRankDeficient = -3;
 constexpr unsigned kWholeWarp = 0xffffffff;
 constexpr int kWarp = 32;
+constexpr int kRowsOfEach = 16;  // of a column, for each lane of a warp
+constexpr int kRowsOfWarp = kRowsOfEach * kWarp;
 constexpr double kHuge = 1e308;
 constexpr double kRankMargin = 4;  // as the host has it: what rounding leaves of a column, in the type's last places
 
@@ -31,6 +33,13 @@ __device__ double imaginary_of(const std::complex<R>& x) {
 template <class T>
 __device__ double size_of(const T& x) {
   return hypot(real_of(x), imaginary_of(x));
+}
+template <class T>
+__device__ bool is_finite(const T& x) {
+  if constexpr (detail::kIsComplex<T>)
+    return isfinite(x.real()) && isfinite(x.imag());
+  else
+    return isfinite(x);
 }
 template <class T>
 struct EpsilonOf {
@@ -64,14 +73,12 @@ template <class T>
 __device__ void keep_triangle(const T* in, long long in_step, long long in_matrix_step, T* out, long long out_step,
                               long long out_matrix_step, long long rows, long long columns, long long batch, int lower,
                               const int* failed) {
-  constexpr int kRowsOfEach = 16;
-  constexpr int kRows = kRowsOfEach * kWarp;
-  const long long parts = (rows + kRows - 1) / kRows;
+  const long long parts = (rows + kRowsOfWarp - 1) / kRowsOfWarp;
   for (long long i = first_index(); i < batch * columns * parts * kWarp; i += index_step()) {
     const long long line = i / kWarp / parts;
     const long long matrix = line / columns;
     const long long column = line - matrix * columns;
-    const long long first = (i / kWarp - line * parts) * kRows + i % kWarp;
+    const long long first = (i / kWarp - line * parts) * kRowsOfWarp + i % kWarp;
     const T* const from = in + matrix * in_matrix_step + column * in_step + first;
     T* const to = out + matrix * out_matrix_step + column * out_step + first;
     const int end = static_cast<int>(rows - first);  // seen from the first row, and so are all
@@ -105,13 +112,17 @@ __device__ void fail_matrices(T* a, long long count, long long batch, const int*
   }
 }
 
-/// The position of the first element of a diagonal that is zero, or with `positive` not positive, counted from 1.
+/// The position of the first element of a diagonal that is zero, or with `positive` not a positive number, counted
+/// from 1. Not of matrices that `failed` knows of; it may be null.
 template <class T>
-__device__ void check_diagonal(const T* a, long long n, long long batch, int positive, int* verdict) {
+__device__ void check_diagonal(const T* a, long long n, long long batch, int positive, const int* failed,
+                               int* verdict) {
   for (long long i = first_index(); i < n * batch; i += index_step()) {
     const long long row = i % n;
     const T element = a[i / n * n * n + row * n + row];
-    if (positive ? real_of(element) > 0 : real_of(element) != 0 || imaginary_of(element) != 0) continue;
+    const bool is_good =
+        positive ? real_of(element) > 0 && is_finite(element) : real_of(element) != 0 || imaginary_of(element) != 0;
+    if (is_good || (failed && failed[i / n] != 0)) continue;
     const int position = static_cast<int>(row) + 1;
     int* const word = verdict + i / n;
     int before = atomicCAS(word, 0, position);
@@ -140,14 +151,37 @@ __device__ void check_rank(const T* r, long long rows, long long columns, long l
       largest = fmax(largest, __shfl_xor_sync(kWholeWarp, largest, step));
       least = fmin(least, __shfl_xor_sync(kWholeWarp, least, step));
     }
-    if (i % kWarp == 0 && least <= largest * kRankMargin * EpsilonOf<T>::kValue * static_cast<double>(rows))
-      verdict[i / kWarp] = kRankDeficient;
+    const bool depends = least <= largest * kRankMargin * EpsilonOf<T>::kValue * static_cast<double>(rows);
+    if (i % kWarp == 0 && depends && verdict[i / kWarp] == 0) verdict[i / kWarp] = kRankDeficient;
   }
 }
 
+/// Fails each matrix that has a NaN or an infinity in it, or in its lower triangle, with `word`; not those that failed
+/// before, or that `failed` knows of, which may be null. A warp for some rows of a column.
 template <class T>
-__device__ bool is_finite(const T& x) {
-  return isfinite(real_of(x)) && isfinite(imaginary_of(x));
+__device__ void find_not_finite(const T* a, long long rows, long long columns, long long batch, int lower, int word,
+                                const int* failed, int* verdict) {
+  const long long parts = (rows + kRowsOfWarp - 1) / kRowsOfWarp;
+  for (long long i = first_index(); i < batch * columns * parts * kWarp; i += index_step()) {
+    const long long line = i / kWarp / parts;
+    const long long matrix = line / columns;
+    const long long column = line - matrix * columns;
+    const long long first = (i / kWarp - line * parts) * kRowsOfWarp + i % kWarp;
+    const T* const from = a + line * rows + first;
+    const long long end = rows - first;  // seen from the first row, and so is the next
+    const long long begin = lower ? column - first : 0;
+    T elements[kRowsOfEach];  // all of them are on their way before one is looked at
+#pragma unroll
+    for (int k = 0; k < kRowsOfEach; ++k) {
+      const int row = k * kWarp;
+      elements[k] = number<T>(0, 0);
+      if (row >= begin && row < end) elements[k] = from[row];
+    }
+    bool is_bad = false;
+#pragma unroll
+    for (int k = 0; k < kRowsOfEach; ++k) is_bad |= !is_finite(elements[k]);
+    if (is_bad && !(failed && failed[matrix] != 0)) atomicCAS(verdict + matrix, 0, word);
+  }
 }
 
 /// What is not a number becomes 0, so that no iteration can go on for ever, and fails its matrix with `word`. Of a
@@ -264,8 +298,13 @@ using namespace troupe::cuda;  // for the names that the worker looks up
     fail_matrices<T>(a, count, batch, failed);                                                                         \
   }                                                                                                                    \
   extern "C" __global__ void troupe_check_diagonal_##dtype(const T* a, long long n, long long batch, int positive,     \
-                                                           int* verdict) {                                             \
-    check_diagonal<T>(a, n, batch, positive, verdict);                                                                 \
+                                                           const int* failed, int* verdict) {                          \
+    check_diagonal<T>(a, n, batch, positive, failed, verdict);                                                         \
+  }                                                                                                                    \
+  extern "C" __global__ void troupe_find_not_finite_##dtype(const T* a, long long rows, long long columns,             \
+                                                            long long batch, int lower, int word, const int* failed,   \
+                                                            int* verdict) {                                            \
+    find_not_finite<T>(a, rows, columns, batch, lower, word, failed, verdict);                                         \
   }                                                                                                                    \
   extern "C" __global__ void troupe_check_rank_##dtype(const T* r, long long rows, long long columns, long long batch, \
                                                        int* verdict) {                                                 \

@@ -7,6 +7,7 @@
 namespace troupe::cuda {
 
 TROUPE_KERNELS(SolverKernel, solver_kernels, identity, keep_triangle, fail_matrices, check_diagonal, check_rank,
-               check_finite, determinant, form_q, conjugate, addresses, give_pivots, take_pivots, give_verdict)
+               check_finite, find_not_finite, determinant, form_q, conjugate, addresses, give_pivots, take_pivots,
+               give_verdict)
 
 }  // namespace troupe::cuda

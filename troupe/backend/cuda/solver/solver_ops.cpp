@@ -24,11 +24,28 @@ Result<void> with_solver(const op::View& batch, const LaneTools& on, F&& f) {
 template <class T>
 T element_of(const GpuSolver<T>&);
 
+/// Not of matrices that `failed` knows of.
 template <class T>
-Result<void> check_diagonal(const GpuPacked<T>& a, bool positive, int* verdict) {
+Result<void> check_diagonal(const GpuPacked<T>& a, bool positive, int* verdict, const int* failed = nullptr) {
   return launch_solver_kernel(a.on(), SolverKernel::check_diagonal, dtype_of<T>, a.batch_ll() * a.rows_ll(),
                               static_cast<const T*>(a.data()), a.rows_ll(), a.batch_ll(), static_cast<int>(positive),
-                              verdict);
+                              failed, verdict);
+}
+
+/// What was given, before it is computed with.
+template <class T>
+Result<void> check_matrix(const GpuPacked<T>& a, const GpuVerdict& verdict, bool lower = false) {
+  return a.find_not_finite(lower, op::kNotFinite, verdict.own_words());
+}
+template <class T>
+Result<void> check_sides(const GpuPacked<T>& b, const GpuVerdict& verdict) {
+  return b.find_not_finite(false, op::kSidesNotFinite, verdict.own_words());
+}
+/// What came out of finite numbers, factors and solutions: an infinity in a factor may leave a solution that is finite,
+/// and wrong. Of a matrix that the library failed they may be anything.
+template <class T>
+Result<void> check_result(const GpuPacked<T>& x, const GpuVerdict& verdict) {
+  return x.find_not_finite(false, op::kOverflow, verdict.own_words(), verdict.library_words());
 }
 
 op::View transposed(const op::View& batch) {
@@ -73,15 +90,21 @@ Result<void> run_op(const op::Solve& op, const LaneTools& on) {
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
-    if (a.count() > 0 && op.matrix_kind == op::MatrixKind::positive) {
+    const bool is_positive = op.matrix_kind == op::MatrixKind::positive;
+    TROUPE_TRY(check_matrix(a, verdict, is_positive));
+    TROUPE_TRY(check_sides(b, verdict));
+    if (a.count() > 0 && is_positive) {
       TROUPE_TRY(solver.cholesky(a, verdict.library_words()));
+      TROUPE_TRY(check_diagonal(a, true, verdict.own_words(), verdict.library_words()));
       TROUPE_TRY(solver.cholesky_solve(a, b, verdict.ignored_word()));
     } else if (a.count() > 0) {
       const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
       TROUPE_TRY(solver.lu(a, pivots, verdict.library_words()));
+      TROUPE_TRY(check_result(a, verdict));
       TROUPE_TRY(keep_in_range(a, pivots));
       TROUPE_TRY(solver.lu_solve(a, pivots, b, verdict.ignored_word()));
     }
+    TROUPE_TRY(check_result(b, verdict));
     TROUPE_TRY(b.give(op.x));
     return verdict.give(op.verdict);
   });
@@ -95,10 +118,13 @@ Result<void> run_op(const op::Inverse& op, const LaneTools& on) {
     if (a.count() == 0) return verdict.give(op.verdict);
     const auto out = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.rows(), a.rows()));
     TROUPE_TRY(out.make_identity());
+    TROUPE_TRY(check_matrix(a, verdict));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
     TROUPE_TRY(solver.lu(a, pivots, verdict.library_words()));
+    TROUPE_TRY(check_result(a, verdict));
     TROUPE_TRY(keep_in_range(a, pivots));
     TROUPE_TRY(solver.lu_solve(a, pivots, out, verdict.ignored_word()));
+    TROUPE_TRY(check_result(out, verdict));
     TROUPE_TRY(out.give(op.out));
     return verdict.give(op.verdict);
   });
@@ -111,13 +137,17 @@ Result<void> run_op(const op::Determinant& op, const LaneTools& on) {
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     const auto out = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), 1, 1));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(a));
-    if (a.count() > 0) TROUPE_TRY(solver.lu(a, pivots, verdict.library_words()));
+    const GpuVerdict of_lu = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));  // a singular matrix has a determinant
+    TROUPE_TRY(check_matrix(a, verdict));
+    if (a.count() > 0) TROUPE_TRY(solver.lu(a, pivots, of_lu.library_words()));
     constexpr long long kThreadsForEach = 32;
     TROUPE_TRY(launch_solver_kernel(
         on, SolverKernel::determinant, dtype_of<T>, kThreadsForEach * a.batch_ll(), static_cast<const T*>(a.data()),
         a.rows_ll(), a.batch_ll(), static_cast<const long long*>(pivots.wide()),
-        static_cast<const int*>(pivots.narrow()), static_cast<const int*>(verdict.library_words()), out.data()));
-    return out.give_vectors(op.out);
+        static_cast<const int*>(pivots.narrow()), static_cast<const int*>(of_lu.library_words()), out.data()));
+    TROUPE_TRY(check_result(out, verdict));
+    TROUPE_TRY(out.give_vectors(op.out));
+    return verdict.give(op.verdict);
   });
 }
 
@@ -129,7 +159,9 @@ Result<void> run_op(const op::Lu& op, const LaneTools& on) {
     TROUPE_TRY(lu.take(op.a));
     if (lu.count() == 0) return verdict.give(op.verdict);
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
+    TROUPE_TRY(check_matrix(lu, verdict));
     TROUPE_TRY(solver.lu(lu, pivots, verdict.library_words()));
+    TROUPE_TRY(check_result(lu, verdict));
     const auto from_zero = TROUPE_TRY(GpuPacked<std::int32_t>::make(on, lu.batch(), solver.pivots_of(lu), 1));
     TROUPE_TRY(give_pivots(on, pivots, from_zero));
     TROUPE_TRY(from_zero.give_vectors(op.pivots));
@@ -149,8 +181,11 @@ Result<void> run_op(const op::LuSolve& op, const LaneTools& on) {
     TROUPE_TRY(from_zero.take_vectors(op.pivots));
     const GpuPivots pivots = TROUPE_TRY(solver.pivots_for(lu));
     TROUPE_TRY(take_pivots(lu, from_zero, pivots, verdict));
+    TROUPE_TRY(check_matrix(lu, verdict));
     TROUPE_TRY(check_diagonal(lu, false, verdict.own_words()));
+    TROUPE_TRY(check_sides(b, verdict));
     TROUPE_TRY(solver.lu_solve(lu, pivots, b, verdict.ignored_word()));
+    TROUPE_TRY(check_result(b, verdict));
     TROUPE_TRY(b.give(op.x));
     return verdict.give(op.verdict);
   });
@@ -165,11 +200,14 @@ Result<void> run_op(const op::Cholesky& op, const LaneTools& on) {
     const auto l = TROUPE_TRY(GpuPacked<T>::make_for(on, op.l));
     TROUPE_TRY(l.take_triangle(true, op.a));
     if (l.count() == 0) return verdict.give(op.verdict);
+    TROUPE_TRY(check_matrix(l, verdict, true));
     TROUPE_TRY(solver.cholesky(l, verdict.library_words()));
+    TROUPE_TRY(check_diagonal(l, true, verdict.own_words(), verdict.library_words()));
+    TROUPE_TRY(verdict.join());
     if (solver.is_batched(l.batch(), l.rows())) {  // what was zero is not any more
-      TROUPE_TRY(l.give_triangle(true, op.l, verdict.library_words()));
+      TROUPE_TRY(l.give_triangle(true, op.l, verdict.own_words()));
     } else {
-      TROUPE_TRY(l.fail_matrices(verdict.library_words()));
+      TROUPE_TRY(l.fail_matrices(verdict.own_words()));
       TROUPE_TRY(l.give(op.l));
     }
     return verdict.give(op.verdict);
@@ -182,8 +220,11 @@ Result<void> run_op(const op::CholeskySolve& op, const LaneTools& on) {
     const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.l.shape[0]));
     const auto l = TROUPE_TRY(GpuPacked<T>::from(on, op.l));
     const auto b = TROUPE_TRY(GpuPacked<T>::from(on, op.b));
+    TROUPE_TRY(check_matrix(l, verdict, true));
     TROUPE_TRY(check_diagonal(l, true, verdict.own_words()));
+    TROUPE_TRY(check_sides(b, verdict));
     TROUPE_TRY(solver.cholesky_solve(l, b, verdict.ignored_word()));
+    TROUPE_TRY(check_result(b, verdict));
     TROUPE_TRY(b.give(op.x));
     return verdict.give(op.verdict);
   });
@@ -192,19 +233,23 @@ Result<void> run_op(const op::CholeskySolve& op, const LaneTools& on) {
 Result<void> run_op(const op::Qr& op, const LaneTools& on) {
   return with_solver(op.a, on, [&](const auto& solver) -> Result<void> {
     using T = decltype(element_of(solver));
-    const GpuVerdict spare = TROUPE_TRY(GpuVerdict::make(on, 0));
+    const GpuVerdict verdict = TROUPE_TRY(GpuVerdict::make(on, op.a.shape[0]));
     const auto a = TROUPE_TRY(GpuPacked<T>::from(on, op.a));
     const auto q = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), op.q.shape[1], op.q.shape[2]));
     const int reflectors = std::min(a.rows(), a.columns());
     const auto tau = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), reflectors, 1));
     if (reflectors == 0) {
       TROUPE_TRY(q.make_identity());
-      return q.give(op.q);
+      TROUPE_TRY(q.give(op.q));
+      return verdict.give(op.verdict);
     }
-    TROUPE_TRY(solver.qr(a, tau, spare.ignored_word()));
-    TROUPE_TRY(solver.form_q(a, tau, q, spare.ignored_word()));
+    TROUPE_TRY(check_matrix(a, verdict));
+    TROUPE_TRY(solver.qr(a, tau, verdict.ignored_word()));
+    TROUPE_TRY(check_result(a, verdict));
+    TROUPE_TRY(solver.form_q(a, tau, q, verdict.ignored_word()));
     TROUPE_TRY(q.give(op.q));
-    return a.give_triangle(false, op.r, nullptr);
+    TROUPE_TRY(a.give_triangle(false, op.r, nullptr));
+    return verdict.give(op.verdict);
   });
 }
 
@@ -218,9 +263,12 @@ Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
     const auto tau = TROUPE_TRY(GpuPacked<T>::make(on, a.batch(), a.columns(), 1));
     TROUPE_TRY(sides.clear());
     TROUPE_TRY(sides.take(op.b));
+    TROUPE_TRY(check_matrix(a, verdict));
+    TROUPE_TRY(check_sides(sides, verdict));
     if (a.count() > 0) {
       if (is_wide) TROUPE_TRY(a.conjugate());
       TROUPE_TRY(solver.qr(a, tau, verdict.ignored_word()));
+      TROUPE_TRY(check_result(a, verdict));
       constexpr long long kThreadsForEach = 32;
       TROUPE_TRY(launch_solver_kernel(on, SolverKernel::check_rank, dtype_of<T>, kThreadsForEach * a.batch_ll(),
                                       static_cast<const T*>(a.data()), a.rows_ll(), a.columns_ll(), a.batch_ll(),
@@ -231,6 +279,7 @@ Result<void> run_op(const op::LeastSquares& op, const LaneTools& on) {
       TROUPE_TRY(solver.solve_upper(is_wide, a, sides));
       if (is_wide) TROUPE_TRY(solver.apply_q(false, a, tau, sides, verdict.ignored_word()));
     }
+    TROUPE_TRY(check_result(sides, verdict));
     TROUPE_TRY(sides.give(op.x));
     return verdict.give(op.verdict);
   });

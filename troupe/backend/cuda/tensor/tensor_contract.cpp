@@ -147,7 +147,8 @@ Result<void> contract_by_gemm(const op::ContractionPlan& plan, Operands with, Cu
 Result<void> contract(const Operands& with, const LaneTools& on) {
   const op::ContractionPlan plan =
       TROUPE_TRY(op::plan_contraction(op::axes_of(with.op), with.op.c.dtype, with.op.engine, op::kGpuRates));
-  if (plan.engine == TensorEngine::loops) return contract_by_loops(with, on);
+  // cuBLAS does not read what has a factor of 0, and would lose a NaN.
+  if (plan.engine == TensorEngine::loops || op::is_zero(with.op.alpha)) return contract_by_loops(with, on);
   const Result<Cublas*> cublas = on.handle<Cublas>();
   if (cublas) return contract_by_gemm(plan, with, **cublas, on);
   if (with.op.engine == TensorEngine::automatic && cublas.error().kind() == ErrorKind::unsupported)

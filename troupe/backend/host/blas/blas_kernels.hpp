@@ -5,6 +5,7 @@
 
 #include "troupe/backend/host/blas/openblas.hpp"
 #include "troupe/backend/host/kernels/host_view.hpp"
+#include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/team/team.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/op/view.hpp"
@@ -15,6 +16,14 @@ namespace troupe::host {
 /// rounded once. `alpha` is converted to the type computed in. `unsupported` for bool.
 Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y, Team& team = Team::of_one());
 
+/// 0 times a matrix, in memory of its own: zeros, and NaN where it has a NaN or an infinity. OpenBLAS does not read
+/// what has a factor of 0, and so loses them; this is multiplied instead, with a factor of 1.
+struct TimesZero {
+  Scratch memory;
+  HostView view;
+};
+Result<TimesZero> times_zero(const HostView& matrix);
+
 /// Which operands of a product are conjugated first; those of real types are as they are.
 struct Conjugation {
   bool a = false;
@@ -23,8 +32,9 @@ struct Conjugation {
 
 /// c = alpha a b + beta c for matrices of one floating-point or complex type, or i8 into i32, any strides; c overlaps
 /// neither. Sums are kept in that type, those of the small floats in f32 and rounded once, at the end. With a beta of
-/// zero c is not read, with an alpha of zero a and b are not. `unsupported` for other integers and bool;
-/// `out_of_memory` when a layout has to be packed and there is no memory for it: less than 50 MiB in any case.
+/// zero c is not read; an alpha of zero multiplies like any other, and a NaN stays one. `unsupported` for other
+/// integers and bool; `out_of_memory` when a layout has to be packed and there is no memory for it: less than 50 MiB in
+/// any case.
 Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
                   const HostView& c, Conjugation conjugates = {});
 

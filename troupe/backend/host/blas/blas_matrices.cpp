@@ -261,6 +261,36 @@ Result<void> multiply_triangular(const op::Triangular& op, const HostView& a, co
   return gemm(op.alpha, op::Scalar(0.0), whole.view, b, out);
 }
 
+// ---- factors of 0 ----
+
+/// For an operand that has been multiplied by 0 already.
+template <class Op>
+Op with_alpha_one(Op op) {
+  op.alpha = op::Scalar(1.0);
+  return op;
+}
+
+template <class T>
+Result<void> run_symm(const op::Symm& op, const HostView& a, const HostView& b, const HostView& c) {
+  if (call_symm<T>(op, a, b, c)) return {};
+  const Half half = op.hermitian ? Half::hermitian : Half::symmetric;
+  const OwnMatrix whole = TROUPE_TRY(written_out<T>(a, op.triangle, half));
+  return gemm(op.alpha, op.beta, whole.view, b, c);
+}
+template <class T>
+Result<void> run_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c) {
+  if (a.data && call_syrk<T>(op, a, b, c)) return {};
+  return syrk_by_gemm<T>(op, a, b, c);
+}
+template <class T>
+Result<void> run_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out) {
+  if (op::is_zero(op.alpha)) {
+    const TimesZero zeros = TROUPE_TRY(times_zero(b));
+    return run_triangular<T>(with_alpha_one(op), a, zeros.view, out);
+  }
+  return op.solves ? solve_triangular<T>(op, a, b, out) : multiply_triangular<T>(op, a, b, out);
+}
+
 // ---- batches ----
 
 HostView matrix_in_batch(const HostView& batch, std::int64_t index) {
@@ -303,10 +333,9 @@ Result<void> run_op(const op::Symm& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("symm", b, c.dtype, c.shape[0], c.shape[1]));
   if (!c.data) return {};
   return visit_four("symm", c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (call_symm<T>(op, a, b, c)) return {};
-    const Half half = op.hermitian ? Half::hermitian : Half::symmetric;
-    const OwnMatrix whole = TROUPE_TRY(written_out<T>(a, op.triangle, half));
-    return gemm(op.alpha, op.beta, whole.view, b, c);
+    if (!op::is_zero(op.alpha)) return run_symm<T>(op, a, b, c);
+    const TimesZero zeros = TROUPE_TRY(times_zero(b));
+    return run_symm<T>(with_alpha_one(op), a, zeros.view, c);
   });
 }
 
@@ -320,8 +349,9 @@ Result<void> run_op(const op::Syrk& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("syrk", b, a.dtype, a.shape[0], a.shape[1]));
   if (!c.data) return {};
   return visit_four("syrk", c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (a.data && call_syrk<T>(op, a, b, c)) return {};
-    return syrk_by_gemm<T>(op, a, b, c);
+    if (!op::is_zero(op.alpha) || !a.data) return run_syrk<T>(op, a, b, c);
+    const TimesZero zeros = TROUPE_TRY(times_zero(a));
+    return run_syrk<T>(with_alpha_one(op), zeros.view, op.has_b ? b : zeros.view, c);
   });
 }
 
@@ -333,14 +363,14 @@ Result<void> run_op(const op::Triangular& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("triangular", a, out.dtype, out.shape[0], out.shape[0]));
   TROUPE_TRY(check_matrix("triangular", b, out.dtype, out.shape[0], out.shape[1]));
   return visit_four("triangular", out.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (!op.solves) return out.data ? multiply_triangular<T>(op, a, b, out) : Result<void>();
+    if (!op.solves) return out.data ? run_triangular<T>(op, a, b, out) : Result<void>();
     const HostView verdict = here(op.verdict);
     if (!verdict.data || verdict.dtype != DType::i32)
       return fail(ErrorKind::invalid_argument, "there is no place for the verdict");
     const std::int32_t zero = op.unit_diagonal ? 0 : first_zero_on_diagonal<T>(matrix_of(a));
     store(verdict.data, zero);
     if (zero != 0 || !out.data) return {};
-    return solve_triangular<T>(op, a, b, out);
+    return run_triangular<T>(op, a, b, out);
   });
 }
 

@@ -185,7 +185,7 @@ Result<void> run_op(const op::Scal& op, const HostViews& here) {
     const auto alpha = op.alpha.as<T>();
     walk<1>({&x}, here.team(), [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
       const std::optional<int> by = increment<T>(step[0], count);
-      if (blas && by)
+      if (blas && by && alpha != T{})  // it clears what has a factor of 0, and with it a NaN
         return blas->of<T>().scal(static_cast<int>(count), OpenBlas::factor(alpha), at_type<T>(at[0]), *by);
       std::byte* element = at[0];
       for (; count > 0; --count, element += step[0]) store(element, times(alpha, load<T>(element)));
@@ -274,7 +274,7 @@ Result<void> run_op(const op::Geam& op, const HostViews& here) {
     const auto alpha = op.alpha.as<T>();
     const auto beta = op.beta.as<T>();
     const auto term = [](T factor, bool conjugates, const std::byte* from) noexcept {
-      return factor == T{} ? T{} : times(factor, conjugated_if(conjugates, load<T>(from)));
+      return times(factor, conjugated_if(conjugates, load<T>(from)));
     };
     walk<3>({&a, &b, &c}, here.team(), [&](const Pointers<3>& at, const Steps<3>& step, std::int64_t count) noexcept {
       Pointers<3> element = at;

@@ -5,6 +5,7 @@
 #include "troupe/backend/host/blas/gemm_loops.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/kernels/walk.hpp"
+#include "troupe/backend/host/memory/memory_kernels.hpp"
 
 namespace troupe::host {
 namespace {
@@ -194,6 +195,14 @@ Grain grain_of_products(std::int64_t rows, std::int64_t columns, std::int64_t de
   return Grain::of_ns(kNsPerCall + kNsPerTerm * terms);
 }
 
+Result<TimesZero> times_zero(const HostView& matrix) {
+  TimesZero zeros{TROUPE_TRY(make_scratch(matrix.shape[0] * matrix.shape[1] * size_bytes(matrix.dtype))), {}};
+  zeros.view = {zeros.memory.get(), matrix.dtype, matrix.shape, contiguous_strides(matrix.shape)};
+  TROUPE_TRY(fill(zeros.view, op::Scalar(0.0)));
+  TROUPE_TRY(axpy(op::Scalar(0.0), matrix, zeros.view));
+  return zeros;
+}
+
 Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
                   const HostView& c, Conjugation conjugates) {
   return gemm_with(open_blas(), alpha, beta, a, b, c, conjugates);
@@ -215,9 +224,13 @@ Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::
       const auto by_alpha = alpha.as<S>();
       const auto by_beta = beta.as<S>();
       if (c.shape[0] == 0 || c.shape[1] == 0) return {};
-      if (a.shape[1] == 0 || by_alpha == S{0}) {
+      if (a.shape[1] == 0 || (std::integral<T> && by_alpha == S{0})) {
         if (by_beta != S{1}) scale<Product<T>>(by_beta, c);
         return {};
+      }
+      if (by_alpha == S{0}) {
+        const TimesZero zeros = TROUPE_TRY(times_zero(a));
+        return gemm_of<T>(blas, S{1}, matrix_of(zeros.view), matrix_of(b), by_beta, matrix_of(c), conjugates);
       }
       return gemm_of<T>(blas, by_alpha, matrix_of(a), matrix_of(b), by_beta, matrix_of(c), conjugates);
     }

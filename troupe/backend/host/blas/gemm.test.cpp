@@ -58,8 +58,8 @@ struct Product {
         b(dtype, {e.k, e.n}, layouts.b.strides),
         c(dtype, {e.m, e.n}, layouts.c.strides) {
     if (!is_complex(dtype)) scalars = {by.alpha.real(), by.beta.real()};
-    if (scalars.alpha != 0.0) random.fill(a);
-    if (scalars.alpha != 0.0) random.fill(b);
+    random.fill(a);
+    random.fill(b);
     if (scalars.beta != 0.0) random.fill(c);
   }
 

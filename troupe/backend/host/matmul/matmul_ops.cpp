@@ -46,12 +46,12 @@ Result<OwnMatrix> product(double alpha, const HostView& a, const HostView& b, co
 template <class W>
 W activated(Activation activation, W number) noexcept {
   if (activation == Activation::relu) return relu(number);
-  return activation == Activation::gelu ? gelu(number) : number;
+  return activation == Activation::gelu_tanh ? gelu_tanh(number) : number;
 }
 template <class W>
 W slope(Activation activation, W number) noexcept {
   if (activation == Activation::relu) return relu_slope(number);
-  return activation == Activation::gelu ? gelu_slope(number) : W(1);
+  return activation == Activation::gelu_tanh ? gelu_tanh_slope(number) : W(1);
 }
 
 /// Row `i` of a matrix of any floating-point type, or a vector when it has one row only.
@@ -94,7 +94,7 @@ void finish(const op::Matmul& op, const HostViews& here, const HostView& sums) {
   if (op.has_bias && d.data) read_row(here(op.bias), 0, bias);
   for (std::int64_t i = 0; d.data && i < d.shape[0]; ++i) {
     read_row(sums, i, row);
-    if (op.has_c) {
+    if (op.has_c && op.beta != 0) {
       read_row(c, i, addend);
       for (std::size_t j = 0; j < columns; ++j) row[j] += static_cast<W>(op.beta) * addend[j];
     }

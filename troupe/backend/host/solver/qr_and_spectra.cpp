@@ -1,4 +1,5 @@
 #include "troupe/backend/host/kernels/batches.hpp"
+#include "troupe/backend/host/solver/finite.hpp"
 #include "troupe/backend/host/solver/solver_ops.hpp"
 
 namespace troupe::host {
@@ -41,12 +42,13 @@ bool is_rank_deficient(const Packed<T>& r) {
 /// x has the solutions in its first rows. With fewer rows than columns, a^H = q r gives a = r^H q^H.
 template <class T>
 Result<std::int32_t> least_squares(const LapackCalls<T>& lapack, const HostView& a, const HostView& b,
-                                   const HostView& x) {
+                                   const HostView& x, Team& team) {
   const bool is_wide = a.shape[0] < a.shape[1];
   const auto factors = TROUPE_TRY(Packed<T>::from(is_wide ? transposed(a) : a));
   if (is_wide) conjugate_all(factors);
   std::vector<T> tau(static_cast<std::size_t>(factors.columns()));
   TROUPE_TRY(lapack.qr(factors, tau));
+  if (!all_finite(factors, team)) return why<T>(a, Read::all, op::kOverflow);
   if (is_rank_deficient(factors)) return op::kRankDeficient;
   const auto sides = TROUPE_TRY(Packed<T>::make(factors.rows(), b.shape[1]));
   sides.fill(T(0));
@@ -59,7 +61,7 @@ Result<std::int32_t> least_squares(const LapackCalls<T>& lapack, const HostView&
   if (const int info = lapack.solve_upper(is_wide, factors, sides); info != 0) return op::kRankDeficient;
   if (is_wide) TROUPE_TRY(lapack.apply_q(false, factors, tau, sides));
   TROUPE_TRY(sides.give(x));
-  return 0;
+  return judge_solutions(sides, b, team);
 }
 
 /// Needs at least as many rows as columns: of a wide matrix, the transpose is decomposed.
@@ -82,7 +84,7 @@ struct SvdViews {
 };
 
 template <class T>
-Result<std::int32_t> svd(const LapackCalls<T>& lapack, const op::Svd& op, const SvdViews& views) {
+Result<std::int32_t> svd(const LapackCalls<T>& lapack, const op::Svd& op, const SvdViews& views, Team& team) {
   const auto a = TROUPE_TRY(Packed<T>::from(views.a));
   const auto columns_of_u = op.wants_vectors() ? views.u.shape[1] : 0;
   const auto rows_of_vt = op.wants_vectors() ? views.vt.shape[0] : 0;
@@ -90,7 +92,7 @@ Result<std::int32_t> svd(const LapackCalls<T>& lapack, const op::Svd& op, const 
   const auto vt = TROUPE_TRY(Packed<T>::make(rows_of_vt, op.wants_vectors() ? a.columns() : 0));
   std::vector<detail::RealType<T>> s(static_cast<std::size_t>(views.s.shape[0]));
   int info = 0;
-  if (!std::ranges::all_of(a.elements(), is_finite<T>)) return op::kNotFinite;
+  if (!all_finite(a, team)) return op::kNotFinite;
   if (s.empty()) {
     u.make_identity();
     vt.make_identity();
@@ -100,19 +102,12 @@ Result<std::int32_t> svd(const LapackCalls<T>& lapack, const op::Svd& op, const 
     info = TROUPE_TRY(lapack.svd(a, s, u, vt));
   }
   if (info != 0) return info < 0 ? op::kNotFinite : info;
+  if (!all_finite(std::span<const detail::RealType<T>>(s))) return op::kNoConvergence;
   TROUPE_TRY(copy(view_of(std::span(s)), views.s));
   if (!op.wants_vectors()) return 0;
   TROUPE_TRY(u.give(views.u));
   TROUPE_TRY(vt.give(views.vt));
   return 0;
-}
-
-template <class T>
-bool lower_is_finite(const Packed<T>& m) {
-  for (int column = 0; column < m.columns(); ++column)
-    for (int row = column; row < m.rows(); ++row)
-      if (!is_finite(m.at(row, column))) return false;
-  return true;
 }
 
 }  // namespace
@@ -123,6 +118,7 @@ Result<void> run_op(const op::Qr& op, const HostViews& here) {
     const auto a = TROUPE_TRY(Packed<T>::from(one_of(here(op.a), i)));
     std::vector<T> tau(static_cast<std::size_t>(std::min(a.rows(), a.columns())));
     TROUPE_TRY(lapack.qr(a, tau));
+    if (!all_finite(a, here.team())) return why<T>(one_of(here(op.a), i), Read::all, op::kOverflow);
     const auto q = TROUPE_TRY(Packed<T>::make(op.q.shape[1], op.q.shape[2]));
     copy_columns(a, q, static_cast<int>(tau.size()));
     TROUPE_TRY(lapack.form_q(q, std::span<const T>(tau)));
@@ -136,7 +132,7 @@ Result<void> run_op(const op::Qr& op, const HostViews& here) {
 Result<void> run_op(const op::LeastSquares& op, const HostViews& here) {
   return for_each_matrix(op, op.a, here, [&](const auto& lapack, std::int64_t i) -> Result<std::int32_t> {
     using T = decltype(element_of(lapack));
-    return least_squares<T>(lapack, one_of(here(op.a), i), one_of(here(op.b), i), one_of(here(op.x), i));
+    return least_squares<T>(lapack, one_of(here(op.a), i), one_of(here(op.b), i), one_of(here(op.x), i), here.team());
   });
 }
 
@@ -157,7 +153,7 @@ Result<void> run_op(const op::Svd& op, const HostViews& here) {
         views.u = u;
       }
     }
-    return svd<T>(lapack, op, views);
+    return svd<T>(lapack, op, views, here.team());
   });
 }
 
@@ -168,10 +164,11 @@ Result<void> run_op(const op::Eigh& op, const HostViews& here) {
     const std::int64_t size_of_b = op.is_generalized ? a.rows() : 0;
     const auto b = op.is_generalized ? TROUPE_TRY(Packed<T>::from(one_of(here(op.b), i)))
                                      : TROUPE_TRY(Packed<T>::make(size_of_b, size_of_b));
-    if (!lower_is_finite(a) || !lower_is_finite(b)) return op::kNotFinite;
+    if (!lower_is_finite(a, here.team()) || !lower_is_finite(b, here.team())) return op::kNotFinite;
     std::vector<detail::RealType<T>> w(static_cast<std::size_t>(a.rows()));
     const int info = TROUPE_TRY(lapack.eigh(a, op.is_generalized ? &b : nullptr, w, op.wants_vectors()));
     if (info != 0) return info;
+    if (!all_finite(std::span<const detail::RealType<T>>(w))) return op::kNoConvergence;
     TROUPE_TRY(copy(view_of(std::span(w)), one_of(here(op.w), i)));
     if (op.wants_vectors()) TROUPE_TRY(a.give(one_of(here(op.v), i)));
     return 0;

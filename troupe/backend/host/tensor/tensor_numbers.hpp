@@ -28,7 +28,8 @@ constexpr double ns_of(Unary function) noexcept {
     case Unary::expm1:
     case Unary::log1p:
     case Unary::sigmoid:
-    case Unary::silu: return 1;
+    case Unary::silu:
+    case Unary::gelu_tanh: return 1;
     case Unary::tan:
     case Unary::tanh:
     case Unary::erf:
