@@ -9,6 +9,7 @@
 #include "troupe/backend/cuda/blas/blas_kernels.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -47,11 +48,8 @@ Result<Vector> vector_of(const op::View& view, const LaneTools& on) {
   vector.memory.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(vector.count * size_bytes(view.dtype)))));
   op::View packed = view;
   packed.strides = contiguous_strides(view.shape);
-  Layout layout = layout_of(view, &packed);
-  CUdeviceptr in = vector.data;
-  CUdeviceptr out = vector.memory->address();
-  std::array<void*, 3> arguments{&in, &out, &layout};
-  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(view.dtype)), layout.count, arguments));
+  const CUdeviceptr out = vector.memory->address();
+  TROUPE_TRY(move_elements(on, view.dtype, vector.data, out, axes_of(view, packed)));
   vector.data = out;
   return vector;
 }
@@ -134,20 +132,11 @@ Result<void> scale(const LaneTools& on, const op::Scalar& alpha, const Matrix& i
 }
 
 Result<void> copy(const LaneTools& on, const Matrix& in, const Matrix& out) {
-  Layout layout = layout_of(in, out);
-  CUdeviceptr from = in.data;
-  CUdeviceptr to = out.data;
-  std::array<void*, 3> arguments{&from, &to, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(in.dtype)), layout.count, arguments);
+  return move_elements(on, in.dtype, in.data, out.data, axes_of(in, out));
 }
 
 Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
-  Layout layout = layout_of(in, out);
-  CUdeviceptr from = in.data;
-  CUdeviceptr to = out.data;
-  int type = static_cast<int>(out.dtype);
-  std::array<void*, 4> arguments{&from, &to, &type, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->cast(in.dtype), layout.count, arguments);
+  return cast_elements(on, in.dtype, in.data, out.dtype, out.data, axes_of(in, out));
 }
 
 Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Scalar& beta, const Matrix& a,

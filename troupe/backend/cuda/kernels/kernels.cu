@@ -1,7 +1,5 @@
-// The kernels of Troupe's own, for what no library does: setting, copying and converting elements with any strides, and
-// adding them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
-//
-// Conversions are those of `convert`, the very same code as on the host.
+// The kernels of Troupe's own, for what no library does: setting elements with any strides, and adding and multiplying
+// them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
 #include "troupe/backend/cuda/kernels/device_math.cuh"
 
 namespace troupe::cuda {
@@ -11,24 +9,6 @@ template <class T>
 __device__ void fill(void* out, const Layout& layout, const T& value) {
   for (long long i = first_index(); i < layout.count; i += index_step())
     static_cast<T*>(out)[offsets(layout, i).a] = value;
-}
-
-template <class T>
-__device__ void copy(const void* in, void* out, const Layout& layout) {
-  for (long long i = first_index(); i < layout.count; i += index_step()) {
-    const Offsets at = offsets(layout, i);
-    static_cast<T*>(out)[at.b] = static_cast<const T*>(in)[at.a];
-  }
-}
-
-template <class From>
-__device__ void cast(const void* in, void* out, int to, const Layout& layout) {
-  visit(static_cast<DType>(to), [&]<class To>(std::type_identity<To>) {
-    for (long long i = first_index(); i < layout.count; i += index_step()) {
-      const Offsets at = offsets(layout, i);
-      static_cast<To*>(out)[at.b] = convert<To>(static_cast<const From*>(in)[at.a]);
-    }
-  });
 }
 
 template <class T>
@@ -68,19 +48,14 @@ __device__ void gemm(const GemmArguments& m) {
 
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_BY_SIZE(size, T)                                                                                \
-  extern "C" __global__ void troupe_fill_##size(void* out, Layout layout, T value) { fill<T>(out, layout, value); } \
-  extern "C" __global__ void troupe_copy_##size(const void* in, void* out, Layout layout) { copy<T>(in, out, layout); }
+#define TROUPE_BY_SIZE(size, T) \
+  extern "C" __global__ void troupe_fill_##size(void* out, Layout layout, T value) { fill<T>(out, layout, value); }
 TROUPE_BY_SIZE(1, unsigned char)
 TROUPE_BY_SIZE(2, unsigned short)
 TROUPE_BY_SIZE(4, unsigned int)
 TROUPE_BY_SIZE(8, unsigned long long)
 TROUPE_BY_SIZE(16, Bytes16)
 
-#define TROUPE_CAST(dtype, T)                                                                             \
-  extern "C" __global__ void troupe_cast_##dtype(const void* in, void* out, int to, Layout layout) {        \
-    cast<T>(in, out, to, layout);                                                                           \
-  }
 #define TROUPE_AXPY(dtype, T)                                                                              \
   extern "C" __global__ void troupe_axpy_##dtype(Bytes16 alpha, const void* x, void* y, Layout layout) {     \
     axpy<T>(alpha, x, y, layout);                                                                            \
@@ -104,9 +79,6 @@ TROUPE_BY_SIZE(16, Bytes16)
   each(u32, std::uint32_t)      \
   each(i64, std::int64_t)       \
   each(u64, std::uint64_t)
-TROUPE_FLOATS(TROUPE_CAST)
-TROUPE_INTEGERS(TROUPE_CAST)
-TROUPE_CAST(bool, bool)
 TROUPE_FLOATS(TROUPE_AXPY)
 TROUPE_INTEGERS(TROUPE_AXPY)
 TROUPE_FLOATS(TROUPE_GEMM)
