@@ -174,12 +174,20 @@ Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Sc
 // ---- elements ----
 
 Result<void> run_op(const op::Axpy& op, const LaneTools& on) {
-  Layout layout = layout_of(op.x, &op.y);
-  CUdeviceptr x = on.at(op.x);
-  CUdeviceptr y = on.at(op.y);
-  Bytes16 alpha = factor_bytes(op.alpha, op.x.dtype);
-  std::array<void*, 4> arguments{&alpha, &x, &y, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->axpy(op.x.dtype), layout.count, arguments);
+  const KernelAxes<2> axes = axes_of(op.x, op.y).arranged(1);
+  if (axes.count == 0) return {};
+  const CUfunction kernel = TROUPE_TRY(on.kernels())->axpy(op.x.dtype);
+  const std::int64_t size = size_bytes(op.x.dtype);
+  const int items = axpy_items(static_cast<int>(size));
+  return in_parts(axes, items, [&](const KernelAxes<2>& part, const ArrayOffsets<2>& begin) {
+    const CUdeviceptr x = on.at(op.x) + static_cast<CUdeviceptr>(begin.at[0] * size);
+    const CUdeviceptr y = on.at(op.y) + static_cast<CUdeviceptr>(begin.at[1] * size);
+    AxpyArguments m{factor_bytes(op.alpha, op.x.dtype), pointer(x), pointer(y), grouped(part, items)};
+    m.axes.ways[0] = way_of(m.axes, 0, items, x, size);
+    m.axes.ways[1] = way_of(m.axes, 1, items, y, size);
+    make_tiles(m.axes, kGroupThreads);
+    return on.launch_blocks(kernel, blocks_of(m.axes, kGroupThreads), kGroupThreads, &m);
+  });
 }
 
 Result<void> run_op(const op::Scal& op, const LaneTools& on) {

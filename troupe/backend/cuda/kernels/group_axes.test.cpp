@@ -138,7 +138,7 @@ TEST(GroupAxes, find_their_way_beyond_32_bits) {
   EXPECT_EQ(place.at[1], 777'777LL * (3 << 14) + 20);
   EXPECT_EQ(place.first, number * 4);
   const GroupAxes<2> row = grouped(arranged({{1LL << 40, 1, 2}}), 4);
-  EXPECT_EQ((place_of_thread<4, 256>(row, 1U << 30, 17).at[1]), ((1LL << 38) + 17) * 8);
+  EXPECT_EQ((place_of_thread<4, 256>(row, 1U << 29, 17).at[1]), ((1LL << 37) + 17) * 8);
 }
 
 }  // namespace

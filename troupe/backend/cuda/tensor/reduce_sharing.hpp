@@ -30,6 +30,7 @@ struct Sharing {
 inline Sharing share(bool by_columns, std::int64_t outputs, std::int64_t steps) noexcept {
   constexpr std::int64_t kBusy = 1 << 17;  // threads that keep a large GPU busy
   constexpr std::int64_t kLeastSteps = 4;  // of a thread, where it has the choice
+  constexpr std::int64_t kLeastChunks = 4;  // fewer are not worth a second kernel
   constexpr std::int64_t kMostChunks = 4096;
   const auto power = [](std::int64_t number, std::int64_t most) {
     return static_cast<unsigned>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(number, 1, most))));
@@ -41,8 +42,8 @@ inline Sharing share(bool by_columns, std::int64_t outputs, std::int64_t steps) 
   while (sharing.lanes < most && outputs * sharing.lanes < kBusy && steps / (2 * sharing.lanes) >= kLeastSteps)
     sharing.lanes *= 2;
   const std::int64_t wanted = kBusy / std::max<std::int64_t>(outputs * sharing.lanes, 1);
-  const std::int64_t chunks =
-      std::clamp<std::int64_t>(std::min(wanted, steps / (sharing.lanes * kLeastSteps)), 1, kMostChunks);
+  const std::int64_t possible = std::min({wanted, steps / (sharing.lanes * kLeastSteps), kMostChunks});
+  const std::int64_t chunks = possible < kLeastChunks ? 1 : possible;
   sharing.chunk_steps = (steps + chunks - 1) / chunks;
   if (sharing.chunk_steps > 0) sharing.chunks = (steps + sharing.chunk_steps - 1) / sharing.chunk_steps;
   return sharing;

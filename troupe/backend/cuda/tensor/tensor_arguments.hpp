@@ -16,6 +16,7 @@ struct ElementwiseArguments {
   void* out;
   const void* in[n];
   unsigned scaled;     // bit i: input i's factor is not 1
+  unsigned plain;      // so many groups, the first ones, lie one after another in all arrays, each to be read at once
   Bytes16 factors[n];  // of the type that is computed with; an input that is a number is its factor
   GroupAxes<n + 1> axes;
 };

@@ -35,6 +35,15 @@ KernelAxes<n + 1> axes_of(const Op& op) {
   return axes.arranged(n);
 }
 
+/// How many groups are whole, where all arrays lie side by side and are aligned; else none.
+template <int n>
+unsigned plain_groups(const GroupAxes<n>& axes, int items) {
+  if (axes.rows.rank != 0 || axes.groups > kMostDivided) return 0;
+  for (const Way way : axes.ways)
+    if (way != Way::whole && way != Way::number) return 0;
+  return static_cast<unsigned>(axes.row_items / items);
+}
+
 template <class Op>
 Result<void> run(const Op& op, const LaneTools& on) {
   constexpr auto n = static_cast<int>(Op::kInputs);
@@ -61,6 +70,7 @@ Result<void> run(const Op& op, const LaneTools& on) {
       else
         m.in[i] = place(i, op.in[input]);
     }
+    m.plain = plain_groups(m.axes, items);
     make_tiles(m.axes, block_groups);
     return on.launch_blocks(kernel, blocks_of(m.axes, block_groups), kGroupThreads, &m);
   });

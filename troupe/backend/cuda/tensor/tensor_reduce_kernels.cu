@@ -98,6 +98,29 @@ class ReduceThread {
         all[i] = tensor::combine<function>(all[i], tensor::term<function>(to_kept<function>(group.items[i])));
   }
 
+  /// Sums of 16-bit floats: so many are added in f32 before they are f64, which takes the GPU longer than to read them.
+  static constexpr bool kAddsInF32 = function == Reduction::sum && detail::kIsSmallFloat<T>;
+
+  /// Takes `kAtOnce` whole groups.
+  __device__ static void take_all(A (&all)[kItems], const Group<T, kItems> (&groups)[kAtOnce]) {
+    if constexpr (kAddsInF32) {
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        const float sum = (to_number(groups[0].items[i]) + to_number(groups[1].items[i])) +
+                          (to_number(groups[2].items[i]) + to_number(groups[3].items[i]));
+        if (isfinite(sum)) {
+          all[i] += sum;
+        } else {  // some is infinite or NaN, or f32 is too small for their sum
+#pragma unroll
+          for (int g = 0; g < kAtOnce; ++g) all[i] += to_number(groups[g].items[i]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int g = 0; g < kAtOnce; ++g) take(all, groups[g], kItems);
+    }
+  }
+
   /// Every `step`th group before `end`, from `next` on: whole ones, each in one access. `at` gives where one lies. Gives
   /// the next one that is not before `end`.
   template <class At>
@@ -113,8 +136,7 @@ class ReduceThread {
       Group<T, kItems> groups[kAtOnce];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) groups[i] = read(next + static_cast<long long>(i) * step);
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) take(all, groups[i], kItems);
+      take_all(all, groups);
     }
 #pragma unroll 1
     for (; next < end; next += step) take(all, read(next), kItems);
