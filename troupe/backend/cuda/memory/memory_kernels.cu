@@ -82,7 +82,8 @@ TROUPE_COPY(16, Bytes16)
 #define TROUPE_PERMUTE_WORDS(size, T)                                       \
   extern "C" __global__ void __launch_bounds__(kPermuteTile * kPermuteRows) \
       troupe_permute_words_##size(PermuteArguments m) {                     \
-    permute<T, unsigned>(m);                                                \
+    permute<T, RawOf<word_bytes(size)>::type>(m);                           \
   }
 TROUPE_PERMUTE_WORDS(1, unsigned char)
 TROUPE_PERMUTE_WORDS(2, unsigned short)
+TROUPE_PERMUTE_WORDS(4, unsigned)

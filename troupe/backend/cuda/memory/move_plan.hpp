@@ -44,7 +44,6 @@ struct PermutePlan {
 };
 inline bool plan_tiles(const Moved& moved, std::uint64_t in, std::uint64_t out, PermutePlan& plan) noexcept {
   constexpr long long kWorthwhile = 16;
-  constexpr std::int64_t kWord = 4;
   const KernelAxes<2>& axes = moved.axes;
   const int x = axes.rank - 1;
   int y = x;
@@ -63,9 +62,11 @@ inline bool plan_tiles(const Moved& moved, std::uint64_t in, std::uint64_t out, 
     if (i != x && i != y) outer.add(axes.shape[i], strides_along(axes, i));
   m.outer = outer.merged();
 
-  const long long items = moved.size_bytes < kWord ? kWord / moved.size_bytes : 1;
-  bool in_words = items > 1 && m.x_out == 1 && m.y_in == 1 && m.x_extent % items == 0 && m.y_extent % items == 0 &&
-                  m.x_in % items == 0 && m.y_out % items == 0 && (in | out) % kWord == 0;
+  const int word = word_bytes(static_cast<int>(moved.size_bytes));
+  const long long items = word / moved.size_bytes;
+  bool in_words = items > 1 && m.x_out == 1 && m.y_in == 1 && std::min(m.x_extent, m.y_extent) >= kWorthwhile * items &&
+                  m.x_extent % items == 0 && m.y_extent % items == 0 && m.x_in % items == 0 && m.y_out % items == 0 &&
+                  (in | out) % static_cast<std::uint64_t>(word) == 0;
   for (int i = 0; i < m.outer.rank; ++i)
     in_words = in_words && m.outer.strides[0][i] % items == 0 && m.outer.strides[1][i] % items == 0;
   const long long side = kPermuteTile * (in_words ? items : 1);

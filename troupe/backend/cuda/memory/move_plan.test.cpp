@@ -40,7 +40,7 @@ TEST(MovePlan, widens_as_far_as_extents_strides_and_addresses_allow) {
 
 TEST(MovePlan, has_tiles_where_the_dense_axes_differ) {
   PermutePlan plan{};
-  ASSERT_TRUE(plan_tiles(moved(4, {{3, 4000, 4000}, {100, 1, 40}, {40, 100, 1}}), 0, 0, plan));
+  ASSERT_TRUE(plan_tiles(moved(8, {{3, 4000, 4000}, {100, 1, 40}, {40, 100, 1}}), 0, 0, plan));
   EXPECT_FALSE(plan.in_words);
   EXPECT_EQ(plan.tiles.x_extent, 40);
   EXPECT_EQ(plan.tiles.y_extent, 100);
@@ -53,17 +53,17 @@ TEST(MovePlan, has_tiles_where_the_dense_axes_differ) {
 
 TEST(MovePlan, has_tiles_of_words_where_small_elements_fill_them) {
   PermutePlan plan{};
-  const std::vector<Axis> even{{100, 1, 40}, {40, 100, 1}};
-  ASSERT_TRUE(plan_tiles(moved(2, even), 8, 4, plan));
-  EXPECT_TRUE(plan.in_words);
-  ASSERT_TRUE(plan_tiles(moved(1, even), 8, 4, plan));
-  EXPECT_TRUE(plan.in_words);
-  ASSERT_TRUE(plan_tiles(moved(2, even), 6, 4, plan));
-  EXPECT_FALSE(plan.in_words) << "the input begins within a word";
-  ASSERT_TRUE(plan_tiles(moved(2, {{101, 1, 40}, {40, 101, 1}}), 0, 0, plan));
-  EXPECT_FALSE(plan.in_words) << "rows of the input do";
-  ASSERT_TRUE(plan_tiles(moved(1, {{102, 1, 40}, {40, 102, 1}}), 0, 0, plan));
-  EXPECT_FALSE(plan.in_words);
+  const std::vector<Axis> even{{200, 1, 80}, {80, 200, 1}};
+  for (const std::int64_t size_bytes : {1, 2, 4}) {
+    ASSERT_TRUE(plan_tiles(moved(size_bytes, even), 8, 16, plan));
+    EXPECT_TRUE(plan.in_words) << size_bytes;
+    ASSERT_TRUE(plan_tiles(moved(size_bytes, even), 8, 2, plan));
+    EXPECT_FALSE(plan.in_words) << "the output begins within a word";
+    ASSERT_TRUE(plan_tiles(moved(size_bytes, {{201, 1, 80}, {80, 201, 1}}), 0, 0, plan));
+    EXPECT_FALSE(plan.in_words) << "rows of the input do";
+    ASSERT_TRUE(plan_tiles(moved(size_bytes, {{200, 1, 24}, {24, 200, 1}}), 0, 0, plan));
+    EXPECT_FALSE(plan.in_words) << "a tile would be more than half empty";
+  }
 }
 
 }  // namespace

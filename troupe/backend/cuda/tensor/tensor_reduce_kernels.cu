@@ -25,8 +25,7 @@ class ReduceThread {
       long long group = chunk * m.chunk_steps + lane;
       if (m.is_whole) {
         const long long whole = m.reduced.rows.rank == 0 ? min(end, m.reduced.row_items / kItems) : end;
-        group = take_whole(all, group, whole, m.lanes,
-                           [&](long long i) { return in + place_of_group<kItems, true>(m.reduced, i).at[0]; });
+        group = take_whole<kItems>(all, in, group, whole, m);
       }
       for (; group < end; group += m.lanes) {
         const GroupPlace<1> terms = place_of_group<kItems>(m.reduced, group);
@@ -56,8 +55,7 @@ class ReduceThread {
       const long long end = min(m.reduced.groups, (chunk + 1) * m.chunk_steps);
       long long term = chunk * m.chunk_steps + lane;
       if (m.is_whole && place.items == kItems)
-        term = take_whole(all, term, end, m.lanes,
-                          [&](long long i) { return in + place_of_group<1, true>(m.reduced, i).at[0]; });
+        term = take_whole<1>(all, in, term, end, m);
       for (; term < end; term += m.lanes)
         take(all, load_group<T, kItems>(in, place_of_group<1>(m.reduced, term).at[0], m.kept.strides[0], Way::strided,
                                         place.items),
@@ -121,25 +119,31 @@ class ReduceThread {
     }
   }
 
-  /// Every `step`th group before `end`, from `next` on: whole ones, each in one access. `at` gives where one lies. Gives
-  /// the next one that is not before `end`.
-  template <class At>
-  __device__ static long long take_whole(A (&all)[kItems], long long next, long long end, unsigned step, const At& at) {
-    const auto read = [&](long long i) {
+  /// A lane's steps before `end`, from `next` on, of which each is a whole group and read in one access; `items` of the
+  /// reduced axes are one step. Gives the next one that is not before `end`.
+  template <int items>
+  __device__ static long long take_whole(A (&all)[kItems], const T* in, long long next, long long end,
+                                         const ReduceArguments& m) {
+    const bool is_line = m.reduced.rows.rank == 0;  // what a lane takes next is always as far away
+    const long long apart = m.reduced.strides[0] * items * m.lanes;
+    const T* line = in + next * m.reduced.strides[0] * items;
+    const auto read = [&](long long ahead) {
       Group<T, kItems> group;
-      group.raw = *reinterpret_cast<const decltype(group.raw)*>(at(i));
+      const T* const from =
+          is_line ? line + ahead * apart
+                  : in + place_of_group<items, true>(m.reduced, next + ahead * m.lanes).at[0];
+      group.raw = *reinterpret_cast<const decltype(group.raw)*>(from);
       return group;
     };
-    const long long ahead = static_cast<long long>(kAtOnce - 1) * step;
 #pragma unroll 1
-    for (; next + ahead < end; next += ahead + step) {
+    for (; next + (kAtOnce - 1) * m.lanes < end; next += kAtOnce * m.lanes, line += kAtOnce * apart) {
       Group<T, kItems> groups[kAtOnce];
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) groups[i] = read(next + static_cast<long long>(i) * step);
+      for (int i = 0; i < kAtOnce; ++i) groups[i] = read(i);
       take_all(all, groups);
     }
 #pragma unroll 1
-    for (; next < end; next += step) take(all, read(next), kItems);
+    for (; next < end; next += m.lanes, line += apart) take(all, read(0), kItems);
     return next;
   }
 };
@@ -189,7 +193,7 @@ using namespace troupe;  // for the names that the worker looks up
 using namespace troupe::cuda;
 
 #define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                                               \
-  extern "C" __global__ void __launch_bounds__(kReduceThreads) troupe_##name##_##dtype(Arguments m) { \
+  extern "C" __global__ void __launch_bounds__(kReduceThreads, 3) troupe_##name##_##dtype(Arguments m) { \
     name<T>(m);                                                                                       \
   }
 #define TROUPE_REDUCE(dtype, T)                                   \
