@@ -28,7 +28,7 @@ struct Sharing {
 
 /// `outputs` are groups of outputs by columns, and then `steps` are terms; else single ones, and groups of terms.
 inline Sharing share(bool by_columns, std::int64_t outputs, std::int64_t steps) noexcept {
-  constexpr std::int64_t kBusy = 1 << 17;  // threads that keep a large GPU busy
+  constexpr std::int64_t kBusy = 1 << 18;  // threads that keep a large GPU busy to the end
   constexpr std::int64_t kLeastSteps = 4;  // of a thread, where it has the choice
   constexpr std::int64_t kLeastChunks = 4;  // fewer are not worth a second kernel
   constexpr std::int64_t kMostChunks = 4096;

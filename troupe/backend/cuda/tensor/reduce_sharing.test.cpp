@@ -24,9 +24,9 @@ TEST(ReduceSharing, leaves_no_term_out) {
 }
 
 TEST(ReduceSharing, has_one_chunk_where_outputs_are_enough) {
-  EXPECT_EQ(share(false, 1 << 17, 1 << 10).chunks, 1);
-  EXPECT_EQ(share(true, 1 << 17, 1 << 10).chunks, 1);
-  EXPECT_EQ(share(true, 1 << 17, 1 << 10).lanes, 1U);
+  EXPECT_EQ(share(false, 1 << 18, 1 << 10).chunks, 1);
+  EXPECT_EQ(share(true, 1 << 18, 1 << 10).chunks, 1);
+  EXPECT_EQ(share(true, 1 << 18, 1 << 10).lanes, 1U);
   EXPECT_GT(share(false, 1, 1 << 20).chunks, 100);
   EXPECT_EQ(share(false, 7, 0).chunks, 1) << "nothing at all is one chunk";
 }

@@ -33,10 +33,10 @@ __device__ inline C applied(const C* in) {
     return tensor::apply<function>(in[0], in[1], in[2]);
 }
 
-/// Blocks that an SM shall have room for: all that it can run where a thread reads 16 bytes of an array, half of them
-/// where it reads more, and where functions need many registers.
-template <class T>
-inline constexpr int kBlocksAtOnce = sizeof(T) <= 4 ? 8 : 1;
+/// Blocks that an SM shall have room for: all that it can run, but fewer where a group of each input is many numbers,
+/// and as it comes where a thread reads more than 16 bytes of an array or functions need many registers.
+template <auto function, class T>
+inline constexpr int kBlocksAtOnce = sizeof(T) > 4 ? 1 : sizeof(T) == 2 && kInputsOf<function> == 3 ? 6 : 8;
 
 /// The groups of one thread.
 template <auto function, class T>
@@ -145,7 +145,7 @@ class ElementwiseThread {
 
 /// `troupe_exp_f32` and its like.
 #define TROUPE_ELEMENTWISE(name, function, dtype, T)                                            \
-  extern "C" __global__ void __launch_bounds__(troupe::cuda::kGroupThreads, troupe::cuda::kBlocksAtOnce<T>) \
+  extern "C" __global__ void __launch_bounds__(troupe::cuda::kGroupThreads, troupe::cuda::kBlocksAtOnce<function, T>) \
       troupe_##name##_##dtype(troupe::cuda::ElementwiseArguments<troupe::cuda::kInputsOf<function>> m) { \
     troupe::cuda::ElementwiseThread<function, T>().run(m);                                      \
   }

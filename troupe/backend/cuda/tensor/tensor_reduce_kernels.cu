@@ -192,9 +192,14 @@ __device__ void reduce_chunks(const CombineArguments& m) {
 using namespace troupe;  // for the names that the worker looks up
 using namespace troupe::cuda;
 
-#define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                                               \
-  extern "C" __global__ void __launch_bounds__(kReduceThreads, 3) troupe_##name##_##dtype(Arguments m) { \
-    name<T>(m);                                                                                       \
+/// Blocks that an SM shall have room for, as many as need no more registers than there are.
+template <class T>
+inline constexpr int kBlocksAtOnce = sizeof(T) == 2 ? 3 : 4;
+
+#define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                              \
+  extern "C" __global__ void __launch_bounds__(kReduceThreads, kBlocksAtOnce<T>)     \
+      troupe_##name##_##dtype(Arguments m) {                                         \
+    name<T>(m);                                                                      \
   }
 #define TROUPE_REDUCE(dtype, T)                                   \
   TROUPE_REDUCE_KERNEL(reduce_rows, ReduceArguments, dtype, T)    \
