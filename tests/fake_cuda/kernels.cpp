@@ -5,7 +5,8 @@
 #include <cstring>
 
 #include "tests/fake_cuda/driver.hpp"
-#include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernels/axes_builder.hpp"
+#include "troupe/backend/cuda/memory/memory_arguments.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -28,6 +29,22 @@ std::function<void()> fill(std::size_t size, void** arguments) {
   };
 }
 
+template <std::size_t size>
+std::function<void()> copy(void** arguments) {
+  return [m = argument<troupe::cuda::MoveArguments>(arguments, 0)] {
+    using namespace troupe::cuda;
+    for (long long block = 0; block < blocks_of(m.axes, kGroupThreads); ++block)
+      for (unsigned thread = 0; thread < kGroupThreads; ++thread) {
+        const auto place =
+            place_of_thread<moved_items(size), kGroupThreads>(m.axes, static_cast<unsigned>(block), thread);
+        for (int i = 0; i < place.items; ++i) {
+          const auto at = [&](int v) { return (place.at[v] + i * m.axes.strides[v]) * static_cast<long long>(size); };
+          std::memcpy(static_cast<std::byte*>(m.out) + at(1), static_cast<const std::byte*>(m.in) + at(0), size);
+        }
+      }
+  };
+}
+
 std::function<void()> report_nothing(std::int32_t* verdict) {
   return [verdict] { std::fill_n(verdict, kVerdictWords, 0); };
 }
@@ -46,6 +63,8 @@ std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
   if (name == "scribble") return scribble(argument<CUdeviceptr>(arguments, 0));
   if (name == "troupe_fill_8") return fill(8, arguments);
   if (name == "troupe_fill_16") return fill(16, arguments);
+  if (name == "troupe_copy_4") return copy<4>(arguments);
+  if (name == "troupe_copy_16") return copy<16>(arguments);
   if (name == "troupe_give_verdict")
     return [ours = argument<const int*>(arguments, 0), theirs = argument<const int*>(arguments, 1),
             batch = argument<long long>(arguments, 2), out = argument<int*>(arguments, 3)] {

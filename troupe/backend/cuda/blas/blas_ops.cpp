@@ -9,6 +9,7 @@
 #include "troupe/backend/cuda/blas/blas_kernels.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -47,11 +48,8 @@ Result<Vector> vector_of(const op::View& view, const LaneTools& on) {
   vector.memory.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(vector.count * size_bytes(view.dtype)))));
   op::View packed = view;
   packed.strides = contiguous_strides(view.shape);
-  Layout layout = layout_of(view, &packed);
-  CUdeviceptr in = vector.data;
-  CUdeviceptr out = vector.memory->address();
-  std::array<void*, 3> arguments{&in, &out, &layout};
-  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(view.dtype)), layout.count, arguments));
+  const CUdeviceptr out = vector.memory->address();
+  TROUPE_TRY(move_elements(on, view.dtype, vector.data, out, axes_of(view, packed)));
   vector.data = out;
   return vector;
 }
@@ -134,20 +132,11 @@ Result<void> scale(const LaneTools& on, const op::Scalar& alpha, const Matrix& i
 }
 
 Result<void> copy(const LaneTools& on, const Matrix& in, const Matrix& out) {
-  Layout layout = layout_of(in, out);
-  CUdeviceptr from = in.data;
-  CUdeviceptr to = out.data;
-  std::array<void*, 3> arguments{&from, &to, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->copy(size_bytes(in.dtype)), layout.count, arguments);
+  return move_elements(on, in.dtype, in.data, out.data, axes_of(in, out));
 }
 
 Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
-  Layout layout = layout_of(in, out);
-  CUdeviceptr from = in.data;
-  CUdeviceptr to = out.data;
-  int type = static_cast<int>(out.dtype);
-  std::array<void*, 4> arguments{&from, &to, &type, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->cast(in.dtype), layout.count, arguments);
+  return cast_elements(on, in.dtype, in.data, out.dtype, out.data, axes_of(in, out));
 }
 
 Result<OwnMatrix> times_zero(const LaneTools& on, const Matrix& m) {
@@ -204,12 +193,20 @@ Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Sc
 // ---- elements ----
 
 Result<void> run_op(const op::Axpy& op, const LaneTools& on) {
-  Layout layout = layout_of(op.x, &op.y);
-  CUdeviceptr x = on.at(op.x);
-  CUdeviceptr y = on.at(op.y);
-  Bytes16 alpha = factor_bytes(op.alpha, op.x.dtype);
-  std::array<void*, 4> arguments{&alpha, &x, &y, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->axpy(op.x.dtype), layout.count, arguments);
+  const KernelAxes<2> axes = axes_of(op.x, op.y).arranged(1);
+  if (axes.count == 0) return {};
+  const CUfunction kernel = TROUPE_TRY(on.kernels())->axpy(op.x.dtype);
+  const std::int64_t size = size_bytes(op.x.dtype);
+  const int items = axpy_items(static_cast<int>(size));
+  return in_parts(axes, items, [&](const KernelAxes<2>& part, const ArrayOffsets<2>& begin) {
+    const CUdeviceptr x = on.at(op.x) + static_cast<CUdeviceptr>(begin.at[0] * size);
+    const CUdeviceptr y = on.at(op.y) + static_cast<CUdeviceptr>(begin.at[1] * size);
+    AxpyArguments m{factor_bytes(op.alpha, op.x.dtype), pointer(x), pointer(y), grouped(part, items)};
+    m.axes.ways[0] = way_of(m.axes, 0, items, x, size);
+    m.axes.ways[1] = way_of(m.axes, 1, items, y, size);
+    make_tiles(m.axes, kGroupThreads);
+    return on.launch_blocks(kernel, blocks_of(m.axes, kGroupThreads), kGroupThreads, &m);
+  });
 }
 
 Result<void> run_op(const op::Scal& op, const LaneTools& on) {

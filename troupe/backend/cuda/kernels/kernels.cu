@@ -1,45 +1,41 @@
-// The kernels of Troupe's own, for what no library does: setting, copying and converting elements with any strides, and
-// adding them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
-//
-// Conversions are those of `convert`, the very same code as on the host.
+// The kernels of Troupe's own, for what no library does: setting elements with any strides, and adding and multiplying
+// them. Compiled ahead of time for every GPU we know and as PTX for those to come; the worker carries the image.
+#include "troupe/backend/cuda/blas/blas_arguments.hpp"
 #include "troupe/backend/cuda/kernels/device_math.cuh"
+#include "troupe/backend/cuda/kernels/group_access.cuh"
 
 namespace troupe::cuda {
 namespace {
 
 template <class T>
 __device__ void fill(void* out, const Layout& layout, const T& value) {
+  if (sizeof(T) == 8 && layout.rank == 0 && reinterpret_cast<unsigned long long>(out) % 16 == 0) {
+    const auto word = *reinterpret_cast<const unsigned long long*>(&value);
+    for (long long i = first_index(); i < layout.count / 2; i += index_step())
+      static_cast<Bytes16*>(out)[i] = {word, word};
+    if (layout.count % 2 != 0 && first_index() == 0) static_cast<T*>(out)[layout.count - 1] = value;
+    return;
+  }
   for (long long i = first_index(); i < layout.count; i += index_step())
     static_cast<T*>(out)[offsets(layout, i).a] = value;
 }
 
 template <class T>
-__device__ void copy(const void* in, void* out, const Layout& layout) {
-  for (long long i = first_index(); i < layout.count; i += index_step()) {
-    const Offsets at = offsets(layout, i);
-    static_cast<T*>(out)[at.b] = static_cast<const T*>(in)[at.a];
-  }
-}
-
-template <class From>
-__device__ void cast(const void* in, void* out, int to, const Layout& layout) {
-  visit(static_cast<DType>(to), [&]<class To>(std::type_identity<To>) {
-    for (long long i = first_index(); i < layout.count; i += index_step()) {
-      const Offsets at = offsets(layout, i);
-      static_cast<To*>(out)[at.b] = convert<To>(static_cast<const From*>(in)[at.a]);
-    }
-  });
-}
-
-template <class T>
-__device__ void axpy(const Bytes16& alpha, const void* x, void* y, const Layout& layout) {
-  const auto factor = *reinterpret_cast<const detail::ComputeType<T>*>(&alpha);
-  for (long long i = first_index(); i < layout.count; i += index_step()) {
-    const Offsets at = offsets(layout, i);
-    T& sum = static_cast<T*>(y)[at.b];
-    const auto term = detail::to_compute(static_cast<const T*>(x)[at.a]);
-    sum = static_cast<T>(plus_product(detail::to_compute(sum), factor, term));
-  }
+__device__ void axpy(const AxpyArguments& m) {
+  constexpr int kItems = axpy_items(sizeof(T));
+  const auto factor = *reinterpret_cast<const detail::ComputeType<T>*>(&m.alpha);
+  const GroupPlace<2> place = place_of_thread<kItems, kGroupThreads>(m.axes, blockIdx.x, threadIdx.x);
+  if (place.items <= 0) return;
+  const auto load = [&](const void* array, int v) {
+    return load_group<T, kItems>(array, place.at[v], m.axes.strides[v], m.axes.ways[v], place.items);
+  };
+  const Group<T, kItems> x = load(m.x, 0);
+  Group<T, kItems> y = load(m.y, 1);
+#pragma unroll
+  for (int i = 0; i < kItems; ++i)
+    y.items[i] =
+        static_cast<T>(plus_product(detail::to_compute(y.items[i]), factor, detail::to_compute(x.items[i])));
+  store_group(y, m.y, place.at[1], m.axes.strides[1], m.axes.ways[1], place.items);
 }
 
 /// A thread for each element of c: right for every layout, and for nothing in a hurry.
@@ -68,22 +64,17 @@ __device__ void gemm(const GemmArguments& m) {
 
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_BY_SIZE(size, T)                                                                                \
-  extern "C" __global__ void troupe_fill_##size(void* out, Layout layout, T value) { fill<T>(out, layout, value); } \
-  extern "C" __global__ void troupe_copy_##size(const void* in, void* out, Layout layout) { copy<T>(in, out, layout); }
+#define TROUPE_BY_SIZE(size, T) \
+  extern "C" __global__ void troupe_fill_##size(void* out, Layout layout, T value) { fill<T>(out, layout, value); }
 TROUPE_BY_SIZE(1, unsigned char)
 TROUPE_BY_SIZE(2, unsigned short)
 TROUPE_BY_SIZE(4, unsigned int)
 TROUPE_BY_SIZE(8, unsigned long long)
 TROUPE_BY_SIZE(16, Bytes16)
 
-#define TROUPE_CAST(dtype, T)                                                                             \
-  extern "C" __global__ void troupe_cast_##dtype(const void* in, void* out, int to, Layout layout) {        \
-    cast<T>(in, out, to, layout);                                                                           \
-  }
-#define TROUPE_AXPY(dtype, T)                                                                              \
-  extern "C" __global__ void troupe_axpy_##dtype(Bytes16 alpha, const void* x, void* y, Layout layout) {     \
-    axpy<T>(alpha, x, y, layout);                                                                            \
+#define TROUPE_AXPY(dtype, T)                                                                          \
+  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_axpy_##dtype(AxpyArguments m) {   \
+    axpy<T>(m);                                                                                        \
   }
 #define TROUPE_GEMM(dtype, T) \
   extern "C" __global__ void troupe_gemm_##dtype(GemmArguments arguments) { gemm<T>(arguments); }
@@ -104,9 +95,6 @@ TROUPE_BY_SIZE(16, Bytes16)
   each(u32, std::uint32_t)      \
   each(i64, std::int64_t)       \
   each(u64, std::uint64_t)
-TROUPE_FLOATS(TROUPE_CAST)
-TROUPE_INTEGERS(TROUPE_CAST)
-TROUPE_CAST(bool, bool)
 TROUPE_FLOATS(TROUPE_AXPY)
 TROUPE_INTEGERS(TROUPE_AXPY)
 TROUPE_FLOATS(TROUPE_GEMM)

@@ -18,12 +18,10 @@ Result<std::unique_ptr<OwnKernels>> find_all(const Driver& driver, CUmodule modu
   for (const int size : {1, 2, 4, 8, 16}) {
     const std::size_t place = OwnKernels::by_size(size);
     TROUPE_TRY(find(kernels->fill_by_size[place], "fill_" + std::to_string(size)));
-    TROUPE_TRY(find(kernels->copy_by_size[place], "copy_" + std::to_string(size)));
   }
   for (std::size_t i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     const std::string type(name(dtype));
-    TROUPE_TRY(find(kernels->cast_from[i], "cast_" + type));
     if (dtype != DType::boolean) TROUPE_TRY(find(kernels->axpy_of[i], "axpy_" + type));
     if (is_floating(dtype) || is_complex(dtype)) TROUPE_TRY(find(kernels->gemm_of[i], "gemm_" + type));
   }

@@ -15,8 +15,6 @@ struct OwnKernels {
 
   /// By the size of an element: 1, 2, 4, 8 or 16 bytes.
   CUfunction fill(std::int64_t size) const noexcept { return fill_by_size[by_size(size)]; }
-  CUfunction copy(std::int64_t size) const noexcept { return copy_by_size[by_size(size)]; }
-  CUfunction cast(DType from) const noexcept { return cast_from[static_cast<std::size_t>(from)]; }
   CUfunction axpy(DType dtype) const noexcept { return axpy_of[static_cast<std::size_t>(dtype)]; }
   CUfunction gemm(DType dtype) const noexcept { return gemm_of[static_cast<std::size_t>(dtype)]; }
 
@@ -25,8 +23,6 @@ struct OwnKernels {
   }
 
   std::array<CUfunction, 5> fill_by_size{};
-  std::array<CUfunction, 5> copy_by_size{};
-  std::array<CUfunction, kDTypes> cast_from{};
   std::array<CUfunction, kDTypes> axpy_of{};  // null for bool
   std::array<CUfunction, kDTypes> gemm_of{};  // null for integers and bool
 };

@@ -5,12 +5,15 @@
 #include <cstring>
 #include <optional>
 
+#include "troupe/backend/cuda/memory/move_elements.hpp"
+
 namespace troupe::cuda {
 namespace {
 
 bool side_by_side(const op::View& view) { return is_contiguous(view.shape, view.strides); }
 
-/// Rows of bytes, each in one piece, the same distance apart: what a copy engine does by itself.
+/// Rows of bytes, each in one piece, the same distance apart: what a copy engine does by itself, which reaches the
+/// machine's memory faster than a kernel does.
 struct Rows {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
@@ -67,39 +70,34 @@ Result<void> run_op(const op::Fill& op, const LaneTools& on) {
 
 Result<void> copy_elements(const op::View& in, CUdeviceptr in_at, const op::View& out, CUdeviceptr out_at,
                            const LaneTools& on) {
-  Layout layout = layout_of(in, &out);
-  if (layout.count == 0) return {};
-  const Driver& driver = on.driver();
-  const std::int64_t size = size_bytes(in.dtype);
-  if (layout.rank == 0)
-    return TROUPE_CUDA(driver, cuMemcpyAsync, out_at, in_at, static_cast<std::size_t>(layout.count * size),
-                       on.stream());
-  if (const auto rows = as_rows(in, out)) {
+  const std::int64_t count = op::element_count(in);
+  if (count == 0) return {};
+  if (side_by_side(in) && side_by_side(out))
+    return TROUPE_CUDA(on.driver(), cuMemcpyAsync, out_at, in_at,
+                       static_cast<std::size_t>(count * size_bytes(in.dtype)), on.stream());
+  return move_elements(on, in.dtype, in_at, out_at, axes_of(in, out));
+}
+
+Result<void> run_op(const op::Copy& op, const LaneTools& on) {
+  const CUdeviceptr in = on.at(op.in);
+  const CUdeviceptr out = on.at(op.out);
+  const bool is_far = in != 0 && !(on.is_on_gpu(op.in) && on.is_on_gpu(op.out));
+  if (const auto rows = is_far ? as_rows(op.in, op.out) : std::nullopt) {
     CUDA_MEMCPY2D copy{};
     copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
-    copy.srcDevice = in_at;
-    copy.dstDevice = out_at;
+    copy.srcDevice = in;
+    copy.dstDevice = out;
     copy.srcPitch = static_cast<std::size_t>(rows->in_step);
     copy.dstPitch = static_cast<std::size_t>(rows->out_step);
     copy.WidthInBytes = static_cast<std::size_t>(rows->bytes);
     copy.Height = static_cast<std::size_t>(rows->count);
-    return TROUPE_CUDA(driver, cuMemcpy2DAsync, &copy, on.stream());
+    return TROUPE_CUDA(on.driver(), cuMemcpy2DAsync, &copy, on.stream());
   }
-  std::array<void*, 3> arguments{&in_at, &out_at, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->copy(size), layout.count, arguments);
-}
-
-Result<void> run_op(const op::Copy& op, const LaneTools& on) {
-  return copy_elements(op.in, on.at(op.in), op.out, on.at(op.out), on);
+  return copy_elements(op.in, in, op.out, out, on);
 }
 
 Result<void> run_op(const op::Cast& op, const LaneTools& on) {
-  Layout layout = layout_of(op.in, &op.out);
-  CUdeviceptr in = on.at(op.in);
-  CUdeviceptr out = on.at(op.out);
-  int to = static_cast<int>(op.out.dtype);
-  std::array<void*, 4> arguments{&in, &out, &to, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->cast(op.in.dtype), layout.count, arguments);
+  return cast_elements(on, op.in.dtype, on.at(op.in), op.out.dtype, on.at(op.out), axes_of(op.in, op.out));
 }
 
 void add_control(RunTable& table) { table.add(op::ControlOps{}); }

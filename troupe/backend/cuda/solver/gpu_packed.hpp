@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 #include "troupe/backend/cuda/solver/solver_kernels.hpp"
-#include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 
 namespace troupe::cuda {
 
@@ -162,13 +162,8 @@ class GpuPacked {
     return packed;
   }
 
-  /// Without gaps on both sides it is one copy; where rows become columns, it goes tile by tile.
   Result<void> move(const op::View& in, CUdeviceptr in_at, const op::View& out, CUdeviceptr out_at) const {
-    if (is_contiguous(in.shape, in.strides) && is_contiguous(out.shape, out.strides))
-      return copy_elements(in, in_at, out, out_at, *on_);
-    AxesBuilder<2> axes;
-    for (int i = 0; i < in.shape.rank(); ++i) axes.add(in.shape[i], {in.strides[i], out.strides[i]});
-    return move_elements(*on_, dtype_of<T>, in_at, out_at, axes);
+    return copy_elements(in, in_at, out, out_at, *on_);
   }
 
   /// Columns without gaps in them.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -91,11 +91,9 @@ Result<GpuCsr> SparseScratch::conjugated(const GpuCsr& csr) {
 
 Result<void> SparseScratch::cast_indices(CUdeviceptr from, DType from_type, CUdeviceptr to, DType to_type,
                                          std::int64_t count) const {
-  Layout layout{};
-  layout.count = count;
-  int to_number = static_cast<int>(to_type);
-  std::array<void*, 4> arguments{&from, &to, &to_number, &layout};
-  return on_.launch(TROUPE_TRY(on_.kernels())->cast(from_type), count, arguments);
+  AxesBuilder<2> axes;
+  axes.add(count, {1, 1});
+  return cast_elements(on_, from_type, from, to_type, to, axes);
 }
 
 Result<GpuCsr> SparseScratch::with_short_indices(const GpuCsr& csr) {
@@ -134,9 +132,7 @@ std::optional<GpuDense> SparseScratch::in_place(const op::View& view) const {
 
 Result<void> SparseScratch::copy_elements(CUdeviceptr from, const op::View& from_view, CUdeviceptr to,
                                           const op::View& to_view) const {
-  Layout layout = layout_of(from_view, &to_view);
-  std::array<void*, 3> arguments{&from, &to, &layout};
-  return on_.launch(TROUPE_TRY(on_.kernels())->copy(size_bytes(from_view.dtype)), layout.count, arguments);
+  return move_elements(on_, from_view.dtype, from, to, axes_of(from_view, to_view));
 }
 
 Result<GpuDense> SparseScratch::copied(const op::View& view, bool reads) {

@@ -1,43 +1,26 @@
-// What the kernels of tensor_kernels.cu are called with: known to the worker and to the code on the GPU. Plain types
-// only. Axes are without those of extent 1, merged where they lie side by side, and the last one changes fastest.
+// What the kernels of the tensor family are called with: known to the worker and to the code on the GPU. Plain types
+// only.
 #pragma once
 
-#include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
+#include "troupe/backend/cuda/kernels/group_axes.hpp"
 
 namespace troupe::cuda {
 
-/// Axes that `n` arrays share, in elements.
-template <int n>
-struct KernelAxes {
-  long long count;  // of elements
-  long long shape[kMaxKernelRank];
-  long long strides[n][kMaxKernelRank];
-  int rank;
-};
+/// How many elements of that size a thread of an elementwise kernel takes at a time, and how often.
+constexpr int group_items(int size_bytes) noexcept { return 16 / size_bytes; }
+constexpr int groups_of_thread(int size_bytes) noexcept { return size_bytes == 8 ? 2 : 1; }
 
-/// out = f(factors[0] in[0], ...). Strides are those of the inputs, and then the output's.
+/// out = f(factors[0] in[0], ...). The arrays are the inputs, and then the output.
+template <int n>
 struct ElementwiseArguments {
   void* out;
-  const void* in[3];
-  Bytes16 factors[3];  // of the type that is computed with
-  KernelAxes<4> axes;
-  int function;
-  unsigned numbers;    // bit i: input i is its factor
-  unsigned scaled;     // bit i: its factor is not 1
-  bool is_dense;       // all side by side
-  bool is_aligned;     // and all to 16 bytes
-  bool has_condition;  // the first input is bool
+  const void* in[n];
+  unsigned scaled;     // bit i: input i's factor is not 1
+  unsigned plain;      // so many groups, the first ones, lie one after another in all arrays, each to be read at once
+  Bytes16 factors[n];  // of the type that is computed with; an input that is a number is its factor
+  GroupAxes<n + 1> axes;
 };
 
-/// An array into the order of another, through tiles in which one side is dense in the input and one in the output.
-struct PermuteArguments {
-  const void* in;
-  void* out;
-  long long x_extent;  // dense in the output
-  long long y_extent;  // dense in the input
-  long long x_in, x_out, y_in, y_out;
-  KernelAxes<2> outer;  // of the input and the output
-};
 /// A step of an expression: a function of one, two or three operands. An operand's high bits say what it is (an input,
 /// a number, an earlier step), its low six bits which.
 struct ExpressionStep {
@@ -61,26 +44,51 @@ struct EvaluateArguments {
   int out_type;
 };
 
-inline constexpr int kPermuteTile = 32;
-inline constexpr int kPermuteRows = 8;  // threads of a block: this many times a tile's side
+inline constexpr int kReduceThreads = 256;
 
-/// out = alpha f(a) + beta out, or f of the products a b. The terms of an output are cut into chunks; where there are
-/// several, each gives a partial result, and these are combined in their order: the same result every time.
-struct ReduceArguments {
-  const void* a;
-  const void* b;
+/// What becomes of the terms of an output once they are combined: out = alpha f(terms) + beta out. They are cut into
+/// chunks; where there are several, each gives a partial result, and these are combined in their order: the same result
+/// every time.
+struct ReduceEnd {
   void* out;
   void* partials;  // accumulators, [chunk][output]
   Bytes16 alpha;   // an accumulator, likewise beta
   Bytes16 beta;
-  KernelAxes<3> kept;     // of a, b and out
-  KernelAxes<2> reduced;  // of a and b
-  long long chunk_terms;
+  long long outputs;
+  long long terms;  // of an output
   long long chunks;
   int function;
   bool out_differs;  // in type: the real type of complex numbers, f32 for small floats
   bool reads_out;
 };
-inline constexpr int kReduceThreads = 256;
+
+/// Where neighbours along the axis that changes fastest are terms of one output, groups are of terms (`reduce_rows`);
+/// where they are of several, of outputs (`reduce_columns`).
+struct ReduceArguments {
+  ReduceEnd end;
+  const void* in;
+  GroupAxes<2> kept;     // of in and out
+  GroupAxes<1> reduced;  // of in
+  long long chunk_steps;  // of a chunk: groups of terms, or terms
+  unsigned lanes;        // threads that share an output, or a group of them: a power of two
+  bool is_whole;         // what a thread reads at a time
+};
+
+/// The partial results of chunks.
+struct CombineArguments {
+  ReduceEnd end;
+  KernelAxes<1> out;
+  unsigned lanes;  // threads that share an output: a power of two
+};
+
+/// The sums of the products a b.
+struct ContractArguments {
+  ReduceEnd end;
+  const void* a;
+  const void* b;
+  KernelAxes<3> kept;     // of a, b and out
+  KernelAxes<2> reduced;  // of a and b
+  long long chunk_terms;
+};
 
 }  // namespace troupe::cuda

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 #include "troupe/backend/cuda/tensor/tensor_ops.hpp"
 #include "troupe/op/contraction_plan.hpp"
@@ -183,10 +183,7 @@ Result<void> sum_last(op::View& view, CUdeviceptr& data, int summed, DType dtype
 }
 
 Result<void> cast(const op::View& from, CUdeviceptr in, const op::View& to, CUdeviceptr out, const LaneTools& on) {
-  Layout layout = layout_of(from, &to);
-  int type = static_cast<int>(to.dtype);
-  std::array<void*, 4> arguments{&in, &out, &type, &layout};
-  return on.launch(TROUPE_TRY(on.kernels())->cast(from.dtype), layout.count, arguments);
+  return cast_elements(on, from.dtype, in, to.dtype, out, axes_of(from, to));
 }
 
 /// Sums of small floats stay in f32 until the end, and everything with them.

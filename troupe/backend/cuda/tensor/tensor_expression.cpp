@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "troupe/backend/cuda/tensor/tensor_arguments.hpp"
 #include "troupe/backend/cuda/tensor/tensor_kernels.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 #include "troupe/backend/cuda/tensor/tensor_ops.hpp"

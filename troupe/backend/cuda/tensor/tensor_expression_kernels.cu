@@ -1,6 +1,8 @@
 // The kernel of expressions, which takes their steps one after another. What each function computes is the host's own
 // code, op/tensor_functions.hpp.
-#include "troupe/backend/cuda/tensor/tensor_device.hpp"
+#include "troupe/backend/cuda/kernels/group_access.cuh"
+#include "troupe/backend/cuda/kernels/kernel_index.cuh"
+#include "troupe/backend/cuda/tensor/tensor_arguments.hpp"
 #include "troupe/op/tensor_functions.hpp"
 
 namespace troupe::cuda {

@@ -1,14 +1,25 @@
-// The names of the kernels in tensor_kernels.cu, tensor_expression_kernels.cu and tensor_reduce_kernels.cu. A kernel
-// that is missing here cannot be asked for, and one that is missing there is the driver's error when it is.
+// The names of the kernels of the tensor family's .cu files. A kernel that is missing here cannot be asked for, and one
+// that is missing there is the driver's error when it is. Functions of elements have a kernel each.
 #pragma once
 
 #include "troupe/backend/cuda/kernels/kernel_names.hpp"
+#include "troupe/core/kinds.hpp"
 
 namespace troupe::cuda {
 
-TROUPE_KERNELS(TensorKernel, tensor_kernels, unary, binary, ternary, permute)
+/// In the order of `Unary`.
+TROUPE_KERNELS(UnaryKernel, tensor_unary_kernels, identity, neg, conj, square, sqrt, rsqrt, reciprocal, exp, log, sin,
+               cos, tanh, abs, sign, expm1, log1p, tan, erf, relu, sigmoid, silu, gelu, softplus, floor, ceil, round)
+/// In the order of `Binary`, and then of `Ternary`.
+TROUPE_KERNELS(BinaryKernel, tensor_binary_kernels, add, sub, mul, div, min, max, pow, fma, clamp, select)
 TROUPE_KERNELS(ExpressionKernel, tensor_expression_kernels, evaluate)
-TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_threads, reduce_blocks, reduce_chunks, contract_threads,
-               contract_blocks)
+TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_rows, reduce_columns, reduce_chunks)
+TROUPE_KERNELS(ContractKernel, tensor_contract_kernels, contract_threads, contract_blocks)
+
+constexpr UnaryKernel kernel_of(Unary function) noexcept { return static_cast<UnaryKernel>(function); }
+constexpr BinaryKernel kernel_of(Binary function) noexcept { return static_cast<BinaryKernel>(function); }
+constexpr BinaryKernel kernel_of(Ternary function) noexcept {
+  return static_cast<BinaryKernel>(static_cast<int>(BinaryKernel::fma) + static_cast<int>(function));
+}
 
 }  // namespace troupe::cuda

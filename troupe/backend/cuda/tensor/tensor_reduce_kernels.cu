@@ -1,154 +1,189 @@
-// The kernels of the tensor family that combine elements: reductions, and contractions for which no product of matrices
-// is the fastest way. What is combined, and in which order, depends on the shapes alone: no atomics, the same result
-// every time.
-#include "troupe/backend/cuda/tensor/tensor_device.hpp"
-#include "troupe/op/tensor_functions.hpp"
+// The kernels of reductions. A thread reads 16 bytes at a time and several times before it computes; whether these are
+// terms of one output or of several is what the two ways differ in.
+#include "troupe/backend/cuda/tensor/tensor_reduce.cuh"
 
 namespace troupe::cuda {
 namespace {
 
-template <class T>
-__device__ inline tensor::Accumulator<T> to_accumulator(T element) {
-  if constexpr (detail::kIsComplex<T>)
-    return {element.real(), element.imag()};
-  else
-    return to_number(element);
-}
+constexpr int kAtOnce = 4;  // groups that a thread reads before it computes
 
-/// What the output is of where it is not `T`.
-template <class T>
-struct OtherOutput {
-  using type = std::conditional_t<detail::kIsSmallFloat<T>, float, T>;
-};
-template <class R>
-struct OtherOutput<std::complex<R>> {
-  using type = R;
-};
-
-template <class Out, class A>
-__device__ inline void store(void* out, long long at, A value, A beta, bool reads) {
-  Out& element = static_cast<Out*>(out)[at];
-  if constexpr (detail::kIsComplex<A> && !detail::kIsComplex<Out>) {
-    if (reads) value = tensor::plus(value, tensor::times(beta, A(element, 0)));
-    element = static_cast<Out>(value.real());
-  } else if constexpr (detail::kIsComplex<A>) {
-    if (reads) value = tensor::plus(value, tensor::times(beta, A(element.real(), element.imag())));
-    using Part = typename Out::value_type;
-    element = Out(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
-  } else {
-    if (reads) value += beta * to_accumulator(element);
-    element = static_cast<Out>(value);
-  }
-}
-
-/// The last step: from what all terms of an output were combined to, to the output.
 template <Reduction function, class T>
-__device__ void write_result(const ReduceArguments& m, long long output, tensor::Accumulator<T> all) {
-  using A = tensor::Accumulator<T>;
-  A result = tensor::finish<function>(all, static_cast<double>(m.reduced.count));
-  const A alpha = *reinterpret_cast<const A*>(&m.alpha);
-  const A beta = *reinterpret_cast<const A*>(&m.beta);
-  if (alpha != A(1)) result = tensor::times(alpha, result);
-  const long long at = offsets_of(m.kept, output).at[2];
-  if (m.out_differs)
-    store<typename OtherOutput<T>::type>(m.out, at, result, beta, m.reads_out);
-  else
-    store<T>(m.out, at, result, beta, m.reads_out);
-}
+class ReduceThread {
+ public:
+  using A = Kept<function, T>;
+  static constexpr int kItems = group_items(sizeof(T));
 
-/// The term with these offsets from the output's first.
-template <Reduction function, bool multiplies, class T>
-__device__ inline tensor::Accumulator<T> term_at(const ReduceArguments& m, long long in_a, long long in_b) {
-  tensor::Accumulator<T> element = to_accumulator(static_cast<const T*>(m.a)[in_a]);
-  if constexpr (multiplies) element = tensor::times(element, to_accumulator(static_cast<const T*>(m.b)[in_b]));
-  return tensor::term<function>(element);
-}
+  /// Lanes that are neighbours take the groups of terms of an output in turn.
+  __device__ static void reduce_rows(const ReduceArguments& m, const GroupPlace<2>& place, Bytes16* memory) {
+    const unsigned lane = threadIdx.x % m.lanes;
+    const long long chunk = blockIdx.y;
+    A all[kItems];
+    clear(all);
+    if (place.items > 0) {
+      const T* const in = static_cast<const T*>(m.in) + place.at[0];
+      const long long end = min(m.reduced.groups, (chunk + 1) * m.chunk_steps);
+      long long group = chunk * m.chunk_steps + lane;
+      if (m.is_whole) {
+        const long long whole = m.reduced.rows.rank == 0 ? min(end, m.reduced.row_items / kItems) : end;
+        group = take_whole<kItems>(all, in, group, whole, m);
+      }
+      for (; group < end; group += m.lanes) {
+        const GroupPlace<1> terms = place_of_group<kItems>(m.reduced, group);
+        take(all, load_group<T, kItems>(in, terms.at[0], m.reduced.strides[0], Way::strided, terms.items), terms.items);
+      }
+    }
+#pragma unroll
+    for (int i = 1; i < kItems; ++i) all[0] = tensor::combine<function>(all[0], all[i]);
+    all[0] = combine_neighbours<function>(all[0], min(m.lanes, 32U));
+    if (m.lanes > 32) {
+      A mine[1] = {all[0]};
+      combine_lanes<function>(mine, m.lanes / 32, 32, memory);
+      all[0] = mine[0];
+    }
+    if (lane == 0 && place.items > 0) give<function, T>(m.end, chunk, place.first, place.at[1], all[0]);
+  }
 
-/// Every `step`th term of a chunk, from `first` on.
-template <Reduction function, bool multiplies, class T>
-__device__ tensor::Accumulator<T> reduce_some(const ReduceArguments& m, const ArrayOffsets<3>& base, long long chunk,
-                                              int first, int step) {
-  using A = tensor::Accumulator<T>;
-  A all = tensor::nothing<function, A>();
-  const long long end = min(m.reduced.count, (chunk + 1) * m.chunk_terms);
-  const long long begin = chunk * m.chunk_terms + first;
-  if (m.reduced.rank == 1) {
-    const long long step_a = m.reduced.strides[0][0];
-    const long long step_b = m.reduced.strides[1][0];
+  /// Neighbours take neighbouring groups of outputs; lanes, which lie apart from one another, their terms in turn.
+  __device__ static void reduce_columns(const ReduceArguments& m, const GroupPlace<2>& place, Bytes16* memory) {
+    const unsigned width = kReduceThreads / m.lanes;
+    const unsigned lane = threadIdx.x / width;
+    const long long chunk = blockIdx.y;
+    A all[kItems];
+    clear(all);
+    if (place.items > 0) {
+      const T* const in = static_cast<const T*>(m.in) + place.at[0];
+      const long long end = min(m.reduced.groups, (chunk + 1) * m.chunk_steps);
+      long long term = chunk * m.chunk_steps + lane;
+      if (m.is_whole && place.items == kItems)
+        term = take_whole<1>(all, in, term, end, m);
+      for (; term < end; term += m.lanes)
+        take(all, load_group<T, kItems>(in, place_of_group<1>(m.reduced, term).at[0], m.kept.strides[0], Way::strided,
+                                        place.items),
+             place.items);
+    }
+    if (m.lanes > 1) combine_lanes<function>(all, m.lanes, width, memory);
+    if (lane != 0) return;
+#pragma unroll
+    for (int i = 0; i < kItems; ++i)
+      if (i < place.items)
+        give<function, T>(m.end, chunk, place.first + i, place.at[1] + i * m.kept.strides[1], all[i]);
+  }
+
+  /// Neighbours take neighbouring outputs; lanes their chunks in turn.
+  __device__ static void reduce_chunks(const CombineArguments& m, long long output, long long at, Bytes16* memory) {
+    const unsigned width = kReduceThreads / m.lanes;
+    const unsigned lane = threadIdx.x / width;
+    const bool is_there = output < m.end.outputs;
+    A all[1] = {tensor::nothing<function, A>()};
+    const A* const partials = static_cast<const A*>(m.end.partials);
 #pragma unroll 4
-    for (long long i = begin; i < end; i += step)
-      all = tensor::combine<function>(
-          all, term_at<function, multiplies, T>(m, base.at[0] + i * step_a, base.at[1] + i * step_b));
-    return all;
+    for (long long chunk = lane; is_there && chunk < m.end.chunks; chunk += m.lanes)
+      all[0] = tensor::combine<function>(all[0], partials[chunk * m.end.outputs + output]);
+    if (m.lanes > 1) combine_lanes<function>(all, m.lanes, width, memory);
+    if (lane == 0 && is_there) write_result<function, T>(m.end, at, all[0]);
   }
+
+ private:
+  __device__ static void clear(A (&all)[kItems]) {
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) all[i] = tensor::nothing<function, A>();
+  }
+
+  __device__ static void take(A (&all)[kItems], const Group<T, kItems>& group, int items) {
+#pragma unroll
+    for (int i = 0; i < kItems; ++i)
+      if (i < items)
+        all[i] = tensor::combine<function>(all[i], tensor::term<function>(to_kept<function>(group.items[i])));
+  }
+
+  /// Sums of 16-bit floats: so many are added in f32 before they are f64, which takes the GPU longer than to read them.
+  static constexpr bool kAddsInF32 = function == Reduction::sum && detail::kIsSmallFloat<T>;
+
+  /// Takes `kAtOnce` whole groups.
+  __device__ static void take_all(A (&all)[kItems], const Group<T, kItems> (&groups)[kAtOnce]) {
+    if constexpr (kAddsInF32) {
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        const float sum = (to_number(groups[0].items[i]) + to_number(groups[1].items[i])) +
+                          (to_number(groups[2].items[i]) + to_number(groups[3].items[i]));
+        if (isfinite(sum)) {
+          all[i] += sum;
+        } else {  // some is infinite or NaN, or f32 is too small for their sum
+#pragma unroll
+          for (int g = 0; g < kAtOnce; ++g) all[i] += to_number(groups[g].items[i]);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int g = 0; g < kAtOnce; ++g) take(all, groups[g], kItems);
+    }
+  }
+
+  /// A lane's steps before `end`, from `next` on, of which each is a whole group and read in one access; `items` of the
+  /// reduced axes are one step. Gives the next one that is not before `end`.
+  template <int items>
+  __device__ static long long take_whole(A (&all)[kItems], const T* in, long long next, long long end,
+                                         const ReduceArguments& m) {
+    const bool is_line = m.reduced.rows.rank == 0;  // what a lane takes next is always as far away
+    const long long apart = m.reduced.strides[0] * items * m.lanes;
+    const T* line = in + next * m.reduced.strides[0] * items;
+    const auto read = [&](long long ahead) {
+      Group<T, kItems> group;
+      const T* const from =
+          is_line ? line + ahead * apart
+                  : in + place_of_group<items, true>(m.reduced, next + ahead * m.lanes).at[0];
+      group.raw = *reinterpret_cast<const decltype(group.raw)*>(from);
+      return group;
+    };
 #pragma unroll 1
-  for (long long i = begin; i < end; i += step) {
-    const ArrayOffsets<2> at = offsets_of(m.reduced, i);
-    all = tensor::combine<function>(all,
-                                    term_at<function, multiplies, T>(m, base.at[0] + at.at[0], base.at[1] + at.at[1]));
+    for (; next + (kAtOnce - 1) * m.lanes < end; next += kAtOnce * m.lanes, line += kAtOnce * apart) {
+      Group<T, kItems> groups[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) groups[i] = read(i);
+      take_all(all, groups);
+    }
+#pragma unroll 1
+    for (; next < end; next += m.lanes, line += apart) take(all, read(0), kItems);
+    return next;
   }
-  return all;
+};
+
+/// For combine_lanes: half of the threads, a group of numbers each.
+template <class T>
+inline constexpr int kMemory = kReduceThreads / 2 * group_items(sizeof(T)) * sizeof(tensor::Accumulator<T>) / sizeof(Bytes16);
+
+template <class T>
+__device__ void reduce_rows(const ReduceArguments& m) {
+  __shared__ Bytes16 memory[kMemory<T>];
+  const long long output = static_cast<long long>(blockIdx.x) * (kReduceThreads / m.lanes) + threadIdx.x / m.lanes;
+  GroupPlace<2> place{};
+  if (output < m.end.outputs) place = place_of_group<1>(m.kept, output);
+  with_reduction<T>(m.end.function, [&](auto function) {
+    ReduceThread<decltype(function)::value, T>::reduce_rows(m, place, memory);
+  });
 }
 
-template <Reduction function, class T>
-__device__ void give(const ReduceArguments& m, long long chunk, long long output, tensor::Accumulator<T> all) {
-  if (m.chunks == 1)
-    write_result<function, T>(m, output, all);
-  else
-    static_cast<tensor::Accumulator<T>*>(m.partials)[chunk * m.kept.count + output] = all;
+template <class T>
+__device__ void reduce_columns(const ReduceArguments& m) {
+  __shared__ Bytes16 memory[kMemory<T>];
+  const unsigned width = kReduceThreads / m.lanes;
+  const long long group = static_cast<long long>(blockIdx.x) * width + threadIdx.x % width;
+  GroupPlace<2> place{};
+  if (group < m.kept.groups) place = place_of_group<group_items(sizeof(T))>(m.kept, group);
+  with_reduction<T>(m.end.function, [&](auto function) {
+    ReduceThread<decltype(function)::value, T>::reduce_columns(m, place, memory);
+  });
 }
 
-/// A thread for each output and chunk: for outputs that are neighbours in the input, or have few terms.
-template <Reduction function, bool multiplies, class T>
-__device__ void reduce_by_threads(const ReduceArguments& m) {
-  for (long long i = first_index(); i < m.kept.count * m.chunks; i += index_step()) {
-    const long long chunk = i / m.kept.count;
-    const long long output = i - chunk * m.kept.count;
-    give<function, T>(m, chunk, output,
-                      reduce_some<function, multiplies, T>(m, offsets_of(m.kept, output), chunk, 0, 1));
-  }
-}
-
-/// What the threads of a block have, combined in pairs. Needs shared memory for an accumulator of each.
-template <Reduction function, class A>
-__device__ A combine_block(A mine, Bytes16* memory) {
-  A* const shared = reinterpret_cast<A*>(memory);
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned half = kReduceThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half)
-      shared[threadIdx.x] = tensor::combine<function>(shared[threadIdx.x], shared[threadIdx.x + half]);
-    __syncthreads();
-  }
-  const A combined = shared[0];
-  __syncthreads();  // before the next one writes there
-  return combined;
-}
-
-/// A block of threads for each output and chunk.
-template <Reduction function, bool multiplies, class T>
-__device__ void reduce_by_blocks(const ReduceArguments& m, Bytes16* memory) {
-  for (long long i = blockIdx.x; i < m.kept.count * m.chunks; i += gridDim.x) {
-    const long long chunk = i / m.kept.count;
-    const long long output = i - chunk * m.kept.count;
-    const auto mine = reduce_some<function, multiplies, T>(m, offsets_of(m.kept, output), chunk,
-                                                           static_cast<int>(threadIdx.x), kReduceThreads);
-    const auto all = combine_block<function>(mine, memory);
-    if (threadIdx.x == 0) give<function, T>(m, chunk, output, all);
-  }
-}
-
-/// A block of threads for each output: its chunks.
-template <Reduction function, class T>
-__device__ void combine_chunks(const ReduceArguments& m, Bytes16* memory) {
-  using A = tensor::Accumulator<T>;
-  for (long long output = blockIdx.x; output < m.kept.count; output += gridDim.x) {
-    A mine = tensor::nothing<function, A>();
-    for (long long chunk = threadIdx.x; chunk < m.chunks; chunk += kReduceThreads)
-      mine = tensor::combine<function>(mine, static_cast<const A*>(m.partials)[chunk * m.kept.count + output]);
-    const A all = combine_block<function>(mine, memory);
-    if (threadIdx.x == 0) write_result<function, T>(m, output, all);
-  }
+template <class T>
+__device__ void reduce_chunks(const CombineArguments& m) {
+  __shared__ Bytes16 memory[kMemory<T>];
+  const unsigned width = kReduceThreads / m.lanes;
+  const long long output = static_cast<long long>(blockIdx.x) * width + threadIdx.x % width;
+  const long long at = output < m.end.outputs ? offsets_of(m.out, output).at[0] : 0;
+  with_reduction<T>(m.end.function, [&](auto function) {
+    ReduceThread<decltype(function)::value, T>::reduce_chunks(m, output, at, memory);
+  });
 }
 
 }  // namespace
@@ -157,33 +192,17 @@ __device__ void combine_chunks(const ReduceArguments& m, Bytes16* memory) {
 using namespace troupe;  // for the names that the worker looks up
 using namespace troupe::cuda;
 
-#define TROUPE_EACH_TYPE(each)                                                                                      \
-  each(f64, double) each(f32, float) each(f16, troupe::f16) each(bf16, troupe::bf16) each(c64, std::complex<float>) \
-      each(c128, std::complex<double>)
+/// Blocks that an SM shall have room for, as many as need no more registers than there are.
+template <class T>
+inline constexpr int kBlocksAtOnce = sizeof(T) == 2 ? 3 : 4;
 
-#define TROUPE_REDUCE(dtype, T)                                                                    \
-  extern "C" __global__ void troupe_reduce_threads_##dtype(ReduceArguments m) {                    \
-    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
-      reduce_by_threads<decltype(function)::value, false, T>(m);                                   \
-    });                                                                                            \
-  }                                                                                                \
-  extern "C" __global__ void troupe_reduce_blocks_##dtype(ReduceArguments m) {                     \
-    __shared__ Bytes16 memory[kReduceThreads];                                                     \
-    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
-      reduce_by_blocks<decltype(function)::value, false, T>(m, memory);                            \
-    });                                                                                            \
-  }                                                                                                \
-  extern "C" __global__ void troupe_reduce_chunks_##dtype(ReduceArguments m) {                     \
-    __shared__ Bytes16 memory[kReduceThreads];                                                     \
-    tensor::with_function<!detail::kIsComplex<T>>(static_cast<Reduction>(m.function), [&](auto function) { \
-      combine_chunks<decltype(function)::value, T>(m, memory);                                     \
-    });                                                                                            \
-  }                                                                                                \
-  extern "C" __global__ void troupe_contract_threads_##dtype(ReduceArguments m) {                  \
-    reduce_by_threads<Reduction::sum, true, T>(m);                                                 \
-  }                                                                                                \
-  extern "C" __global__ void troupe_contract_blocks_##dtype(ReduceArguments m) {                   \
-    __shared__ Bytes16 memory[kReduceThreads];                                                     \
-    reduce_by_blocks<Reduction::sum, true, T>(m, memory);                                          \
+#define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                              \
+  extern "C" __global__ void __launch_bounds__(kReduceThreads, kBlocksAtOnce<T>)     \
+      troupe_##name##_##dtype(Arguments m) {                                         \
+    name<T>(m);                                                                      \
   }
-TROUPE_EACH_TYPE(TROUPE_REDUCE)
+#define TROUPE_REDUCE(dtype, T)                                   \
+  TROUPE_REDUCE_KERNEL(reduce_rows, ReduceArguments, dtype, T)    \
+  TROUPE_REDUCE_KERNEL(reduce_columns, ReduceArguments, dtype, T) \
+  TROUPE_REDUCE_KERNEL(reduce_chunks, CombineArguments, dtype, T)
+TROUPE_EACH_TENSOR_TYPE(TROUPE_REDUCE)
