@@ -9,7 +9,8 @@ namespace troupe::cuda {
 
 /// In the order of `Unary`.
 TROUPE_KERNELS(UnaryKernel, tensor_unary_kernels, identity, neg, conj, square, sqrt, rsqrt, reciprocal, exp, log, sin,
-               cos, tanh, abs, sign, expm1, log1p, tan, erf, relu, sigmoid, silu, gelu, softplus, floor, ceil, round)
+               cos, tanh, abs, sign, expm1, log1p, tan, erf, relu, sigmoid, silu, gelu, softplus, floor, ceil, round,
+               gelu_tanh)
 /// In the order of `Binary`, and then of `Ternary`.
 TROUPE_KERNELS(BinaryKernel, tensor_binary_kernels, add, sub, mul, div, min, max, pow, fma, clamp, select)
 TROUPE_KERNELS(ExpressionKernel, tensor_expression_kernels, evaluate)
