@@ -272,22 +272,19 @@ std::vector<Row> sparse_rows(const SharedGpu& gpu, const Options& options) {
   };
 }
 
-/// Ops of several families in a chain: by the lanes that a device has unless told, and by others, to compare with.
+/// Ops of several families in a chain, by each way to choose their lanes.
 std::vector<Row> step_rows(const SharedGpu& gpu, const Options& options) {
   const int steps = options.count(kSteps);
-  const auto row = [&](std::string name, const Lanes& lanes, Limit limit) -> Row {
-    return {.name = std::move(name),
+  const auto row = [&](const std::string& how, const Lanes& lanes) -> Row {
+    return {.name = "a step of " + std::to_string(step::kOps) + " ops, " + how,
             .unit = "us",
             .ours = [=] { return kUs * gpu->step(lanes).step_ns(steps); },
             .references = one("raw: one stream", [=] { return kUs * gpu->raw_step().step_ns(steps); }),
-            .limit = limit,
+            .limit = Limit::printed(),
             .rounds = options.rounds(9)};
   };
-  const std::string name = "a step of " + std::to_string(step::kOps) + " products and kernels";
-  return {row(name, DeviceOptions().lanes, Limit::at_most_times(1.02)),
-          row(name + ", lanes per family", Lanes::per_family(), Limit::printed()),
-          row(name + ", one lane", Lanes::single(), Limit::printed()),
-          row(name + ", lanes by dependency", Lanes::by_dependency(), Limit::printed())};
+  return {row("lanes by family", Lanes::per_family()), row("lanes by dependency", Lanes::by_dependency()),
+          row("one lane", Lanes::single())};
 }
 
 // ---- memory ----

@@ -86,7 +86,7 @@ Ran ran_by(const Error& error) {
   if (is_killed_from_outside(error)) return Ran::maybe;
   if (error.kind() != ErrorKind::deadline_exceeded) return Ran::yes;
   if (error.message().contains("before the op began")) return Ran::no;
-  for (const char* const worker_died : {"while the worker died", "held up the worker"})
+  for (const char* const worker_died : {"while the worker died", "held up the worker", "could be run again"})
     if (error.message().contains(worker_died)) return Ran::maybe;
   if (error.message() != Error(ErrorKind::deadline_exceeded).message()) return Ran::yes;
   return error.origin().generation < 0 ? Ran::no : Ran::maybe;

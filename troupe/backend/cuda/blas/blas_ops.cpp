@@ -105,6 +105,25 @@ Matrix first_of_batch(const op::View& view, const LaneTools& on) noexcept {
           view.strides[rank - 1]};
 }
 
+/// y += alpha x.
+Result<void> add_elements(const LaneTools& on, const op::Scalar& alpha, DType dtype, CUdeviceptr x, CUdeviceptr y,
+                          AxesBuilder<2> between) {
+  const KernelAxes<2> axes = between.arranged(1);
+  if (axes.count == 0) return {};
+  const CUfunction kernel = TROUPE_TRY(on.kernels())->axpy(dtype);
+  const std::int64_t size = size_bytes(dtype);
+  const int items = axpy_items(static_cast<int>(size));
+  return in_parts(axes, items, [&](const KernelAxes<2>& part, const ArrayOffsets<2>& begin) {
+    const CUdeviceptr from = x + static_cast<CUdeviceptr>(begin.at[0] * size);
+    const CUdeviceptr to = y + static_cast<CUdeviceptr>(begin.at[1] * size);
+    AxpyArguments m{factor_bytes(alpha, dtype), pointer(from), pointer(to), grouped(part, items)};
+    m.axes.ways[0] = way_of(m.axes, 0, items, from, size);
+    m.axes.ways[1] = way_of(m.axes, 1, items, to, size);
+    make_tiles(m.axes, kGroupThreads);
+    return on.launch_blocks(kernel, blocks_of(m.axes, kGroupThreads), kGroupThreads, &m);
+  });
+}
+
 }  // namespace
 
 // ---- shared ----
@@ -141,15 +160,11 @@ Result<void> cast(const LaneTools& on, const Matrix& in, const Matrix& out) {
 
 Result<OwnMatrix> times_zero(const LaneTools& on, const Matrix& m) {
   OwnMatrix made = TROUPE_TRY(make_matrix(on, m.dtype, m.rows, m.columns));
-  Layout layout = layout_of(m, made.matrix);
-  if (layout.count == 0) return made;
-  TROUPE_TRY(TROUPE_CUDA(on.driver(), cuMemsetD8Async, made.matrix.data, static_cast<unsigned char>(0),
-                         static_cast<std::size_t>(layout.count * size_bytes(m.dtype)), on.stream()));
-  Bytes16 zero = factor_bytes(op::Scalar(0.0), m.dtype);
-  CUdeviceptr from = m.data;
-  CUdeviceptr to = made.matrix.data;
-  std::array<void*, 4> arguments{&zero, &from, &to, &layout};
-  TROUPE_TRY(on.launch(TROUPE_TRY(on.kernels())->axpy(m.dtype), layout.count, arguments));
+  const auto bytes = static_cast<std::size_t>(m.rows * m.columns * size_bytes(m.dtype));
+  if (bytes == 0) return made;
+  TROUPE_TRY(
+      TROUPE_CUDA(on.driver(), cuMemsetD8Async, made.matrix.data, static_cast<unsigned char>(0), bytes, on.stream()));
+  TROUPE_TRY(add_elements(on, op::Scalar(0.0), m.dtype, m.data, made.matrix.data, axes_of(m, made.matrix)));
   return made;
 }
 
@@ -193,20 +208,7 @@ Result<void> multiply(const LaneTools& on, const op::Scalar& alpha, const op::Sc
 // ---- elements ----
 
 Result<void> run_op(const op::Axpy& op, const LaneTools& on) {
-  const KernelAxes<2> axes = axes_of(op.x, op.y).arranged(1);
-  if (axes.count == 0) return {};
-  const CUfunction kernel = TROUPE_TRY(on.kernels())->axpy(op.x.dtype);
-  const std::int64_t size = size_bytes(op.x.dtype);
-  const int items = axpy_items(static_cast<int>(size));
-  return in_parts(axes, items, [&](const KernelAxes<2>& part, const ArrayOffsets<2>& begin) {
-    const CUdeviceptr x = on.at(op.x) + static_cast<CUdeviceptr>(begin.at[0] * size);
-    const CUdeviceptr y = on.at(op.y) + static_cast<CUdeviceptr>(begin.at[1] * size);
-    AxpyArguments m{factor_bytes(op.alpha, op.x.dtype), pointer(x), pointer(y), grouped(part, items)};
-    m.axes.ways[0] = way_of(m.axes, 0, items, x, size);
-    m.axes.ways[1] = way_of(m.axes, 1, items, y, size);
-    make_tiles(m.axes, kGroupThreads);
-    return on.launch_blocks(kernel, blocks_of(m.axes, kGroupThreads), kGroupThreads, &m);
-  });
+  return add_elements(on, op.alpha, op.x.dtype, on.at(op.x), on.at(op.y), axes_of(op.x, op.y));
 }
 
 Result<void> run_op(const op::Scal& op, const LaneTools& on) {
