@@ -177,7 +177,7 @@ CONFORMANCE_TEST(TensorElementwiseConformance, a_factor_of_0_keeps_a_nan) {
 CONFORMANCE_TEST(TensorElementwiseConformance, every_shape_and_layout) {
   for (const Layout layout : kLayouts)
     for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{31}, Shape{100'003}, Shape{7, 13}, Shape{0, 3},
-                               Shape{257, 131}, Shape{3, 5, 4}, Shape{2, 1, 3, 2, 1, 2, 3, 2}}) {
+                               Shape{257, 131}, Shape{40, 264}, Shape{3, 5, 4}, Shape{2, 1, 3, 2, 1, 2, 3, 2}}) {
       SCOPED_TRACE(shape.to_string() + " " + name(layout));
       Sample<T> a = this->random(shape, layout);
       Sample<T> b = this->random(shape, next(layout));
@@ -192,7 +192,8 @@ CONFORMANCE_TEST(TensorElementwiseConformance, every_shape_and_layout) {
 CONFORMANCE_TEST(TensorElementwiseConformance, permute) {
   this->covers("tensor", "permute");
   for (const Layout layout : kLayouts) {
-    for (const auto& [rows, columns] : {std::pair(1, 7), std::pair(33, 65), std::pair(300, 211), std::pair(0, 4)}) {
+    for (const auto& [rows, columns] :
+         {std::pair(1, 7), std::pair(33, 65), std::pair(300, 211), std::pair(264, 200), std::pair(0, 4)}) {
       Sample<T> x = this->random({rows, columns}, layout);
       Sample<T> y = this->poisoned({columns, rows}, next(layout));
       const double factor = columns == 65 ? 2 : 1;

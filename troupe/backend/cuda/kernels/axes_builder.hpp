@@ -102,7 +102,8 @@ GroupAxes<n> grouped(const KernelAxes<n>& axes, int items) noexcept {
 }
 
 /// Calls `run` with parts of the axes, which together are all of them and each have no more than `most` groups of
-/// `items`, and with where a part begins. One row is never parted. `run` gives a Result<void>, whose first error ends it.
+/// `items`, and with where a part begins. One row is never parted. `run` gives a Result<void>, whose first error ends
+/// it.
 template <int n, class Run>
 Result<void> in_parts(const KernelAxes<n>& axes, int items, const Run& run, long long most = kMostDivided,
                       const ArrayOffsets<n>& begin = {}) {
@@ -130,8 +131,8 @@ Way way_of(const GroupAxes<n>& axes, int v, int items, std::uint64_t address, st
   return is_whole ? Way::whole : Way::strided;
 }
 
-/// Makes tiles where an array is denser along another axis than along rows, and both are long enough for them. Needs all
-/// ways.
+/// Makes tiles where an array is denser along another axis than along rows, and both are long enough for them. Needs
+/// all ways.
 template <int n>
 void make_tiles(GroupAxes<n>& axes, int block_groups) noexcept {
   constexpr long long kWorthwhile = 8;

@@ -1,6 +1,6 @@
 // The elements that a thread takes at a time: a group, some neighbours along the axis that changes fastest, so that
-// where they lie is found once for all of them and each array is read or written in one access where it can be. Known to
-// the worker, which makes the axes, and to the code on the GPU, which walks them.
+// where they lie is found once for all of them and each array is read or written in one access where it can be. Known
+// to the worker, which makes the axes, and to the code on the GPU, which walks them.
 #pragma once
 
 #include "troupe/backend/cuda/kernels/kernel_axes.hpp"
@@ -57,7 +57,8 @@ constexpr GroupPlace<n> place_in_row(const GroupAxes<n>& axes, long long row, lo
   return place;
 }
 
-/// The group of that number, of groups of `items`. `is_small` says that there are no more than `kMostDivided`, or one row.
+/// The group of that number, of groups of `items`. `is_small` says that there are no more than `kMostDivided`, or one
+/// row.
 template <int items, bool is_small = false, int n>
 constexpr GroupPlace<n> place_of_group(const GroupAxes<n>& axes, long long number) noexcept {
   if (axes.rows.rank == 0) return place_in_row<true>(axes, 0, number, items);

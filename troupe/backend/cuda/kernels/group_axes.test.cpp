@@ -11,7 +11,8 @@ namespace troupe::cuda {
 namespace {
 
 TEST(Divisor, divides_as_the_processor_does) {
-  const std::vector<unsigned> extents{1, 2, 3, 5, 7, 31, 32, 33, 641, 65'535, 65'536, 6'700'417, 0x3fffffff, 0x7fffffff};
+  const std::vector<unsigned> extents{1,  2,   3,      5,      7,         31,         32,
+                                      33, 641, 65'535, 65'536, 6'700'417, 0x3fffffff, 0x7fffffff};
   const std::vector<unsigned> numbers{0, 1, 2, 6, 7, 8, 31, 32, 33, 999, 65'536, 123'456'789, 0x7ffffffe, 0x7fffffff};
   for (const unsigned extent : extents)
     for (const unsigned number : numbers)
@@ -58,13 +59,13 @@ KernelAxes<2> arranged(const Axes& axes) {
 }
 
 const std::vector<Axes> kCases{
-    {},                                                   // one element
-    {{0, 1, 1}},                                          // none
-    {{1001, 1, 1}},                                       // a ragged row
-    {{7, 13, 26}, {13, 1, 1}},                            // ragged rows with gaps
-    {{40, 1, 67}, {67, 40, 1}},                           // transposed
-    {{5, 4000, 3000}, {40, 1, 75}, {67, 41, 1}},          // many of them, with gaps
-    {{3, -700, 700}, {9, -70, 70}, {65, -1, 1}},          // backwards
+    {},                                           // one element
+    {{0, 1, 1}},                                  // none
+    {{1001, 1, 1}},                               // a ragged row
+    {{7, 13, 26}, {13, 1, 1}},                    // ragged rows with gaps
+    {{40, 1, 67}, {67, 40, 1}},                   // transposed
+    {{5, 4000, 3000}, {40, 1, 75}, {67, 41, 1}},  // many of them, with gaps
+    {{3, -700, 700}, {9, -70, 70}, {65, -1, 1}},  // backwards
     {{2, 729, 1458}, {3, 243, 486}, {3, 81, 162}, {3, 27, 54}, {3, 9, 18}, {3, 3, 6}, {3, 1, 2}},
 };
 

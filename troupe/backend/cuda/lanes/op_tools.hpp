@@ -148,8 +148,8 @@ class LaneTools {
   }
   /// With a thread for each of `count` elements, or fewer that take several each. Nothing when there are none.
   Result<void> launch(CUfunction kernel, std::int64_t count, std::span<void*> arguments) const;
-  /// With so many blocks of threads, so many layers of them (at most 65535), and one argument. Nothing when there are no
-  /// blocks. `unsupported` when there are 2^31 or more.
+  /// With so many blocks of threads, so many layers of them (at most 65535), and one argument. Nothing when there are
+  /// no blocks. `unsupported` when there are 2^31 or more.
   Result<void> launch_blocks(CUfunction kernel, std::int64_t blocks, unsigned threads, void* argument,
                              std::int64_t layers = 1) const;
 

@@ -58,26 +58,18 @@ __device__ void cast(const MoveArguments& m) {
 
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_EACH_TYPE(each, ...)          \
-  each(f64, double, __VA_ARGS__)             \
-  each(f32, float, __VA_ARGS__)              \
-  each(f16, troupe::f16, __VA_ARGS__)        \
-  each(bf16, troupe::bf16, __VA_ARGS__)      \
-  each(f8e4m3, troupe::f8e4m3, __VA_ARGS__)  \
-  each(f8e5m2, troupe::f8e5m2, __VA_ARGS__)  \
-  each(i8, std::int8_t, __VA_ARGS__)         \
-  each(u8, std::uint8_t, __VA_ARGS__)        \
-  each(i16, std::int16_t, __VA_ARGS__)       \
-  each(i32, std::int32_t, __VA_ARGS__)       \
-  each(u32, std::uint32_t, __VA_ARGS__)      \
-  each(i64, std::int64_t, __VA_ARGS__)       \
-  each(u64, std::uint64_t, __VA_ARGS__)      \
-  each(bool, bool, __VA_ARGS__)              \
-  each(c64, std::complex<float>, __VA_ARGS__) \
-  each(c128, std::complex<double>, __VA_ARGS__)
-#define TROUPE_CAST(from, From, to, To)                                                                       \
-  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_to_##to##_##from(MoveArguments m) {       \
-    cast<To, From>(m);                                                                                        \
+#define TROUPE_EACH_TYPE(each, ...)                                                                 \
+  each(f64, double, __VA_ARGS__) each(f32, float, __VA_ARGS__) each(f16, troupe::f16, __VA_ARGS__)  \
+      each(bf16, troupe::bf16, __VA_ARGS__) each(f8e4m3, troupe::f8e4m3, __VA_ARGS__)               \
+          each(f8e5m2, troupe::f8e5m2, __VA_ARGS__) each(i8, std::int8_t, __VA_ARGS__)              \
+              each(u8, std::uint8_t, __VA_ARGS__) each(i16, std::int16_t, __VA_ARGS__)              \
+                  each(i32, std::int32_t, __VA_ARGS__) each(u32, std::uint32_t, __VA_ARGS__)        \
+                      each(i64, std::int64_t, __VA_ARGS__) each(u64, std::uint64_t, __VA_ARGS__)    \
+                          each(bool, bool, __VA_ARGS__) each(c64, std::complex<float>, __VA_ARGS__) \
+                              each(c128, std::complex<double>, __VA_ARGS__)
+#define TROUPE_CAST(from, From, to, To)                                                                  \
+  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_to_##to##_##from(MoveArguments m) { \
+    cast<To, From>(m);                                                                                   \
   }
 TROUPE_EACH_TYPE(TROUPE_CAST, f64, double)
 TROUPE_EACH_TYPE(TROUPE_CAST, f32, float)

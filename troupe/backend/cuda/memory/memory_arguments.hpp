@@ -1,5 +1,5 @@
-// What the kernels that move and convert elements are called with: known to the worker and to the code on the GPU. Plain
-// types only.
+// What the kernels that move and convert elements are called with: known to the worker and to the code on the GPU.
+// Plain types only.
 #pragma once
 
 #include "troupe/backend/cuda/kernels/group_axes.hpp"
@@ -28,8 +28,8 @@ struct PermuteArguments {
   KernelAxes<2> outer;  // of both
 };
 
-/// The words in which elements of that size are permuted where they can be: rows of a tile are 256 bytes then, or 128 of
-/// the smallest, of which a tile would be too large.
+/// The words in which elements of that size are permuted where they can be: rows of a tile are 256 bytes then, or 128
+/// of the smallest, of which a tile would be too large.
 constexpr int word_bytes(int size_bytes) noexcept { return size_bytes == 1 ? 4 : size_bytes < 8 ? 8 : size_bytes; }
 
 inline constexpr int kPermuteTile = 32;  // words along each row of a tile

@@ -65,13 +65,10 @@ __device__ void permute(const PermuteArguments& m) {
 
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_COPY(size, T)                                                                           \
-  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_copy_##size(MoveArguments m) {    \
-    copy<T>(m);                                                                                        \
-  }                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(kPermuteTile * kPermuteRows)                            \
-      troupe_permute_##size(PermuteArguments m) {                                                      \
-    permute<T, T>(m);                                                                                  \
+#define TROUPE_COPY(size, T)                                                                                           \
+  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_copy_##size(MoveArguments m) { copy<T>(m); }      \
+  extern "C" __global__ void __launch_bounds__(kPermuteTile* kPermuteRows) troupe_permute_##size(PermuteArguments m) { \
+    permute<T, T>(m);                                                                                                  \
   }
 TROUPE_COPY(1, unsigned char)
 TROUPE_COPY(2, unsigned short)
@@ -79,10 +76,10 @@ TROUPE_COPY(4, unsigned)
 TROUPE_COPY(8, unsigned long long)
 TROUPE_COPY(16, Bytes16)
 
-#define TROUPE_PERMUTE_WORDS(size, T)                                       \
-  extern "C" __global__ void __launch_bounds__(kPermuteTile * kPermuteRows) \
-      troupe_permute_words_##size(PermuteArguments m) {                     \
-    permute<T, RawOf<word_bytes(size)>::type>(m);                           \
+#define TROUPE_PERMUTE_WORDS(size, T)                                      \
+  extern "C" __global__ void __launch_bounds__(kPermuteTile* kPermuteRows) \
+      troupe_permute_words_##size(PermuteArguments m) {                    \
+    permute<T, RawOf<word_bytes(size)>::type>(m);                          \
   }
 TROUPE_PERMUTE_WORDS(1, unsigned char)
 TROUPE_PERMUTE_WORDS(2, unsigned short)

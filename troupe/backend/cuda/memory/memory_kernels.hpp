@@ -1,5 +1,5 @@
-// The names of the kernels in memory_kernels.cu, for elements of a size, and cast_kernels.cu, for the type of the input;
-// the name says that of the output.
+// The names of the kernels in memory_kernels.cu, for elements of a size, and cast_kernels.cu, for the type of the
+// input; the name says that of the output.
 #pragma once
 
 #include "troupe/backend/cuda/kernels/kernel_names.hpp"

@@ -14,7 +14,7 @@ TEST(ReduceSharing, leaves_no_term_out) {
     for (const std::int64_t outputs : kCounts)
       for (const std::int64_t steps : kCounts) {
         SCOPED_TRACE(testing::Message() << by_columns << ", " << outputs << " of " << steps);
-        const Sharing sharing = share(by_columns, outputs, steps);
+        const Sharing sharing = share(by_columns, outputs, steps, 100'000);
         EXPECT_TRUE(std::has_single_bit(sharing.lanes));
         EXPECT_LE(sharing.lanes, 256U);
         EXPECT_GE(sharing.chunks * sharing.chunk_steps, steps);
@@ -24,11 +24,14 @@ TEST(ReduceSharing, leaves_no_term_out) {
 }
 
 TEST(ReduceSharing, has_one_chunk_where_outputs_are_enough) {
-  EXPECT_EQ(share(false, 1 << 18, 1 << 10).chunks, 1);
-  EXPECT_EQ(share(true, 1 << 18, 1 << 10).chunks, 1);
-  EXPECT_EQ(share(true, 1 << 18, 1 << 10).lanes, 1U);
-  EXPECT_GT(share(false, 1, 1 << 20).chunks, 100);
-  EXPECT_EQ(share(false, 7, 0).chunks, 1) << "nothing at all is one chunk";
+  constexpr std::int64_t kBusy = 100'000;
+  EXPECT_EQ(share(false, kBusy, 1 << 10, kBusy).chunks, 1);
+  EXPECT_EQ(share(true, kBusy, 1 << 10, kBusy).chunks, 1);
+  EXPECT_EQ(share(true, kBusy, 1 << 10, kBusy).lanes, 1U);
+  EXPECT_EQ(share(false, 1, 1 << 20, kBusy).lanes, 256U);
+  EXPECT_EQ(share(false, 1, 1 << 20, kBusy).chunks, kBusy / 256) << "all at once, and no more";
+  EXPECT_EQ(share(false, 1, 4096, kBusy).chunks, 1) << "too few terms for a second kernel";
+  EXPECT_EQ(share(false, 7, 0, kBusy).chunks, 1) << "nothing at all is one chunk";
 }
 
 TEST(ReduceSharing, goes_by_columns_where_outputs_are_neighbours) {

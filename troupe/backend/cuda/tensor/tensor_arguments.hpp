@@ -67,11 +67,11 @@ struct ReduceEnd {
 struct ReduceArguments {
   ReduceEnd end;
   const void* in;
-  GroupAxes<2> kept;     // of in and out
-  GroupAxes<1> reduced;  // of in
+  GroupAxes<2> kept;      // of in and out
+  GroupAxes<1> reduced;   // of in
   long long chunk_steps;  // of a chunk: groups of terms, or terms
-  unsigned lanes;        // threads that share an output, or a group of them: a power of two
-  bool is_whole;         // what a thread reads at a time
+  unsigned lanes;         // threads that share an output, or a group of them: a power of two
+  bool is_whole;          // what a thread reads at a time
 };
 
 /// The partial results of chunks.

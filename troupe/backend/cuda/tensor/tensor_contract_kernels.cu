@@ -66,10 +66,9 @@ __device__ void contract_blocks(const ContractArguments& m) {
 using namespace troupe;  // for the names that the worker looks up
 using namespace troupe::cuda;
 
-#define TROUPE_CONTRACT(dtype, T)                                                                              \
-  extern "C" __global__ void troupe_contract_threads_##dtype(ContractArguments m) { contract_threads<T>(m); } \
-  extern "C" __global__ void __launch_bounds__(kReduceThreads)                                                 \
-      troupe_contract_blocks_##dtype(ContractArguments m) {                                                    \
-    contract_blocks<T>(m);                                                                                     \
+#define TROUPE_CONTRACT(dtype, T)                                                                                    \
+  extern "C" __global__ void troupe_contract_threads_##dtype(ContractArguments m) { contract_threads<T>(m); }        \
+  extern "C" __global__ void __launch_bounds__(kReduceThreads) troupe_contract_blocks_##dtype(ContractArguments m) { \
+    contract_blocks<T>(m);                                                                                           \
   }
 TROUPE_EACH_TENSOR_TYPE(TROUPE_CONTRACT)

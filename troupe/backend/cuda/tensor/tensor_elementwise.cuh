@@ -36,7 +36,9 @@ __device__ inline C applied(const C* in) {
 /// Blocks that an SM shall have room for: all that it can run, but fewer where a group of each input is many numbers,
 /// and as it comes where a thread reads more than 16 bytes of an array or functions need many registers.
 template <auto function, class T>
-inline constexpr int kBlocksAtOnce = sizeof(T) > 4 ? 1 : sizeof(T) == 2 && kInputsOf<function> == 3 ? 6 : 8;
+inline constexpr int kBlocksAtOnce = sizeof(T) > 4                                ? 1
+                                     : sizeof(T) == 2 && kInputsOf<function> == 3 ? 6
+                                                                                  : 8;
 
 /// The groups of one thread.
 template <auto function, class T>
@@ -144,17 +146,17 @@ class ElementwiseThread {
 }  // namespace troupe::cuda
 
 /// `troupe_exp_f32` and its like.
-#define TROUPE_ELEMENTWISE(name, function, dtype, T)                                            \
+#define TROUPE_ELEMENTWISE(name, function, dtype, T)                                                                  \
   extern "C" __global__ void __launch_bounds__(troupe::cuda::kGroupThreads, troupe::cuda::kBlocksAtOnce<function, T>) \
-      troupe_##name##_##dtype(troupe::cuda::ElementwiseArguments<troupe::cuda::kInputsOf<function>> m) { \
-    troupe::cuda::ElementwiseThread<function, T>().run(m);                                      \
+      troupe_##name##_##dtype(troupe::cuda::ElementwiseArguments<troupe::cuda::kInputsOf<function>> m) {              \
+    troupe::cuda::ElementwiseThread<function, T>().run(m);                                                            \
   }
-#define TROUPE_FOR_REAL(name, function)               \
-  TROUPE_ELEMENTWISE(name, function, f64, double)     \
-  TROUPE_ELEMENTWISE(name, function, f32, float)      \
+#define TROUPE_FOR_REAL(name, function)                \
+  TROUPE_ELEMENTWISE(name, function, f64, double)      \
+  TROUPE_ELEMENTWISE(name, function, f32, float)       \
   TROUPE_ELEMENTWISE(name, function, f16, troupe::f16) \
   TROUPE_ELEMENTWISE(name, function, bf16, troupe::bf16)
-#define TROUPE_FOR_ALL(name, function)                        \
-  TROUPE_FOR_REAL(name, function)                             \
+#define TROUPE_FOR_ALL(name, function)                         \
+  TROUPE_FOR_REAL(name, function)                              \
   TROUPE_ELEMENTWISE(name, function, c64, std::complex<float>) \
   TROUPE_ELEMENTWISE(name, function, c128, std::complex<double>)

@@ -1,5 +1,5 @@
-// Launches of the tensor family's kernels that combine terms, for the ops themselves and for the steps of a contraction.
-// Pointers are the GPU's; everything is put on the lane's stream.
+// Launches of the tensor family's kernels that combine terms, for the ops themselves and for the steps of a
+// contraction. Pointers are the GPU's; everything is put on the lane's stream.
 #pragma once
 
 #include <cstring>

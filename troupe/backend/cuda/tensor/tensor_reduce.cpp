@@ -28,8 +28,8 @@ ReduceEnd end_of(const ReduceLaunch& launch, std::int64_t outputs, std::int64_t 
           .reads_out = launch.beta.as<std::complex<double>>() != 0.0};
 }
 
-/// Runs `first`, which gives a partial result for each output and chunk, and combines these; they are all there is where
-/// there is one chunk. `out` is where outputs lie, in the order of their numbers.
+/// Runs `first`, which gives a partial result for each output and chunk, and combines these; they are all there is
+/// where there is one chunk. `out` is where outputs lie, in the order of their numbers.
 template <class First>
 Result<void> run_in_chunks(const LaneTools& on, DType dtype, ReduceEnd& end, const KernelAxes<1>& out,
                            const First& first) {
@@ -40,8 +40,8 @@ Result<void> run_in_chunks(const LaneTools& on, DType dtype, ReduceEnd& end, con
   TROUPE_TRY(first());
   CombineArguments m{end, out, lanes_of_chunks(end.outputs, end.chunks)};
   const std::int64_t width = kReduceThreads / m.lanes;
-  return on.launch_blocks(TROUPE_TRY(on.kernel(ReduceKernel::reduce_chunks, dtype)),
-                          (end.outputs + width - 1) / width, kReduceThreads, &m);
+  return on.launch_blocks(TROUPE_TRY(on.kernel(ReduceKernel::reduce_chunks, dtype)), (end.outputs + width - 1) / width,
+                          kReduceThreads, &m);
 }
 
 /// Some of the arrays of these axes.
@@ -70,7 +70,7 @@ Result<void> reduce(const LaneTools& on, ReduceLaunch& launch, const KernelAxes<
   if (reduced.count == 0) m.reduced.groups = 0;
   m.end = end_of(launch, kept.count, reduced.count);
   const std::int64_t outputs = by_columns ? m.kept.groups : kept.count;
-  const Sharing sharing = share(by_columns, outputs, m.reduced.groups);
+  const Sharing sharing = share(by_columns, outputs, m.reduced.groups, busy_threads(size));
   m.lanes = sharing.lanes;
   m.chunk_steps = sharing.chunk_steps;
   m.end.chunks = sharing.chunks;

@@ -119,10 +119,10 @@ __device__ inline A combine_neighbours(A mine, unsigned lanes) {
 template <class T, class Call>
 __device__ void with_reduction(int function, Call&& call) {
   const auto reduction = static_cast<Reduction>(function);
-  tensor::with_function<!detail::kIsComplex<T>>(
-      reduction == Reduction::mean ? Reduction::sum : reduction, [&](auto known) {
-        if constexpr (decltype(known)::value != Reduction::mean) call(known);
-      });
+  tensor::with_function<!detail::kIsComplex<T>>(reduction == Reduction::mean ? Reduction::sum : reduction,
+                                                [&](auto known) {
+                                                  if constexpr (decltype(known)::value != Reduction::mean) call(known);
+                                                });
 }
 
 }  // namespace troupe::cuda

@@ -1,5 +1,6 @@
 // The kernels of reductions. A thread reads 16 bytes at a time and several times before it computes; whether these are
 // terms of one output or of several is what the two ways differ in.
+#include "troupe/backend/cuda/tensor/reduce_sharing.hpp"
 #include "troupe/backend/cuda/tensor/tensor_reduce.cuh"
 
 namespace troupe::cuda {
@@ -54,11 +55,11 @@ class ReduceThread {
       const T* const in = static_cast<const T*>(m.in) + place.at[0];
       const long long end = min(m.reduced.groups, (chunk + 1) * m.chunk_steps);
       long long term = chunk * m.chunk_steps + lane;
-      if (m.is_whole && place.items == kItems)
-        term = take_whole<1>(all, in, term, end, m);
+      if (m.is_whole && place.items == kItems) term = take_whole<1>(all, in, term, end, m);
       for (; term < end; term += m.lanes)
-        take(all, load_group<T, kItems>(in, place_of_group<1>(m.reduced, term).at[0], m.kept.strides[0], Way::strided,
-                                        place.items),
+        take(all,
+             load_group<T, kItems>(in, place_of_group<1>(m.reduced, term).at[0], m.kept.strides[0], Way::strided,
+                                   place.items),
              place.items);
     }
     if (m.lanes > 1) combine_lanes<function>(all, m.lanes, width, memory);
@@ -130,8 +131,7 @@ class ReduceThread {
     const auto read = [&](long long ahead) {
       Group<T, kItems> group;
       const T* const from =
-          is_line ? line + ahead * apart
-                  : in + place_of_group<items, true>(m.reduced, next + ahead * m.lanes).at[0];
+          is_line ? line + ahead * apart : in + place_of_group<items, true>(m.reduced, next + ahead * m.lanes).at[0];
       group.raw = *reinterpret_cast<const decltype(group.raw)*>(from);
       return group;
     };
@@ -150,7 +150,8 @@ class ReduceThread {
 
 /// For combine_lanes: half of the threads, a group of numbers each.
 template <class T>
-inline constexpr int kMemory = kReduceThreads / 2 * group_items(sizeof(T)) * sizeof(tensor::Accumulator<T>) / sizeof(Bytes16);
+inline constexpr int kMemory = kReduceThreads / 2 * group_items(sizeof(T)) * sizeof(tensor::Accumulator<T>) /
+                               sizeof(Bytes16);
 
 template <class T>
 __device__ void reduce_rows(const ReduceArguments& m) {
@@ -158,9 +159,8 @@ __device__ void reduce_rows(const ReduceArguments& m) {
   const long long output = static_cast<long long>(blockIdx.x) * (kReduceThreads / m.lanes) + threadIdx.x / m.lanes;
   GroupPlace<2> place{};
   if (output < m.end.outputs) place = place_of_group<1>(m.kept, output);
-  with_reduction<T>(m.end.function, [&](auto function) {
-    ReduceThread<decltype(function)::value, T>::reduce_rows(m, place, memory);
-  });
+  with_reduction<T>(m.end.function,
+                    [&](auto function) { ReduceThread<decltype(function)::value, T>::reduce_rows(m, place, memory); });
 }
 
 template <class T>
@@ -192,14 +192,10 @@ __device__ void reduce_chunks(const CombineArguments& m) {
 using namespace troupe;  // for the names that the worker looks up
 using namespace troupe::cuda;
 
-/// Blocks that an SM shall have room for, as many as need no more registers than there are.
-template <class T>
-inline constexpr int kBlocksAtOnce = sizeof(T) == 2 ? 3 : 4;
-
-#define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                              \
-  extern "C" __global__ void __launch_bounds__(kReduceThreads, kBlocksAtOnce<T>)     \
-      troupe_##name##_##dtype(Arguments m) {                                         \
-    name<T>(m);                                                                      \
+#define TROUPE_REDUCE_KERNEL(name, Arguments, dtype, T)                                  \
+  extern "C" __global__ void __launch_bounds__(kReduceThreads, reduce_blocks(sizeof(T))) \
+      troupe_##name##_##dtype(Arguments m) {                                             \
+    name<T>(m);                                                                          \
   }
 #define TROUPE_REDUCE(dtype, T)                                   \
   TROUPE_REDUCE_KERNEL(reduce_rows, ReduceArguments, dtype, T)    \
