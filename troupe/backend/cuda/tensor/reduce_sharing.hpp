@@ -1,4 +1,5 @@
-// How the terms of a reduction are shared out among threads. By the shapes alone, so that sums are the same every time.
+// How the terms of a reduction are shared out among threads: so that a large GPU has work for all of them, once. By the
+// shapes alone, so that sums are the same every time.
 #pragma once
 
 #include <algorithm>
