@@ -149,8 +149,8 @@ TROUPE_EVERYWHERE T apply(T a, T b, T c) {
   if constexpr (!detail::kIsComplex<T> && function == Ternary::clamp) return lesser(greater(a, b), c);
 }
 
-/// What is kept while a reduction runs: f64, or complex f64. Sums of f32 so lose nothing but their last rounding. Of f16
-/// and bf16 a GPU adds four at a time in f32 first, so that they lose no more than f32 does.
+/// What is kept while a reduction runs: f64, or complex f64. Sums of f32 so lose nothing but their last rounding. Of
+/// f16 and bf16 a GPU adds four at a time in f32 first, so that they lose no more than f32 does.
 template <class T>
 using Accumulator = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
 
