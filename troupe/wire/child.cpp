@@ -21,8 +21,8 @@
 namespace troupe::inline v0::wire {
 namespace {
 
-/// How long a keeper may take to tell the child's end, or to end itself, before it is killed. It waits for stragglers
-/// in that time.
+/// How long we wait for a keeper to tell the child's end, or to end itself. It waits for stragglers in that time. One
+/// that takes longer goes on without us: if it were killed, nobody would end what the child has left behind.
 constexpr Duration kKeeperPatience = std::chrono::milliseconds(2 * kStragglerPatienceMs);
 /// How long the destructor waits for a child that it has killed. One that hangs in the kernel is left behind.
 constexpr int kEndPatienceMs = 10'000;
@@ -159,7 +159,7 @@ class Child::Life {
       return;
     }
     wait(true);
-    wait_for_keeper();
+    if (!wait_for_keeper()) (void)memory_.release();  // likewise
   }
 
   /// Waits until the keeper says that the record is complete.
@@ -180,16 +180,20 @@ class Child::Life {
     return end_;
   }
 
-  /// When it returns, the processes that the child left behind are gone, or hang in the kernel and end when they leave
-  /// it.
-  void wait_for_keeper() noexcept {
-    if (!keeper_) return;
+  /// True when the processes that the child left behind are gone. Otherwise they hang in the kernel, or get no core,
+  /// and the keeper still waits for them.
+  bool wait_for_keeper() noexcept {
+    if (!keeper_) return true;
     const TimePoint until = std::chrono::steady_clock::now() + kKeeperPatience;
-    while (!wait_readable({keeper_.get()}, 1)) urge_keeper(until);
+    while (!wait_readable({keeper_.get()}, 1)) {
+      if (std::chrono::steady_clock::now() >= until) return false;
+      urge_keeper();
+    }
     siginfo_t info;
     while (waitid(P_PIDFD, static_cast<id_t>(keeper_.get()), &info, WEXITED | __WALL) != 0 && errno == EINTR) {
     }
     keeper_.reset();
+    return true;
   }
 
  private:
@@ -198,12 +202,11 @@ class Child::Life {
     return errno == ESRCH ? 0 : errno;
   }
 
-  /// Wakes a keeper that somebody stopped; kills one that takes too long.
-  void urge_keeper(TimePoint until) noexcept {
-    send(keeper_, std::chrono::steady_clock::now() < until ? SIGCONT : SIGKILL);
-  }
+  /// Wakes a keeper that somebody stopped.
+  void urge_keeper() noexcept { send(keeper_, SIGCONT); }
 
-  /// The child has ended: takes the keeper's word for how. Whoever kills the keeper has killed the child with it.
+  /// The child has ended: takes the keeper's word for how. Whoever kills the keeper has killed the child with it, and
+  /// of a keeper that says nothing the same is assumed.
   ChildEnd hear_of_end() noexcept {
     const std::atomic<std::uint32_t>& end = memory_->record.end;
     const TimePoint until = std::chrono::steady_clock::now() + kKeeperPatience;
@@ -211,9 +214,9 @@ class Child::Life {
       const bool keeper_is_gone = wait_readable({keeper_.get()}, 0);
       if (const std::uint32_t word = end.load(std::memory_order_acquire))
         return {(word & KeeperRecord::kSignalled) != 0, static_cast<int>(word & KeeperRecord::kCodeMask)};
-      if (keeper_is_gone) return {true, SIGKILL};
+      if (keeper_is_gone || std::chrono::steady_clock::now() >= until) return {true, SIGKILL};
       shared_futex_wait(end, 0, std::chrono::steady_clock::now() + kLookAgain);
-      if (end.load(std::memory_order_acquire) == 0) urge_keeper(until);
+      if (end.load(std::memory_order_acquire) == 0) urge_keeper();
     }
   }
 
@@ -266,7 +269,7 @@ std::optional<ChildEnd> Child::try_reap() { return life_->wait(false); }
 
 ChildEnd Child::reap() {
   const ChildEnd end = *life_->wait(true);
-  life_->wait_for_keeper();
+  (void)life_->wait_for_keeper();
   return end;
 }
 

@@ -143,9 +143,10 @@ TROUPE_BORROWS void keep_until_end(KeeperRecord* record, pid_t child) noexcept {
 }
 
 /// Kills all our present children. The kernel gives none of their numbers to another process before we have reaped it.
-TROUPE_BORROWS void kill_children() noexcept {
+/// False where it does not say who they are: then only the child's group has been killed.
+TROUPE_BORROWS bool kill_children() noexcept {
   const long list = raw_call(SYS_openat, AT_FDCWD, raw("/proc/thread-self/children"), O_RDONLY | O_CLOEXEC);
-  if (list < 0) return;  // a kernel or a container without it: only the child's group has been killed
+  if (list < 0) return false;
   char text[256];
   long pid = 0;
   for (long size = 0; (size = raw_call(SYS_read, list, raw(text), sizeof text)) > 0;) {
@@ -159,20 +160,21 @@ TROUPE_BORROWS void kill_children() noexcept {
     }
   }
   raw_call(SYS_close, list);
+  return true;
 }
 
 /// When they end, their children become ours, so this repeats until nobody is left.
 TROUPE_BORROWS void end_stragglers() noexcept {
   timespec turn;
   turn.tv_sec = 0;
-  turn.tv_nsec = 1'000'000;
   siginfo_t info;
-  for (int turns = 0; turns < kStragglerPatienceMs; ++turns) {
+  for (long turns = 0;; ++turns) {
+    turn.tv_nsec = turns < kStragglerPatienceMs ? 1'000'000 : 100'000'000;
     long pid = 0;
     while ((pid = ended_child(&info, 0)) > 0) {
     }
     if (pid < 0) return;
-    kill_children();
+    if (!kill_children() && turns >= kStragglerPatienceMs) return;
     raw_call(SYS_nanosleep, raw(&turn), 0);
   }
 }

@@ -14,8 +14,9 @@
 
 namespace troupe::inline v0::wire {
 
-/// How long a keeper waits for the processes that it has killed. One that has not ended by then hangs in the kernel; it
-/// ends as soon as it returns from there, and nobody waits for it.
+/// How long a keeper looks every millisecond for the processes that it has killed. Those that have not ended by then
+/// hang in the kernel, or get no core. It goes on looking now and then, because they may have children of their own,
+/// which are the keeper's only then; but nobody waits for that.
 inline constexpr int kStragglerPatienceMs = 2000;
 
 enum class KeeperStep : int { none, keep, clone, death_signal, close_others, descriptors, exec };
