@@ -5,7 +5,8 @@
 
 namespace troupe::bench::step {
 
-inline constexpr int kLayers = 16;  // each with one product and two kernels forward, twice that backward
+/// Each has a product and two kernels forward, two products and two kernels backward, and a kernel at the end.
+inline constexpr int kLayers = 16;
 inline constexpr int kRows = 2048;
 inline constexpr int kColumns = 256;
 inline constexpr int kOps = 8 * kLayers;
@@ -14,11 +15,12 @@ inline constexpr int kOps = 8 * kLayers;
 enum Of : int { kIn, kScaled, kMade, kOutGradient, kMadeGradient, kScaledGradient, kRowArrays };
 enum OfWeights : int { kWeights, kWeightsGradient, kWeightArrays };
 
-/// Both sides compile the same arithmetic: out = (a + b) / 2, and w = 0.999 w + 1e-6 d, element by element.
 inline constexpr int kThreadsOfBlock = 256;
 
-/// `Side` has `mix(layer, a, b, layer of out, out)`, `update(layer)`, and three products of a layer: `forward` (made =
-/// scaled times weights), `of_weights` (the weights' gradient) and `of_input` (the gradient of scaled). None waits.
+/// `Side` has `mix(layer, a, b, layer of out, out)`, which is out = (a + b) / 2, `update(layer)`, which is weights =
+/// 0.999 weights + 1e-6 gradient, both by a kernel that takes element by element, and three products of a layer:
+/// `forward` (made = scaled times weights), `of_weights` (the weights' gradient) and `of_input` (the gradient of
+/// scaled). None waits.
 template <class Side>
 void run(Side& side) {
   for (int layer = 0; layer < kLayers; ++layer) {
