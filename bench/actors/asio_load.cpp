@@ -112,7 +112,7 @@ struct Timekeeping {
   Finish* finish;
   double set_ns = 0;
   double cancel_ns = 0;
-  std::vector<double> late_ms;
+  std::vector<double> late_us;
   std::vector<std::unique_ptr<asio::steady_timer>> timers;
 
   /// Its handler notes how late it is, unless it was cancelled.
@@ -120,8 +120,8 @@ struct Timekeeping {
     timers.push_back(std::make_unique<asio::steady_timer>(pool->executor(), due));
     timers.back()->async_wait(asio::bind_executor(strand, [this, due](const boost::system::error_code& cancelled) {
       if (cancelled) return;
-      late_ms.push_back(ns_between(due, Clock::now()) / 1e6);
-      if (static_cast<int>(late_ms.size()) == count) finish->arrive();
+      late_us.push_back(ns_between(due, Clock::now()) / 1e3);
+      if (static_cast<int>(late_us.size()) == count) finish->arrive();
     }));
   }
   void go() {
@@ -220,14 +220,18 @@ Figures burst(const Setting& setting) {
 Figures timers(const Setting& setting) {
   Finish finish(1);
   Pool pool(setting.threads);
-  Timekeeping actor{
-      .strand = pool.strand(), .pool = &pool, .count = setting.count, .finish = &finish, .late_ms = {}, .timers = {}};
+  Timekeeping actor{.strand = pool.strand(),
+                    .pool = &pool,
+                    .count = setting.count,
+                    .finish = &finish,
+                    .late_us = room_for(setting.count),
+                    .timers = {}};
   asio::post(actor.strand, [&actor] { actor.go(); });
   finish.wait();
   pool.join();
-  check_count("timers", setting.count, static_cast<std::int64_t>(actor.late_ms.size()));
-  return {actor.set_ns / setting.count, actor.cancel_ns / setting.count, quantile(actor.late_ms, 0.5),
-          quantile(actor.late_ms, 0.99)};
+  check_count("timers", setting.count, static_cast<std::int64_t>(actor.late_us.size()));
+  return {actor.set_ns / setting.count, actor.cancel_ns / setting.count, quantile(actor.late_us, 0.5),
+          quantile(actor.late_us, 0.99)};
 }
 
 }  // namespace troupe::bench::actors::with_asio

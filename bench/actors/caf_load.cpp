@@ -149,8 +149,8 @@ class Blocking : public caf::event_based_actor {
 /// them shows when a message that was sent through it behind them arrives.
 class Timekeeping : public caf::event_based_actor {
  public:
-  Timekeeping(caf::actor_config& config, int count, double* set_ns, std::vector<double>* late_ms, Finish* finish)
-      : caf::event_based_actor(config), count_(count), set_ns_(set_ns), late_ms_(late_ms), finish_(finish) {}
+  Timekeeping(caf::actor_config& config, int count, double* set_ns, std::vector<double>* late_us, Finish* finish)
+      : caf::event_based_actor(config), count_(count), set_ns_(set_ns), late_us_(late_us), finish_(finish) {}
   caf::behavior make_behavior() override {
     return {[this](Go) { set_all(); },
             [this](Tick) {
@@ -159,8 +159,8 @@ class Timekeeping : public caf::event_based_actor {
             },
             [this](std::int64_t due_ns) {
               const Clock::time_point due{Clock::duration(due_ns)};
-              late_ms_->push_back(ns_between(due, Clock::now()) / 1e6);
-              if (static_cast<int>(late_ms_->size()) == count_) finish_->arrive();
+              late_us_->push_back(ns_between(due, Clock::now()) / 1e3);
+              if (static_cast<int>(late_us_->size()) == count_) finish_->arrive();
             }};
   }
 
@@ -179,7 +179,7 @@ class Timekeeping : public caf::event_based_actor {
   }
   int count_;
   double* set_ns_;
-  std::vector<double>* late_ms_;
+  std::vector<double>* late_us_;
   Finish* finish_;
   Clock::time_point begin_;
 };
@@ -258,14 +258,14 @@ Figures burst(const Setting& setting) {
 Figures timers(const Setting& setting) {
   Finish finish(1);
   double set_ns = 0;
-  std::vector<double> late_ms;
+  std::vector<double> late_us = room_for(setting.count);
   {
     System system(setting.threads);
-    caf::anon_send(system.spawn<Timekeeping>(setting.count, &set_ns, &late_ms, &finish), Go::value);
+    caf::anon_send(system.spawn<Timekeeping>(setting.count, &set_ns, &late_us, &finish), Go::value);
     finish.wait();
   }
-  check_count("timers", setting.count, static_cast<std::int64_t>(late_ms.size()));
-  return {set_ns / setting.count, kNotMeasured, quantile(late_ms, 0.5), quantile(late_ms, 0.99)};
+  check_count("timers", setting.count, static_cast<std::int64_t>(late_us.size()));
+  return {set_ns / setting.count, kNotMeasured, quantile(late_us, 0.5), quantile(late_us, 0.99)};
 }
 
 }  // namespace troupe::bench::actors::with_caf

@@ -44,6 +44,12 @@ double quantile(std::vector<double> samples, double part) {
   return *place;
 }
 
+std::vector<double> room_for(int samples) {
+  std::vector<double> room(static_cast<std::size_t>(samples), 0.0);
+  room.clear();
+  return room;
+}
+
 Figures quantiles(const std::vector<double>& samples, std::initializer_list<double> parts) {
   Figures figures;
   for (const double part : parts) figures.push_back(quantile(samples, part));

@@ -141,9 +141,9 @@ class Timekeeping {
   struct Due {
     Clock::time_point at;
   };
-  Timekeeping(Context<Timekeeping> self, int count, double* set_ns, double* cancel_ns, std::vector<double>* late_ms,
+  Timekeeping(Context<Timekeeping> self, int count, double* set_ns, double* cancel_ns, std::vector<double>* late_us,
               Finish* finish)
-      : self_(self), count_(count), set_ns_(set_ns), cancel_ns_(cancel_ns), late_ms_(late_ms), finish_(finish) {}
+      : self_(self), count_(count), set_ns_(set_ns), cancel_ns_(cancel_ns), late_us_(late_us), finish_(finish) {}
   void on(Go) {
     const Clock::time_point begin = Clock::now();
     std::vector<TimerId> timers;
@@ -161,8 +161,8 @@ class Timekeeping {
     }
   }
   void on(Due due) {
-    late_ms_->push_back(ns_between(due.at, Clock::now()) / 1e6);
-    if (static_cast<int>(late_ms_->size()) == count_) finish_->arrive();
+    late_us_->push_back(ns_between(due.at, Clock::now()) / 1e3);
+    if (static_cast<int>(late_us_->size()) == count_) finish_->arrive();
   }
 
  private:
@@ -170,7 +170,7 @@ class Timekeeping {
   int count_;
   double* set_ns_;
   double* cancel_ns_;
-  std::vector<double>* late_ms_;
+  std::vector<double>* late_us_;
   Finish* finish_;
 };
 
@@ -248,15 +248,15 @@ Figures timers(const Setting& setting) {
   Finish finish(1);
   double set_ns = 0;
   double cancel_ns = 0;
-  std::vector<double> late_ms;
+  std::vector<double> late_us = room_for(setting.count);
   {
     System system = make_system(setting.threads);
-    const auto actor = value(system.spawn<Timekeeping>({}, setting.count, &set_ns, &cancel_ns, &late_ms, &finish));
+    const auto actor = value(system.spawn<Timekeeping>({}, setting.count, &set_ns, &cancel_ns, &late_us, &finish));
     must(actor.tell<Go>());
     finish.wait();
   }
-  check_count("timers", setting.count, static_cast<std::int64_t>(late_ms.size()));
-  return {set_ns / setting.count, cancel_ns / setting.count, quantile(late_ms, 0.5), quantile(late_ms, 0.99)};
+  check_count("timers", setting.count, static_cast<std::int64_t>(late_us.size()));
+  return {set_ns / setting.count, cancel_ns / setting.count, quantile(late_us, 0.5), quantile(late_us, 0.99)};
 }
 
 }  // namespace troupe::bench::actors::ours

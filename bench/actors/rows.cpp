@@ -78,7 +78,7 @@ std::vector<Row> all_rows() {
        .smoke_count = 1000},
       {.name = "50,000 timers of one actor",
        .program = &Programs::timers,
-       .figures = {{"set", "ns"}, {"cancel", "ns"}, {"late p50", "ms"}, {"late p99", "ms"}},
+       .figures = {{"set", "ns"}, {"cancel", "ns"}, {"late p50", "us"}, {"late p99", "us"}},
        .count = 50'000,
        .smoke_count = 500},
       {.name = "ask from a thread, saturated pool",

@@ -8,19 +8,14 @@
 #include "troupe/core/assert.hpp"
 
 namespace troupe::inline v0 {
-namespace {
-
-constexpr std::uint64_t width_of(int level) { return std::uint64_t{1} << (6 * level); }
-
-}  // namespace
 
 TimerWheel::TimerWheel(TimePoint start, std::function<void()> on_earlier)
     : start_(start), on_earlier_(std::move(on_earlier)) {}
 
 TimerWheel::~TimerWheel() {
-  for (auto& level : slots_)
-    for (Timer*& first : level)
-      while (Timer* timer = first) {
+  for (auto& level : levels_)
+    for (Slot& slot : level)
+      while (Timer* timer = slot.first) {
         unlink(*timer);
         timer->release();
       }
@@ -53,48 +48,49 @@ bool TimerWheel::cancel(Timer& timer) {
   return true;
 }
 
-// A timer is on the lowest level whose current revolution contains its tick. A slot of level L is 64^L ticks wide.
+// A timer is on the lowest level that has its tick in this revolution or the next. A slot of level L is 32^L ticks
+// wide.
 void TimerWheel::link(Timer& timer) {
-  const std::uint64_t differs = timer.due_tick_ ^ tick_;
-  int level = differs == 0 ? 0 : (63 - std::countl_zero(differs)) / 6;
-  std::uint64_t slot = 0;
-  if (level >= kLevels) {
-    level = kLevels - 1;  // in slot 0, where the wheel's next revolution begins; then the timer is sorted again
-  } else {
-    slot = timer.due_tick_ / width_of(level) % kSlots;
-  }
+  int level = 0;
+  while (level < kLevels - 1 && timer.due_tick_ / width_of(level + 1) - tick_ / width_of(level + 1) > 1) ++level;
+  std::uint64_t number = timer.due_tick_ / width_of(level);
+  const std::uint64_t revolution = tick_ / width_of(level) / kRevolution;
+  if (number / kRevolution - revolution > 1) number = (revolution + 1) * kRevolution;  // there it is sorted again
   timer.level_ = static_cast<std::uint8_t>(level);
-  timer.slot_ = static_cast<std::uint8_t>(slot);
-  Timer*& first = slots_[timer.level_][timer.slot_];
+  timer.slot_ = static_cast<std::uint8_t>(number % kSlots);
+  Slot& slot = slot_at(level, number);
   timer.previous_ = nullptr;
-  timer.next_ = first;
-  if (first) first->previous_ = &timer;
-  first = &timer;
-  occupied_[timer.level_] |= std::uint64_t{1} << slot;
+  timer.next_ = slot.first;
+  if (slot.first) slot.first->previous_ = &timer;
+  slot.first = &timer;
+  ++slot.count;
+  occupied_[timer.level_] |= std::uint64_t{1} << timer.slot_;
   timer.armed_ = true;
 }
 
 void TimerWheel::unlink(Timer& timer) {
-  Timer*& first = slots_[timer.level_][timer.slot_];
+  Slot& slot = slot_at(timer.level_, timer.slot_);
   if (timer.previous_) timer.previous_->next_ = timer.next_;
   if (timer.next_) timer.next_->previous_ = timer.previous_;
-  if (first == &timer) first = timer.next_;
-  if (!first) occupied_[timer.level_] &= ~(std::uint64_t{1} << timer.slot_);
+  if (slot.first == &timer) slot.first = timer.next_;
+  if (--slot.count == 0) occupied_[timer.level_] &= ~(std::uint64_t{1} << timer.slot_);
   timer.armed_ = false;
 }
 
-// The next tick at which a slot with timers begins. At that tick its timers fire (level 0) or move to lower levels.
+// The next tick at which there is something to do: timers of level 0 are due, or those of a slot of another level move
+// to lower levels. They do so, a few at a time, while the slot before theirs lasts: a slot may hold a hundred thousand.
 std::optional<std::uint64_t> TimerWheel::next_tick() const {
   std::optional<std::uint64_t> next;
   for (int level = 0; level < kLevels; ++level) {
-    if (!occupied_[static_cast<std::size_t>(level)]) continue;
+    const std::uint64_t occupied = occupied_[static_cast<std::size_t>(level)];
+    if (!occupied) continue;
     const std::uint64_t width = width_of(level);
     const std::uint64_t here = tick_ / width;
-    const int from = static_cast<int>((here + 1) % kSlots);
     const auto away =
-        static_cast<std::uint64_t>(std::countr_zero(std::rotr(occupied_[static_cast<std::size_t>(level)], from)));
-    const std::uint64_t begins = (here + 1 + away) * width;
-    if (!next || begins < *next) next = begins;
+        static_cast<std::uint64_t>(std::countr_zero(std::rotr(occupied, static_cast<int>((here + 1) % kSlots))));
+    std::uint64_t tick = (here + 1 + away) * width;
+    if (moves_ahead(level)) tick = std::max(tick - width, (tick_ / kMoveEvery + 1) * kMoveEvery);
+    if (!next || tick < *next) next = tick;
   }
   return next;
 }
@@ -120,22 +116,30 @@ void TimerWheel::advance(TimePoint now) {
       tick_ = *next;
       // It goes from the top level down, because timers of a higher slot that begins here may be due right now.
       for (int level = kLevels - 1; level >= 0; --level) {
-        if (tick_ % width_of(level) != 0) continue;
-        const std::uint64_t slot = tick_ / width_of(level) % kSlots;
-        Timer* first = std::exchange(slots_[static_cast<std::size_t>(level)][slot], nullptr);  // the whole slot
-        occupied_[static_cast<std::size_t>(level)] &= ~(std::uint64_t{1} << slot);
-        Timer* moved = nullptr;
-        while (first) {
-          Timer* timer = std::exchange(first, first->next_);
-          timer->armed_ = false;
-          Timer*& list = timer->due_tick_ <= tick_ ? due : moved;
-          timer->next_ = std::exchange(list, timer);
-        }
-        while (moved) link(*std::exchange(moved, moved->next_));
+        const std::uint64_t width = width_of(level);
+        const std::uint64_t here = tick_ / width;
+        if (tick_ % width == 0) due = empty(level, here, slot_at(level, here).count, due);
+        if (!moves_ahead(level) || tick_ % kMoveEvery != 0) continue;
+        const std::uint64_t times_left = ((here + 1) * width - tick_) / kMoveEvery;
+        due = empty(level, here + 1, std::max(kMovedAtOnce, slot_at(level, here + 1).count / times_left), due);
       }
     }
     fire(due);
   }
+}
+
+/// Takes up to `count` timers out of a slot. Those that are due now are put before `due`; the others move to lower
+/// levels.
+Timer* TimerWheel::empty(int level, std::uint64_t number, std::uint64_t count, Timer* due) {
+  for (Slot& slot = slot_at(level, number); slot.first && count > 0; --count) {
+    Timer& timer = *slot.first;
+    unlink(timer);
+    if (timer.due_tick_ <= tick_)
+      timer.next_ = std::exchange(due, &timer);
+    else
+      link(timer);
+  }
+  return due;
 }
 
 /// Fires timers in the order in which they were started; in any order if there is no memory to sort them.

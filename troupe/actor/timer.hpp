@@ -1,7 +1,6 @@
 // Timers by the million: a hierarchical wheel, as kernels use it. Starting and cancelling one is a handful of
 // instructions under one mutex, whatever else is under way, because most timers are timeouts that never fire.
-// Time is counted in ticks of a tenth of a millisecond; a timer never fires early, and less than a tick plus the
-// wake-up late.
+// Time is counted in ticks of a microsecond; a timer never fires early, and less than a tick plus the wake-up late.
 #pragma once
 
 #include <array>
@@ -36,7 +35,7 @@ class Timer : public detail::RefCounted {
 
 class TimerWheel {
  public:
-  static constexpr Duration kTick = std::chrono::microseconds(100);
+  static constexpr Duration kTick = std::chrono::microseconds(1);
 
   /// `on_earlier` is called, outside the lock, when a timer was started that is due before all others.
   TimerWheel(TimePoint start, std::function<void()> on_earlier);
@@ -54,11 +53,24 @@ class TimerWheel {
   std::optional<TimePoint> next_due() const;
 
  private:
-  static constexpr int kLevels = 7;  // 64^7 ticks are fourteen years; what lies beyond is sorted again then
-  static constexpr std::uint64_t kSlots = 64;
+  static constexpr int kLevels = 10;                // 32^10 ticks are 35 years; what lies beyond is sorted again then
+  static constexpr std::uint64_t kRevolution = 32;  // slots in one revolution of a level
+  static constexpr std::uint64_t kSlots = 64;       // a level has room for this revolution and the next
+  static constexpr std::uint64_t kMoveEvery = 8;    // ticks, while there are timers to move to lower levels
+  static constexpr std::uint64_t kMovedAtOnce = 16;
 
+  struct Slot {
+    Timer* first = nullptr;
+    std::uint64_t count = 0;
+  };
+
+  static constexpr std::uint64_t width_of(int level) { return std::uint64_t{1} << (5 * level); }
+  /// Whether timers of this level move to lower ones before their slot begins. The top level keeps what lies beyond it.
+  static constexpr bool moves_ahead(int level) { return level > 0 && level < kLevels - 1; }
+  Slot& slot_at(int level, std::uint64_t number) { return levels_[static_cast<std::size_t>(level)][number % kSlots]; }
   void link(Timer& timer);
   void unlink(Timer& timer);
+  Timer* empty(int level, std::uint64_t number, std::uint64_t count, Timer* due);
   static void fire(Timer* due) noexcept;
   std::optional<std::uint64_t> next_tick() const;
 
@@ -67,7 +79,7 @@ class TimerWheel {
   mutable std::mutex mutex_;
   std::uint64_t tick_ = 0;  // everything due at or before this tick has fired
   std::uint64_t started_ = 0;
-  std::array<std::array<Timer*, kSlots>, kLevels> slots_{};
+  std::array<std::array<Slot, kSlots>, kLevels> levels_{};
   std::array<std::uint64_t, kLevels> occupied_{};  // one bit per slot
 };
 
