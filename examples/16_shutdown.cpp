@@ -11,6 +11,9 @@ using namespace troupe;
 using namespace std::chrono_literals;
 
 struct Job {};
+struct Ready {
+  using Reply = void;
+};
 struct WaitForEver {
   std::promise<void> begun;
   using Reply = void;
@@ -29,6 +32,7 @@ class Parent {
  public:
   Parent(Context<Parent> self, std::string* story) : self_(self), story_(story) {}
   void started() { value(self_.spawn<Child>({.name = "child"}, story_)); }
+  void on(Ready) {}  // answered after `started`, so the child is there
   void on(Job) { *story_ += "job, "; }
   void stopping() { *story_ += "parent stops"; }
 
@@ -50,6 +54,7 @@ int main() {
   System system;
   Ref<Parent> parent = value(system.spawn<Parent>({.name = "parent"}, &story));
   Ref<Stubborn> stubborn = value(system.spawn<Stubborn>({.name = "stubborn"}));
+  value(parent.ask<Ready>().get());
   for (int i = 0; i < 3; ++i) value(parent.tell(Job{}));
 
   std::promise<void> begun;

@@ -155,6 +155,7 @@ bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept
 
 bool Culprit::committed(Crime& crime, const Result<void>& result) {
   ++scene_.ledger.answered;
+  crime.ended_in = result ? "no error" : result.error().to_string();
   if (result) {
     if (!ends_well(crime.fault.kind)) complain(Complaint::blamed_wrongly, crime.fault, "it succeeded");
   } else if (result.error().kind() == ErrorKind::timeout) {
@@ -162,8 +163,12 @@ bool Culprit::committed(Crime& crime, const Result<void>& result) {
   } else if (crime.ran == Ran::maybe && crime.fault.touches == Touches::updates &&
              result.error().kind() == ErrorKind::buffer_tainted) {
     // An earlier try ran after all, and left the array that this one reads.
-  } else if (!is_deserved(crime.fault, result.error()) && !scene_.ledger.excuses_by_scribble(result.error())) {
-    complain(Complaint::blamed_wrongly, crime.fault, result.error().to_string());
+  } else if (!is_deserved(crime.fault, result.error())) {
+    if (!scene_.ledger.excuses_by_scribble(result.error()))
+      complain(Complaint::blamed_wrongly, crime.fault, crime.ended_in);
+    crime.ran = std::max(crime.ran, Ran::maybe);
+    scene_.ledger.injected(crime.fault.kind);
+    return false;
   } else if (has_deadline(crime.fault.kind)) {
     const Ran ran = ran_by(result.error());
     crime.ran = std::max(crime.ran, ran);
@@ -181,7 +186,8 @@ void Culprit::read_after(const Crime& crime, const Result<HostArray<float>>& res
   if (is_tainted && wrote != Ran::no) return;
   if (wrote == Ran::yes) {
     if (result)
-      complain(Complaint::wrong_result, crime.fault, "the array that it wrote could be read");
+      complain(Complaint::wrong_result, crime.fault,
+               "the array that it wrote could be read; it had ended in " + crime.ended_in);
     else
       explain(crime, "reading what it wrote", result.error());
   } else if (!result) {

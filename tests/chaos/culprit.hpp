@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "tests/chaos/scene.hpp"
 
@@ -21,6 +22,7 @@ struct Crime {
   int value = 0;            // what the array is filled with
   int tries = 0;
   Ran ran = Ran::no;                 // as far as is known of all its tries
+  std::string ended_in = {};         // what is known of the last one
   std::uint64_t past_shortages = 0;  // when it began
 };
 

@@ -279,7 +279,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 Result<void> Engine::settle(detail::OpCall& call) noexcept {
   Result<void> result;
   if (call.failure) result = fail(call.failure->error);
-  settle_content(call, result, !call.failure || call.failure->had_begun);
+  settle_content(call, result, !call.failure || call.failure->had_begun || call.was_cut_off());
   if (result) return result;
   const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
   return fail(named_by_worker.empty() ? about(result.error(), call) : about(result.error(), call, named_by_worker));

@@ -437,6 +437,46 @@ TEST_F(EngineTest, does_not_try_again_what_works_in_place_and_had_begun_in_a_tri
   EXPECT_EQ(engine.stats().culprits, 0U) << "it did nothing wrong";
 }
 
+TEST_F(EngineTest, taints_what_a_cut_off_op_wrote_when_no_later_worker_begins_it) {
+  const auto written = block();
+  const auto call = submit(0, nullptr, written);
+  channels[0].begin(0, 1);
+  engine.retire_active();
+  engine.reaped(0, Error(ErrorKind::worker_crashed), Blame::nobody_here);
+  engine.take_over(1, 2);
+  engine.give_up(*call);
+  const std::uint16_t failure =
+      channels[1].write_reply(call->position, call->units, Error(ErrorKind::cancelled), false);  // as a worker does
+  channels[1].timeline(0).raise_to(1, failure);
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (!call->settled()) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_EQ(call->take().error().kind(), ErrorKind::cancelled);
+  EXPECT_TRUE(written->is_tainted(written->range())) << "the first worker may have written half of it";
+}
+
+TEST_F(EngineTest, answers_a_cut_off_op_with_what_cut_it_off_when_its_deadline_passes_before_it_runs_again) {
+  const auto written = block();
+  auto call = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, call->bytes);
+  call->uses.add(written, {.range = written->range(), .writes = true, .whole = true});
+  call->deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  engine.submit(call);
+  channels[0].begin(0, 1);
+  engine.retire_active();
+  engine.reaped(0, Error(ErrorKind::worker_crashed, "killed from outside"), Blame::nobody_here);
+  ASSERT_FALSE(engine.has_suspects());
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  while (!call->settled()) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_EQ(call->take().error().message(), "killed from outside");
+  EXPECT_TRUE(engine.has_suspects()) << "run again alone, the array that it has half written becomes whole";
+  engine.shut(Error(ErrorKind::stopped));
+  EXPECT_TRUE(written->is_tainted(written->range()));
+}
+
 TEST_F(EngineTest, tries_nobody_alone_when_the_worker_was_killed_from_outside) {
   const auto call = submit(0, nullptr, block());
   const auto other = submit(1, nullptr, block());

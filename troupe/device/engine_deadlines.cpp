@@ -22,6 +22,15 @@ Error passed_with_its_worker() noexcept {
   return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed while the worker died"; });
 }
 
+Error evidence_of(const detail::OpCall& call) noexcept {
+  return call.evidence ? *call.evidence : passed_with_its_worker();
+}
+
+/// For an op that the worker which has it now does not begin.
+Error passed_before_this_run(const detail::OpCall& call) noexcept {
+  return call.was_cut_off() ? evidence_of(call) : passed_before_it_began();
+}
+
 }  // namespace
 
 TimePoint Engine::next_expiry() const noexcept {
@@ -66,6 +75,10 @@ void Engine::expire_waiting(TimePoint now) noexcept {
       any_ended = true;
     } else {
       answer_with_evidence(*call);
+      if (call->stage == OpStage::ready) {  // it was cut off, and is run again alone, where it has a limit
+        set_stage(*call, OpStage::suspect);
+        hooks_.attend();
+      }
     }
     call = next;
   }
@@ -73,7 +86,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
 }
 
 void Engine::answer_with_evidence(detail::OpCall& call) noexcept {
-  if (!call.settled()) call.fail_with(about(call.evidence ? *call.evidence : passed_with_its_worker(), call));
+  if (!call.settled()) call.fail_with(about(evidence_of(call), call));
   call.deadline = TimePoint::max();
   call.is_in_the_way = true;  // so that its trial has a limit
 }
@@ -114,7 +127,7 @@ void Engine::pass_deadline(detail::OpCall& call, TimePoint now) noexcept {
   }
   call.deadline_passed = true;
   if (call.session->cancel(call))
-    call.fail_with(about(passed_before_it_began(), call));
+    call.fail_with(about(passed_before_this_run(call), call));
   else
     call.kill_at = now + kKillDelay;  // it runs, or sees that it is cancelled and ends by itself
 }
@@ -127,7 +140,7 @@ void Engine::stop_for(detail::OpCall& call, const Error& why) noexcept {
 /// For an op that was handed to its lane, so that it cannot be taken back, and that waits there for others: whoever
 /// waits for it is told now. If nothing moves there for a while, the worker is killed for it.
 bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
-  if (!call.settled()) call.fail_with(about(passed_before_it_began(), call));
+  if (!call.settled()) call.fail_with(about(passed_before_this_run(call), call));
   const std::uint64_t progress = call.session->progress_before(call);
   const bool has_moved = std::exchange(call.progress, progress) != progress;
   if (has_moved || call.stands_since == TimePoint{}) call.stands_since = now;

@@ -178,6 +178,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
       return false;
     }
     remove(call);
+    if (call.was_cut_off()) taint_what_it_writes(call);
     end(call, fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
     return false;
   }

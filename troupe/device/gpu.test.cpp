@@ -45,10 +45,15 @@ class Gpu : public GpuTest {
     return array;
   }
   template <Element T>
-  static bool same_bits(const Device& a, const Array<T>& on_a, const Device& b, const Array<T>& on_b) {
+  static testing::AssertionResult same_bits(const Device& a, const Array<T>& on_a, const Device& b,
+                                            const Array<T>& on_b) {
     const HostArray<T> left = value(a.read(on_a).get());
     const HostArray<T> right = value(b.read(on_b).get());
-    return std::memcmp(left.data(), right.data(), static_cast<std::size_t>(left.size()) * sizeof(T)) == 0;
+    for (std::int64_t i = 0; i < left.size(); ++i)
+      if (std::memcmp(left.data() + i, right.data() + i, sizeof(T)) != 0)
+        return testing::AssertionFailure() << "element " << i << " is " << testing::PrintToString(left.data()[i])
+                                           << ", and there " << testing::PrintToString(right.data()[i]);
+    return testing::AssertionSuccess();
   }
 
   Device host = open();

@@ -149,8 +149,10 @@ class OpCall final : public Outcome<void> {
 
   /// It waits in the app, and no worker has begun it.
   bool waits_unbegun() const noexcept {
-    return stage == OpStage::ready || (stage == OpStage::suspect && runs_cut_off == 0);
+    return (stage == OpStage::ready || stage == OpStage::suspect) && !was_cut_off();
   }
+  /// A worker may have begun it and died: until the op has run well, what it writes may be half written.
+  bool was_cut_off() const noexcept { return runs_cut_off > 0; }
   /// Prefetches what is read when it ends.
   void prefetch() const noexcept {
     __builtin_prefetch(this, 1);

@@ -97,4 +97,16 @@ __device__ inline T from_number(detail::ComputeType<T> number) {
   }
 }
 
+/// Rounded once. A NaN becomes that of `from_number`; the instruction keeps its payload.
+template <class T>
+__device__ inline T from_double(double number) {
+  T element;
+  if constexpr (std::is_same_v<T, f16>)
+    element.bits = __half_as_ushort(__double2half(number));
+  else
+    element.bits = __bfloat16_as_ushort(__double2bfloat16(number));
+  if (number != number) element.bits = 0x7FFF;
+  return element;
+}
+
 }  // namespace troupe::cuda

@@ -29,10 +29,8 @@ __device__ To converted(From from) {
     return from_number<To>(from);
   } else if constexpr (kToHalf && std::is_integral_v<From> && sizeof(From) <= 2) {
     return from_number<To>(static_cast<float>(from));  // which has them all
-  } else if constexpr (std::is_same_v<To, f16> && std::is_same_v<From, double>) {
-    return To::from_bits(__half_as_ushort(__double2half(from)));
-  } else if constexpr (std::is_same_v<To, bf16> && std::is_same_v<From, double>) {
-    return To::from_bits(__bfloat16_as_ushort(__double2bfloat16(from)));
+  } else if constexpr (kToHalf && std::is_same_v<From, double>) {
+    return from_double<To>(from);
   } else if constexpr (kToHalf && std::is_integral_v<From> && sizeof(From) == 4) {
     return converted<To>(static_cast<double>(from));
   } else {

@@ -32,6 +32,14 @@ __device__ C load_as(const void* in, long long at, DType type) {
   }
 }
 
+template <class T, class C>
+__device__ T to_half(C number) {
+  if constexpr (sizeof(C) == sizeof(double))
+    return from_double<T>(number);
+  else
+    return from_number<T>(number);
+}
+
 template <class C>
 __device__ void store_as(void* out, long long at, DType type, C number) {
   if constexpr (detail::kIsComplex<C>) {
@@ -45,19 +53,9 @@ __device__ void store_as(void* out, long long at, DType type, C number) {
   } else if (type == DType::f32) {
     static_cast<float*>(out)[at] = static_cast<float>(number);
   } else if (type == DType::f16) {
-    f16 element;
-    if constexpr (sizeof(C) == sizeof(double))
-      element.bits = __half_as_ushort(__double2half(number));
-    else
-      element.bits = __half_as_ushort(__float2half_rn(number));
-    static_cast<f16*>(out)[at] = element;
+    static_cast<f16*>(out)[at] = to_half<f16>(number);
   } else {
-    bf16 element;
-    if constexpr (sizeof(C) == sizeof(double))
-      element.bits = __bfloat16_as_ushort(__double2bfloat16(number));
-    else
-      element.bits = __bfloat16_as_ushort(__float2bfloat16_rn(number));
-    static_cast<bf16*>(out)[at] = element;
+    static_cast<bf16*>(out)[at] = to_half<bf16>(number);
   }
 }
 
