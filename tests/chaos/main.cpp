@@ -133,7 +133,8 @@ struct Performance {
 };
 
 Performance perform(System& system, const Plan& plan, const Options& options, Ledger& ledger) {
-  const DeviceOptions device_options{.vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
+  const DeviceOptions device_options{.lanes = options.lanes,
+                                     .vault_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .host_limit_bytes = static_cast<std::uint64_t>(kVaultBytes),
                                      .max_restarts = 1'000'000,
                                      .silence_limit = 1s,

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace troupe::chaos {
 namespace {
@@ -18,6 +19,7 @@ constexpr const char* kHelp =
     "  --faults N    how many faults (100)\n"
     "  --seconds T   stop after that time, whatever is left of the plan (no limit)\n"
     "  --callers C   callers that do nothing wrong (8)\n"
+    "  --lanes L     family, dependency or single (as a device has them unless told)\n"
     "  --sandbox L   of the workers: none, standard or strict (as the device has it)\n"
     "  --verbose     show the log\n"
     "  --help        this\n"
@@ -39,12 +41,30 @@ bool read_sandbox(std::string_view text, std::optional<Sandbox>& sandbox) {
   return true;
 }
 
+constexpr std::array kLanes{std::pair<std::string_view, Lanes>("family", Lanes::per_family()),
+                            std::pair<std::string_view, Lanes>("dependency", Lanes::by_dependency()),
+                            std::pair<std::string_view, Lanes>("single", Lanes::single())};
+
+bool read_lanes(std::string_view text, Lanes& lanes) {
+  const auto found = std::ranges::find(kLanes, text, &std::pair<std::string_view, Lanes>::first);
+  if (found == kLanes.end()) return false;
+  lanes = found->second;
+  return true;
+}
+
+std::string_view name_of(const Lanes& lanes) {
+  for (const auto& [name, known] : kLanes)
+    if (known.policy == lanes.policy) return name;
+  return "";
+}
+
 bool read_option(std::string_view name, std::string_view text, Options& options) {
   if (name == "--device") return text == "host" || text == "cuda" ? (options.device = text, true) : false;
   if (name == "--seed") return read_number(text, options.seed);
   if (name == "--faults") return read_number(text, options.faults);
   if (name == "--seconds") return read_number(text, options.seconds);
   if (name == "--callers") return read_number(text, options.callers) && 1 <= options.callers && options.callers <= 64;
+  if (name == "--lanes") return read_lanes(text, options.lanes);
   if (name == "--sandbox") return read_sandbox(text, options.sandbox);
   return false;
 }
@@ -79,6 +99,7 @@ std::string command_line(const Options& options) {
   if (options.device != "host") line += " --device " + options.device;
   line += " --seed " + std::to_string(options.seed) + " --faults " + std::to_string(options.faults) + " --callers " +
           std::to_string(options.callers);
+  if (options.lanes.policy != Lanes().policy) line += " --lanes " + std::string(name_of(options.lanes));
   if (options.sandbox) line += " --sandbox " + std::string(kSandboxes[static_cast<std::size_t>(*options.sandbox)]);
   if (options.seconds != 0) line += " --seconds " + std::to_string(options.seconds);
   return line;

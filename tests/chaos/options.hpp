@@ -7,6 +7,7 @@
 #include <string>
 
 #include "troupe/core/kinds.hpp"
+#include "troupe/device/device_options.hpp"
 
 namespace troupe::chaos {
 
@@ -15,7 +16,8 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t faults = 100;
   std::uint32_t callers = 8;
-  std::uint32_t seconds = 0;            // 0: no limit
+  std::uint32_t seconds = 0;  // 0: no limit
+  Lanes lanes = {};
   std::optional<Sandbox> sandbox = {};  // the device's own choice
   bool verbose = false;                 // shows the log of the system
 };

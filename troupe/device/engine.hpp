@@ -231,8 +231,9 @@ class Engine {
   // Each needs both.
   /// About an op that was cut off; `and_is_lost`: it cannot be run again.
   enum class HadBegun : std::uint8_t { no, yes, and_is_lost };
-  /// True when the op accounts for the worker's death: it is convicted, or suspected and cannot be tried.
-  bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool another_is_named = false);
+  /// True when the op accounts for the worker's death: it is convicted, or suspected and cannot be tried. `is_likely`:
+  /// if its deadline passes before it has been tried, it ends in what its worker died of.
+  bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool is_likely = false);
   /// The op has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
   /// Calls `f(call)` for every op that the worker may have begun and not ended.

@@ -26,9 +26,10 @@ Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
   return describe(ErrorKind::worker_crashed, [&] { return "the worker was stopped: " + std::string(why.message()); });
 }
 
+/// Of an op that was under way beside others: nothing says that it has cost the worker, so it only missed its deadline.
 Error passed_before_it_ran_again(const Error& why) noexcept {
   return detail::describe(ErrorKind::deadline_exceeded, [&] {
-    return "the deadline passed before the op could be run again; its worker had died in another one: " +
+    return "the deadline passed before the op could be run again; its worker had died, perhaps in another op: " +
            std::string(why.message());
   });
 }
@@ -128,12 +129,14 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame, std::op
   const bool stood_still = std::ranges::any_of(ghosts, [](const detail::OpCall* call) { return call->stands_still; });
   for (std::size_t i = 0; i < ghosts.size(); ++i) ghosts[i]->is_in_the_way = stood_still && had_begun[i];
   PlainCulprit culprit;
+  PlainCulprit likely_one;  // lanes run one op after another, and so it was one of their first
   std::uint32_t lanes = 0;  // a bit for each in which an op was cut off
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     if (!had_begun[i] || ghosts[i]->is_done) continue;
     culprit.consider(*ghosts[i]);
     const std::uint32_t lane = 1U << ghosts[i]->lane;
     ghosts[i]->was_first = (lanes & lane) == 0;
+    if (ghosts[i]->was_first) likely_one.consider(*ghosts[i]);
     lanes |= lane;
   }
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
@@ -147,12 +150,15 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame, std::op
     return named == wire::NamedOp{.lane = call->lane, .ticket = call->ticket};
   };
   const bool one_is_named = std::ranges::any_of(ghosts, is_named);
+  const auto is_likely = [&](const detail::OpCall* call) {
+    return one_is_named ? is_named(call) : likely_one.found() == call;
+  };
   const std::vector<bool> is_lost = who_is_lost(ghosts, in_doubt, had_begun, session);
   bool is_explained = false;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const HadBegun begun = !had_begun[i] ? HadBegun::no : is_lost[i] ? HadBegun::and_is_lost : HadBegun::yes;
     const Blame its = is_plain && culprit.found() != ghosts[i] ? Blame::nobody_here : blame;
-    is_explained = sort_out(*ghosts[i], begun, why, its, one_is_named && !is_named(ghosts[i])) || is_explained;
+    is_explained = sort_out(*ghosts[i], begun, why, its, is_likely(ghosts[i])) || is_explained;
   }
   session.close();
   release_ready();
@@ -160,7 +166,7 @@ bool Engine::reaped(std::uint32_t worker, const Error& why, Blame blame, std::op
   return is_explained;
 }
 
-bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool another_is_named) {
+bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool is_likely) {
   if (was_let_be(call)) {
     call.is_done = false;
     call.failure.reset();
@@ -187,7 +193,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
   const Error end_in = cut_off_by(call, why);
   if (had_begun == HadBegun::yes && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
-    call.evidence = another_is_named ? passed_before_it_ran_again(why) : end_in;
+    call.evidence = is_likely ? end_in : passed_before_it_ran_again(why);
     if (std::exchange(call.deadline_passed, false)) answer_with_evidence(call);
     const bool is_innocent = blame == Blame::nobody_here && call.runs_cut_off <= kMaxInnocentRuns;
     set_stage(call, is_innocent && !call.is_in_the_way ? OpStage::ready : OpStage::suspect);
