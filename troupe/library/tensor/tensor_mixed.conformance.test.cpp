@@ -133,6 +133,7 @@ CONFORMANCE_TEST(TensorMixedConformance, expressions) {
   const AnyArray a = this->numbers(dtype_of<T>, {7, 45});
   const AnyArray b = this->numbers(i8, {45});
   if constexpr (!detail::kIsComplex<T>) {
+    this->covers("tensor", "evaluate");
     Sample<bool> is_less = this->template poisoned_of<bool>({7, 45}, Layout::sliced);
     Sample<bool> want = this->template poisoned_of<bool>({7, 45});
     value(device.tensor().evaluate(less(a, b), is_less.array()).get());
@@ -143,6 +144,7 @@ CONFORMANCE_TEST(TensorMixedConformance, expressions) {
     value(device.tensor().evaluate(select(less(a, b), a, b) + 1, sum.array()).get());
     value(device.tensor().binary(Binary::min, this->cast_to(f64, a), this->cast_to(f64, b), same.array()).get());
     for (std::size_t i = 0; i < same.read().size(); ++i) EXPECT_EQ(sum.read()[i], same.values()[i] + 1);
+    this->count_case();
   }
 }
 

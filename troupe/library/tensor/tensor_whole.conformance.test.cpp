@@ -142,6 +142,19 @@ CONFORMANCE_TEST(TensorWholeConformance, every_shape) {
     }
 }
 
+CONFORMANCE_TEST(TensorWholeConformance, permute) {
+  this->covers("tensor", "permute");
+  for (const Layout layout : kLayouts) {
+    Sample<T> x = this->any_numbers({33, 65}, layout);
+    Sample<T> y = this->poisoned({65, 33}, next(layout));
+    value(this->device().tensor().permute(x.array(), {1, 0}, y.array()).get());
+    std::vector<T> want;
+    for (std::size_t j = 0; j < 65; ++j)
+      for (std::size_t i = 0; i < 33; ++i) want.push_back(x.values()[i * 65 + j]);
+    this->expect_equal(y.read(), want);
+  }
+}
+
 CONFORMANCE_TEST(TensorWholeConformance, ternary) {
   this->covers("tensor", "ternary");
   const Tensor tensor = this->device().tensor();

@@ -6,7 +6,7 @@ using WholeUnary = troupe::cuda::Chosen<troupe::Unary>;
 using WholeBinary = troupe::cuda::Chosen<troupe::Binary>;
 using Compare = troupe::cuda::Chosen<troupe::Binary, true>;
 
-#define TROUPE_BLOCKS(T) (sizeof(T) > 4 ? 1 : 4)
+#define TROUPE_BLOCKS(T) (sizeof(T) > 4 ? 1 : sizeof(T) == 1 ? 3 : 4)
 #define TROUPE_COMPARE(dtype, T) TROUPE_ELEMENTWISE_KERNEL(compare, dtype, Compare, TROUPE_BLOCKS(T), T, bool)
 #define TROUPE_WHOLE(dtype, T)                                                     \
   TROUPE_ELEMENTWISE_KERNEL(whole_unary, dtype, WholeUnary, TROUPE_BLOCKS(T), T)   \
