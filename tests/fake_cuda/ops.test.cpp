@@ -3,6 +3,7 @@
 #include <complex>
 
 #include "tests/fake_cuda/fake_gpu.test.hpp"
+#include "troupe/op/tensor.hpp"
 
 namespace troupe {
 namespace {
@@ -370,6 +371,31 @@ TEST_F(FakeOps, tensors_with_conditions_and_of_small_types) {
   const Array<Half> halves = value(gpu.array<Half>({4, 5, 6}));
   end_well(
       gpu.tensor().einsum("bik,ckj->ij", halves, value(gpu.array<Half>({2, 6, 3})), value(gpu.array<Half>({5, 3}))));
+}
+
+TEST_F(FakeOps, tensors_of_integers_and_of_several_types) {
+  using enum DType;
+  const Tensor tensor = gpu.tensor();
+  constexpr std::array kTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean, i8, u8, i16, i32, u32, i64, u64};
+  const auto some_of = [&](DType dtype) { return value(gpu.array(dtype, {40})); };
+  const Array<bool> which = filled(gpu, {40}, true);
+  for (const DType type : kTypes) {
+    SCOPED_TRACE(name(type));
+    for (const DType other : kTypes) {
+      const DType all = op::promoted(type, other);
+      end_well(tensor.binary(Binary::equal, some_of(type), some_of(other), some_of(boolean)));
+      end_well(tensor.binary(Binary::mul, some_of(type), some_of(other), some_of(all)));
+      end_well(tensor.ternary(Ternary::select, which, some_of(type), some_of(other), some_of(all)));
+    }
+    if (!is_integer(type) && type != boolean) continue;
+    end_well(tensor.binary(Binary::bit_xor, some_of(type), 1, some_of(type)));
+    end_well(tensor.unary(Unary::bit_not, some_of(type), some_of(type)));
+    end_well(tensor.unary(Unary::exp, some_of(type), some_of(op::promoted(type, DType::f16))));
+    end_well(tensor.reduce(Reduction::sum, value(gpu.array(type, {300, 400})), {0},
+                           value(gpu.array(op::reduced_in(Reduction::sum, type), {400}))));
+    end_well(tensor.reduce(Reduction::max, value(gpu.array(type, {100'000})), {0}, value(gpu.array(type, {1}))));
+  }
+  end_well(tensor.reduce(Reduction::any, which, {0}, value(gpu.array<bool>({1}))));
 }
 
 }  // namespace

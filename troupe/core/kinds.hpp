@@ -100,26 +100,97 @@ enum class Unary : std::uint8_t {
   ceil,
   round,      // to nearest, ties to even
   gelu_tanh,  // the approximation of gelu by tanh: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-  kLast = gelu_tanh,
+  bit_not,    // of integers each bit, of bool the opposite
+  kLast = bit_not,
 };
-/// The functions of two operands. `min` and `max` give NaN when either operand is NaN.
-enum class Binary : std::uint8_t { add, sub, mul, div, min, max, pow, kLast = pow };  // min, max, pow: real only
+/// The functions of two operands. `min` and `max` give NaN when either operand is NaN. Comparisons give bool; with a
+/// NaN only `not_equal` is true.
+enum class Binary : std::uint8_t {
+  add,
+  sub,
+  mul,
+  div,  // of integers and bool in f64
+  min,  // from here on for real numbers only, but for equal and not_equal
+  max,
+  pow,
+  bit_and,  // these five: integers, and but for shifts bool
+  bit_or,
+  bit_xor,
+  shift_left,   // by the type's width or more, or by less than 0: all bits are shifted out
+  shift_right,  // the same; of negative numbers every new bit is 1
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  kLast = greater_equal,
+};
 /// The functions of three operands: a b + c (rounded once or twice), a within [b, c], and a ? b : c where a is an array
 /// of bool.
 enum class Ternary : std::uint8_t { fma, clamp, select, kLast = select };  // clamp: real only
 /// What a reduction makes of the elements along its axes. `norm` is the square root of the sum of squares. `min` and
-/// `max` give NaN when any element is NaN.
-enum class Reduction : std::uint8_t { sum, product, mean, norm, min, max, kLast = max };  // min and max: real only
+/// `max` give NaN when any element is NaN. `any` and `all` say whether some element, or every one, is true.
+enum class Reduction : std::uint8_t {
+  sum,
+  product,
+  mean,
+  norm,
+  min,  // real only, as max
+  max,
+  any,  // bool only, as all
+  all,
+  kLast = all,
+};
 /// How a contraction is computed: `gemm` by (batched) products of matrices, with permutations where they are needed;
 /// `loops` by our own loops; `cutensor` by cuTENSOR; `automatic` by the one that is estimated to be fastest.
 enum class TensorEngine : std::uint8_t { automatic, gemm, loops, cutensor, kLast = cutensor };
 
 namespace detail {
 
+constexpr bool is_comparison(Binary kind) noexcept { return kind >= Binary::equal; }
+
 constexpr bool takes_complex(Unary kind) noexcept { return kind <= Unary::tanh; }
-constexpr bool takes_complex(Binary kind) noexcept { return kind <= Binary::div; }
+constexpr bool takes_complex(Binary kind) noexcept {
+  return kind <= Binary::div || kind == Binary::equal || kind == Binary::not_equal;
+}
 constexpr bool takes_complex(Ternary kind) noexcept { return kind != Ternary::clamp; }
 constexpr bool takes_complex(Reduction kind) noexcept { return kind <= Reduction::norm; }
+
+constexpr bool takes_floats(Unary kind) noexcept { return kind != Unary::bit_not; }
+constexpr bool takes_floats(Binary kind) noexcept { return kind <= Binary::pow || is_comparison(kind); }
+constexpr bool takes_floats(Ternary) noexcept { return true; }
+constexpr bool takes_floats(Reduction kind) noexcept { return kind <= Reduction::max; }
+
+/// Whether integers have the function; of others, docs/tensor.md says what becomes.
+constexpr bool takes_integers(Unary kind) noexcept {
+  switch (kind) {
+    case Unary::identity:
+    case Unary::neg:
+    case Unary::conj:
+    case Unary::square:
+    case Unary::abs:
+    case Unary::sign:
+    case Unary::relu:
+    case Unary::floor:
+    case Unary::ceil:
+    case Unary::round:
+    case Unary::bit_not: return true;
+    default: return false;
+  }
+}
+constexpr bool takes_integers(Binary kind) noexcept { return kind != Binary::div && kind != Binary::pow; }
+constexpr bool takes_integers(Ternary) noexcept { return true; }
+constexpr bool takes_integers(Reduction kind) noexcept {
+  return kind != Reduction::mean && kind != Reduction::norm && kind <= Reduction::max;
+}
+
+constexpr bool takes_bool(Unary kind) noexcept { return kind == Unary::identity || kind == Unary::bit_not; }
+constexpr bool takes_bool(Binary kind) noexcept {
+  return takes_integers(kind) && kind != Binary::sub && kind != Binary::shift_left && kind != Binary::shift_right;
+}
+constexpr bool takes_bool(Ternary kind) noexcept { return kind == Ternary::select; }
+constexpr bool takes_bool(Reduction kind) noexcept { return takes_integers(kind) || kind > Reduction::max; }
 
 }  // namespace detail
 
@@ -129,14 +200,16 @@ constexpr std::string_view name(Sandbox level) noexcept {
   return kNames[static_cast<std::size_t>(level)];
 }
 constexpr std::string_view name(Unary kind) noexcept {
-  constexpr std::array<std::string_view, 27> kNames{
-      "identity", "neg",     "conj", "square", "sqrt",     "rsqrt", "reciprocal", "exp",   "log",
-      "sin",      "cos",     "tanh", "abs",    "sign",     "expm1", "log1p",      "tan",   "erf",
-      "relu",     "sigmoid", "silu", "gelu",   "softplus", "floor", "ceil",       "round", "gelu_tanh"};
+  constexpr std::array<std::string_view, 28> kNames{
+      "identity", "neg",  "conj",     "square", "sqrt",  "rsqrt", "reciprocal", "exp",    "log",  "sin",
+      "cos",      "tanh", "abs",      "sign",   "expm1", "log1p", "tan",        "erf",    "relu", "sigmoid",
+      "silu",     "gelu", "softplus", "floor",  "ceil",  "round", "gelu_tanh",  "bit_not"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view name(Binary kind) noexcept {
-  constexpr std::array<std::string_view, 7> kNames{"add", "sub", "mul", "div", "min", "max", "pow"};
+  constexpr std::array<std::string_view, 18> kNames{
+      "add",     "sub",        "mul",         "div",   "min",       "max",  "pow",        "bit_and", "bit_or",
+      "bit_xor", "shift_left", "shift_right", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view name(Ternary kind) noexcept {
@@ -144,7 +217,7 @@ constexpr std::string_view name(Ternary kind) noexcept {
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view name(Reduction kind) noexcept {
-  constexpr std::array<std::string_view, 6> kNames{"sum", "product", "mean", "norm", "min", "max"};
+  constexpr std::array<std::string_view, 8> kNames{"sum", "product", "mean", "norm", "min", "max", "any", "all"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 constexpr std::string_view name(TensorEngine engine) noexcept {

@@ -22,6 +22,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -32,6 +33,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -311,9 +313,11 @@ class Sample {
   }
 
   void write() {
-    std::vector<T> all = around_;
+    const std::size_t count = around_.size();
+    const auto all = std::make_unique<T[]>(count);  // a vector of bool has no memory that could be written
+    std::ranges::copy(around_, all.get());
     for_each_place([&](std::size_t i, std::size_t at) { all[at] = values_[i]; });
-    if (!all.empty()) value(device_.write(whole_, all).get());
+    if (count > 0) value(device_.write(whole_, std::span<const T>(all.get(), count)).get());
   }
 
   Device device_;
@@ -402,7 +406,7 @@ class Conformance : public ::testing::Test {
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
     std::vector<U> values(static_cast<std::size_t>(count));
-    for (U& element : values) element = random_element<U>(random_);
+    for (auto&& element : values) element = random_element<U>(random_);
     return Sample<U>(device(), shape, layout, std::move(values));
   }
   Sample<Number> poisoned(const Shape& shape, Layout layout = Layout::dense) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "troupe/op/overlap.hpp"
 
@@ -10,7 +12,8 @@ namespace troupe::inline v0::op {
 namespace {
 
 std::string text(std::string_view view) { return std::string(view); }
-std::string type_name(const View& view) { return text(troupe::name(view.dtype)); }
+std::string type_name(DType dtype) { return text(troupe::name(dtype)); }
+std::string type_name(const View& view) { return type_name(view.dtype); }
 
 std::string kind_of_array(int rank) {
   switch (rank) {
@@ -28,6 +31,23 @@ std::string digits_of(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
+/// Whether a `T` can be that number.
+template <std::integral T>
+bool holds(const Scalar& scalar) {
+  using Limits = std::numeric_limits<T>;
+  return visit(scalar.dtype(), [&]<class From>(std::type_identity<From>) {
+    if constexpr (std::integral<From>) {
+      const auto number = +scalar.as<From>();  // a bool is an int by that
+      return std::cmp_greater_equal(number, +Limits::min()) && std::cmp_less_equal(number, +Limits::max());
+    } else {
+      const auto number = scalar.as<std::complex<double>>();
+      const double beyond = std::ldexp(1.0, Limits::digits);  // one more than the greatest
+      return number.imag() == 0 && std::trunc(number.real()) == number.real() && number.real() < beyond &&
+             number.real() >= static_cast<double>(Limits::min());
+    }
+  });
+}
+
 }  // namespace
 
 std::string number_of(const Scalar& scalar) {
@@ -36,11 +56,11 @@ std::string number_of(const Scalar& scalar) {
   return digits_of(number.real()) + (std::signbit(number.imag()) ? "" : "+") + digits_of(number.imag()) + "i";
 }
 
-std::string names_of(std::initializer_list<DType> types) {
+std::string names_of(std::span<const DType> types) {
   std::string names;
-  for (const DType* type = types.begin(); type != types.end(); ++type) {
-    if (type != types.begin()) names += type + 1 == types.end() ? " or " : ", ";
-    names += troupe::name(*type);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) names += i + 1 == types.size() ? " or " : ", ";
+    names += troupe::name(types[i]);
   }
   return names;
 }
@@ -128,6 +148,20 @@ Result<void> check_factor(std::string_view call, const NamedScalar& factor, DTyp
     return refuse(call, text(factor.name) + " is " + number_of(factor.scalar) + "; arrays of " +
                             text(troupe::name(dtype)) + " need a real " + text(factor.name));
   return {};
+}
+
+Result<void> check_number(std::string_view call, const NamedScalar& number, DType dtype) {
+  TROUPE_TRY(check_factor(call, number, dtype));
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
+    if constexpr (std::integral<T>) {
+      if (holds<T>(number.scalar)) return {};
+      const std::string least = std::to_string(+std::numeric_limits<T>::min());
+      const std::string greatest = std::to_string(+std::numeric_limits<T>::max());
+      return refuse(call, text(number.name) + " is " + number_of(number.scalar) + "; with " + type_name(dtype) +
+                              " it must be a whole number from " + least + " to " + greatest);
+    }
+    return {};
+  });
 }
 
 Result<void> check_finite(std::string_view call, std::string_view name, double number) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,7 @@ struct NamedScalar {
 /// "0.5", or "0+1i" when it has an imaginary part.
 std::string number_of(const Scalar& scalar);
 /// "f32, f64 or c64".
-std::string names_of(std::initializer_list<DType> types);
+std::string names_of(std::span<const DType> types);
 
 /// `invalid_argument`: "gemm: why".
 Unexpected refuse(std::string_view call, const std::string& why);
@@ -48,6 +49,9 @@ Result<void> check_square(std::string_view call, const NamedView& view);
 Result<void> check_product(std::string_view call, const NamedView& a, const NamedView& b, const NamedView& c);
 /// No NaN, and real for real types, or `invalid_argument`.
 Result<void> check_factor(std::string_view call, const NamedScalar& factor, DType dtype);
+/// The same of what is multiplied with arrays of any type: for integers a whole number that they can hold, for bool 0
+/// or 1.
+Result<void> check_number(std::string_view call, const NamedScalar& number, DType dtype);
 /// Finite, or `invalid_argument`.
 Result<void> check_finite(std::string_view call, std::string_view name, double number);
 

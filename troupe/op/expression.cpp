@@ -134,10 +134,10 @@ Result<void> check_steps(const Evaluate& op) {
 
 }  // namespace
 
-bool takes_complex(const Step& step) noexcept {
-  if (step.arity == 1) return detail::takes_complex(static_cast<Unary>(step.function));
-  if (step.arity == 2) return detail::takes_complex(static_cast<Binary>(step.function));
-  return detail::takes_complex(static_cast<Ternary>(step.function));
+bool takes(const Step& step, DType dtype) noexcept {
+  if (step.arity == 1) return takes(static_cast<Unary>(step.function), dtype);
+  if (step.arity == 2) return takes(static_cast<Binary>(step.function), dtype);
+  return takes(static_cast<Ternary>(step.function), dtype);
 }
 
 Step Evaluate::step(std::size_t i) const noexcept {
@@ -159,9 +159,9 @@ void Evaluate::set(std::span<const Step> all_steps, std::span<const Complex> all
 }
 
 DType Evaluate::computed_in() const noexcept {
-  bool is_wide = out.dtype == DType::f64 || out.dtype == DType::c128;
-  for (const Argument& input : inputs)
-    is_wide = is_wide || input.view.dtype == DType::f64 || input.view.dtype == DType::c128;
+  DType all = promoted(out.dtype, DType::f16);
+  for (const Argument& input : inputs) all = promoted(all, promoted(input.view.dtype, DType::f16));
+  const bool is_wide = detail::real_type(all) == DType::f64;
   if (is_complex(out.dtype)) return is_wide ? DType::c128 : DType::c64;
   return is_wide ? DType::f64 : DType::f32;
 }
@@ -178,15 +178,16 @@ Result<void> check(const Evaluate& op) {
   if (op.inputs.empty() || op.inputs.size() > kMaxExpressionInputs)
     return refuse(kCall, "there are " + std::to_string(op.inputs.size()) + " arrays; an expression takes 1 to " +
                              std::to_string(kMaxExpressionInputs));
-  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out},
-                                  {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128}));
+  TROUPE_TRY(
+      check_type_is_one_of(kCall, {"out", op.out},
+                           {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128, DType::boolean}));
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const Argument& input = op.inputs[i];
     const std::string called = "x" + std::to_string(i);
     if (input.access != Access::read) return refuse(kCall, called + " is written; an expression reads its arrays");
-    if (!is_tensor_type(input.view.dtype) && input.view.dtype != DType::boolean)
-      return refuse_unsupported(kCall, called + " is " + std::string(name(input.view.dtype)) +
-                                           "; it must be f32, f64, f16, bf16, c64, c128 or bool");
+    if (is_floating(input.view.dtype) && size_bytes(input.view.dtype) == 1)
+      return refuse_unsupported(
+          kCall, called + " is " + std::string(name(input.view.dtype)) + "; expressions have no floats of 8 bits");
     if (is_complex(input.view.dtype) && !is_complex(op.out.dtype))
       return refuse_unsupported(kCall, called + " is " + std::string(name(input.view.dtype)) + " and out is " +
                                            std::string(name(op.out.dtype)) + "; out must be complex, too");
@@ -196,11 +197,15 @@ Result<void> check(const Evaluate& op) {
     if (op.number(i).imag() != 0 && !is_complex(op.out.dtype))
       return refuse(kCall, "the number " + number_text(op.number(i)) + " is complex, and out is " +
                                std::string(name(op.out.dtype)));
-  if (!is_complex(op.out.dtype)) return {};
-  for (std::size_t i = 0; i < op.step_count(); ++i)
-    if (!takes_complex(op.step(i)))
-      return refuse_unsupported(kCall, std::string(name_of_function(op.step(i))) +
-                                           " takes no complex numbers, and out is " + std::string(name(op.out.dtype)));
+  for (std::size_t i = 0; i < op.step_count(); ++i) {
+    const Step step = op.step(i);
+    if (!takes(step, DType::f32))
+      return refuse_unsupported(kCall, std::string(name_of_function(step)) +
+                                           " takes integers and bool only, and expressions compute in floating point");
+    if (is_complex(op.out.dtype) && !takes(step, op.out.dtype))
+      return refuse_unsupported(kCall, std::string(name_of_function(step)) + " takes no complex numbers, and out is " +
+                                           std::string(name(op.out.dtype)));
+  }
   return {};
 }
 

@@ -44,7 +44,7 @@ static_assert(std::is_trivially_copyable_v<Step> && sizeof(Step) == 5);
 
 /// out = the last step. Inputs have the shape of out, by strides of 0 where they are repeated, and any types that are
 /// computed together: real ones, or real and complex ones for a complex out. Everything is computed in f32, or in f64
-/// where one of them is, and rounded once.
+/// where the promotion of all types is f64 or c128, and rounded once. A bool out says whether the result is not 0.
 struct Evaluate {
   static constexpr Kind kKind = kind(kTensorFamily, 5);
   static constexpr std::string_view kName = "tensor.evaluate";
@@ -74,8 +74,8 @@ struct Evaluate {
 };
 Result<void> check(const Evaluate& op);
 
-/// Needs a step that can be.
-bool takes_complex(const Step& step) noexcept;
+/// Whether numbers of a type have the function. Needs a step that can be.
+bool takes(const Step& step, DType dtype) noexcept;
 
 /// The last of the steps as it would be written: "tanh(x0 * x1 + 2)". Needs steps that can be.
 std::string text_of(std::span<const Step> steps, std::span<const std::complex<double>> numbers);

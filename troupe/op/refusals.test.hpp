@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "troupe/op/samples.test.hpp"
 #include "troupe/op/table.hpp"
 
 namespace troupe::op {
@@ -18,6 +19,29 @@ struct Refusal {
 };
 
 const std::vector<Refusal>& refusals();
+/// Those of tensors.
+std::vector<Refusal> tensor_refusals();
+
+/// The good op of that kind.
+inline const AnyOp& sample(Kind kind) {
+  static const std::map<Kind, AnyOp> kSamples = sample_ops();
+  return kSamples.at(kind);
+}
+
+/// The sample of that kind, and what is wrong with it.
+template <class Op>
+std::function<AnyOp()> bad(void (*make_wrong)(Op& op)) {
+  return [make_wrong] {
+    Op op = *sample(Op::kKind).template get_if<Op>();
+    make_wrong(op);
+    return AnyOp(std::move(op));
+  };
+}
+
+template <class... Views>
+void retype(DType dtype, Views&... views) {
+  ((views.dtype = dtype), ...);
+}
 
 /// What `examine` says of it, which the app and the worker ask; `internal` when it is not refused.
 inline Error refusal_of(const AnyOp& op) {

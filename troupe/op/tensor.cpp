@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
@@ -9,36 +10,84 @@
 namespace troupe::inline v0::op {
 namespace {
 
-constexpr std::initializer_list<DType> kTypes = {DType::f32,  DType::f64, DType::f16,
-                                                 DType::bf16, DType::c64, DType::c128};
-constexpr std::initializer_list<DType> kRealTypes = {DType::f32, DType::f64, DType::f16, DType::bf16};
+/// What there are functions of.
+constexpr std::array kNumberTypes{DType::f32,  DType::f64,     DType::f16, DType::bf16, DType::c64,
+                                  DType::c128, DType::boolean, DType::i8,  DType::u8,   DType::i16,
+                                  DType::i32,  DType::u32,     DType::i64, DType::u64};
+constexpr std::initializer_list<DType> kEinsumTypes = {DType::f32,  DType::f64, DType::f16,
+                                                       DType::bf16, DType::c64, DType::c128};
 
 constexpr std::array<std::string_view, 3> kOperandNames{"a", "b", "c"};
 constexpr std::array<std::string_view, 3> kFactorNames{"alpha", "beta", "gamma"};
 
-Result<void> check_tensor_type(std::string_view call, const NamedView& view, bool takes_complex) {
-  return check_type_is_one_of(call, view, takes_complex ? kTypes : kRealTypes);
+/// "f32, f64 or i8": the types of which that is so.
+template <class Is>
+std::string names_where(const Is& is) {
+  std::vector<DType> types;
+  for (const DType type : kNumberTypes)
+    if (is(type)) types.push_back(type);
+  return names_of(types);
+}
+
+/// The arrays whose types count, each as "a is i32". Of numbers alone it is the output.
+template <class Op>
+std::vector<std::string> types_of(const Op& op) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string_view called, DType type) {
+    all.push_back(std::string(called) + " is " + std::string(name(type)));
+  };
+  for (std::size_t i = 0; i < Op::kInputs; ++i)
+    if (!op.is_number(i) && !op.is_condition(i)) add(kOperandNames[i], op.in[i].dtype);
+  if (all.empty()) add("out", op.out.dtype);
+  return all;
+}
+/// "a, b and c".
+std::string listed(const std::vector<std::string>& words) {
+  std::string list = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) list += (i + 1 == words.size() ? " and " : ", ") + words[i];
+  return list;
+}
+
+template <class Op>
+Result<void> check_types(const Op& op) {
+  const std::string_view call = name(op.function);
+  bool is_good = takes(op.function, op.computed_in());
+  bool has_arrays = false;
+  for (std::size_t i = 0; i < Op::kInputs; ++i) {
+    if (op.is_number(i) || op.is_condition(i)) continue;
+    has_arrays = true;
+    is_good &= size_bytes(op.in[i].dtype) > 1 || !is_floating(op.in[i].dtype);
+  }
+  if (!is_good) {
+    const auto has = [&](DType type) { return takes(op.function, has_arrays ? computed_in(op.function, type) : type); };
+    const std::vector<std::string> types = types_of(op);
+    return refuse_unsupported(call,
+                              listed(types) + (types.size() > 1 ? "; they" : "; it") + " must be " + names_where(has));
+  }
+  if (op.out.dtype == op.out_type()) return {};
+  return refuse(call, listed(types_of(op)) + ", so out must be " + std::string(name(op.out_type())) + "; it is " +
+                          std::string(name(op.out.dtype)));
 }
 
 template <class Op>
 Result<void> check_elementwise(const Op& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, {"out", op.out}, detail::takes_complex(op.function)));
   if (op.numbers >> Op::kInputs != 0)
     return refuse(call, "numbers is " + std::to_string(op.numbers) + "; it must be below " +
                             std::to_string(1U << Op::kInputs) + ", one bit for each operand");
+  TROUPE_TRY(check_types(op));
+  const DType computed = op.computed_in();
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
     const std::string_view operand = kOperandNames[i];
-    bool is_condition = false;
-    if constexpr (Op::kInputs == 3) is_condition = i == 0 && op.function == Ternary::select;
     if (op.is_number(i)) {
-      if (is_condition) return refuse(call, "a, the condition, is a number; it must be an array of bool");
-      if (!std::isnan(op.factors[i].template as<double>()))  // a number may be anything; a factor is none
-        TROUPE_TRY(check_factor(call, {operand, op.factors[i]}, op.out.dtype));
+      if (op.is_condition(i)) return refuse(call, "a, the condition, is a number; it must be an array of bool");
+      const bool may_be_nan = !is_integer(computed) && computed != DType::boolean;  // a factor is none
+      if (!may_be_nan || !std::isnan(op.factors[i].template as<double>()))
+        TROUPE_TRY(check_number(call, {operand, op.factors[i]}, computed));
       continue;
     }
-    TROUPE_TRY(check_factor(call, {kFactorNames[i], op.factors[i]}, op.out.dtype));
-    TROUPE_TRY(check_type(call, {operand, op.in[i]}, is_condition ? DType::boolean : op.out.dtype));
+    TROUPE_TRY(check_number(call, {kFactorNames[i], op.factors[i]}, computed));
+    if (op.is_condition(i)) TROUPE_TRY(check_type(call, {operand, op.in[i]}, DType::boolean));
     TROUPE_TRY(check_shape(call, {operand, op.in[i]}, op.out.shape));
   }
   return {};
@@ -59,11 +108,18 @@ Result<void> check(const TernaryOp& op) { return check_elementwise(op); }
 
 Result<void> check(const Reduce& op) {
   const std::string_view call = name(op.function);
-  TROUPE_TRY(check_tensor_type(call, {"in", op.in}, detail::takes_complex(op.function)));
-  const DType expected = op.function == Reduction::norm ? detail::real_type(op.in.dtype) : op.in.dtype;
-  TROUPE_TRY(check_type(call, {"out", op.out}, expected));
-  TROUPE_TRY(check_factor(call, {"alpha", op.alpha}, op.out.dtype));
-  TROUPE_TRY(check_factor(call, {"beta", op.beta}, op.out.dtype));
+  const auto is_taken = [&](DType type) {
+    return takes(op.function, type) || (op.function == Reduction::mean && !is_floating(type));
+  };
+  if (!is_taken(op.in.dtype))
+    return refuse_unsupported(call,
+                              "in is " + std::string(name(op.in.dtype)) + "; it must be " + names_where(is_taken));
+  const auto is_made = [&](DType type) { return is_reduced_to(op.function, op.in.dtype, type); };
+  if (!is_made(op.out.dtype))
+    return refuse(call, "in is " + std::string(name(op.in.dtype)) + ", so out must be " + names_where(is_made) +
+                            "; it is " + std::string(name(op.out.dtype)));
+  TROUPE_TRY(check_number(call, {"alpha", op.alpha}, op.out.dtype));
+  TROUPE_TRY(check_number(call, {"beta", op.beta}, op.out.dtype));
   bool fits = op.in.shape.rank() == op.out.shape.rank();
   for (int i = 0; fits && i < op.in.shape.rank(); ++i) fits = op.out.shape[i] == op.in.shape[i] || op.out.shape[i] == 1;
   if (!fits)
@@ -79,7 +135,7 @@ Result<void> check(const Reduce& op) {
 Result<void> check(const Contract& op) {
   constexpr std::string_view kCall = "einsum";
   TROUPE_TRY(check_same_types(kCall, {{"a", op.a}, {"b", op.b}, {"c", op.c}}));
-  TROUPE_TRY(check_tensor_type(kCall, {"c", op.c}, true));
+  TROUPE_TRY(check_type_is_one_of(kCall, {"c", op.c}, kEinsumTypes));
   TROUPE_TRY(check_factor(kCall, {"alpha", op.alpha}, op.c.dtype));
   TROUPE_TRY(check_factor(kCall, {"beta", op.beta}, op.c.dtype));
   const ContractionGroups& groups = op.groups;

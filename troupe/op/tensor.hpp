@@ -4,15 +4,40 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/op/expression.hpp"
 #include "troupe/op/op.hpp"
+#include "troupe/op/promotion.hpp"
 
 namespace troupe::inline v0::op {
 
-/// out = f(factors[0] in[0], ...): views of one shape and type (the first of a selection is bool). An input may be a
-/// number instead: its factor then.
+/// Whether numbers of a type have the function.
+template <class F>
+constexpr bool takes(F function, DType dtype) noexcept {
+  if (dtype == DType::boolean) return detail::takes_bool(function);
+  if (is_integer(dtype)) return detail::takes_integers(function);
+  if (is_complex(dtype)) return detail::takes_complex(function);
+  return detail::takes_floats(function) && size_bytes(dtype) > 1;
+}
+
+/// The functions that integers have not, and that are computed in floating point when they are given some.
+constexpr bool rounds_integers(Unary function) noexcept { return !detail::takes_integers(function); }
+constexpr bool rounds_integers(Binary function) noexcept { return function == Binary::div; }
+constexpr bool rounds_integers(Ternary) noexcept { return false; }
+
+/// What a function of numbers of a type is computed in: that type. Of integers and bool, quotients are computed in f64,
+/// and functions that they have not in what NumPy takes: f16, f32 or f64, the least that holds them.
+template <class F>
+constexpr DType computed_in(F function, DType dtype) noexcept {
+  if (takes(function, dtype) || !(is_integer(dtype) || dtype == DType::boolean) || !rounds_integers(function))
+    return dtype;
+  return promoted(dtype, std::is_same_v<F, Binary> ? DType::f64 : DType::f16);
+}
+
+/// out = f(factors[0] in[0], ...): views of one shape. An input may be a number instead: its factor then. Inputs may be
+/// of any types; all are computed in one, which is out's. Comparisons make bool, and the first of a selection is bool.
 template <class F, std::size_t n>
 struct Elementwise {
   static constexpr Kind kKind = kind(kTensorFamily, n - 1);
@@ -28,6 +53,30 @@ struct Elementwise {
   View out;
 
   bool is_number(std::size_t i) const noexcept { return (numbers >> i & 1) != 0; }
+  /// The input by which a selection chooses. Its type does not count.
+  bool is_condition([[maybe_unused]] std::size_t i) const noexcept {
+    if constexpr (n == 3)
+      return i == 0 && function == Ternary::select;
+    else
+      return false;
+  }
+  /// Whether out is bool, whatever the inputs are.
+  bool makes_bool() const noexcept {
+    if constexpr (n == 2)
+      return detail::is_comparison(function);
+    else
+      return false;
+  }
+  /// The type that all are computed in: that of the arrays together. Numbers alone are of out's type.
+  DType computed_in() const noexcept {
+    std::array<DType, n> types;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!is_number(i) && !is_condition(i)) types[count++] = in[i].dtype;
+    if (count == 0) return makes_bool() ? DType::f64 : out.dtype;
+    return op::computed_in(function, promoted(std::span(types).first(count)));
+  }
+  DType out_type() const noexcept { return makes_bool() ? DType::boolean : computed_in(); }
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
@@ -45,7 +94,8 @@ using BinaryOp = Elementwise<Binary, 2>;
 using TernaryOp = Elementwise<Ternary, 3>;
 
 /// out = alpha f(in) + beta out. Both of one rank; where the extents differ, out's is 1, and in is reduced along that
-/// axis. Of one type, but the norm of complex numbers is real. With a beta of zero, out is written only.
+/// axis. Of one type, but the norm of complex numbers is real; `is_reduced_to` says what integers and bool make. With a
+/// beta of zero, out is written only.
 struct Reduce {
   static constexpr Kind kKind = kind(kTensorFamily, 3);
   static constexpr std::string_view kName = "tensor.reduce";
@@ -123,10 +173,28 @@ struct Contract {
 
 using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract, Evaluate>;
 
-/// What every op of the family computes with.
-constexpr bool is_tensor_type(DType dtype) noexcept {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16 || is_complex(dtype);
+/// The reduction that computes it: some bool is true where their sum is not 0, and all are where their product is not.
+constexpr Reduction computed_by(Reduction function) noexcept {
+  if (function == Reduction::any) return Reduction::sum;
+  return function == Reduction::all ? Reduction::product : function;
 }
+/// What a reduction of integers or bool keeps while it runs: i64, of unsigned integers u64, and f64 for the mean. Of
+/// others f64 or c128.
+constexpr DType reduced_in(Reduction function, DType in) noexcept {
+  if (is_complex(in)) return DType::c128;
+  if (is_floating(in) || function == Reduction::mean) return DType::f64;
+  return is_integer(in) && !is_signed(in) ? DType::u64 : DType::i64;
+}
+/// Whether elements of `in` may be reduced to `out`. Integers stay what they are, and then wrap, or become i64 or u64.
+/// Bools are counted in i64. The mean of either is f64; any and all are bool.
+constexpr bool is_reduced_to(Reduction function, DType in, DType out) noexcept {
+  if (is_complex(in) || is_floating(in)) return out == (function == Reduction::norm ? detail::real_type(in) : in);
+  if (function == Reduction::mean) return out == DType::f64;
+  if (function == Reduction::any || function == Reduction::all) return out == DType::boolean;
+  const bool is_count = in == DType::boolean && (function == Reduction::sum || function == Reduction::product);
+  return (out == in && !is_count) || out == reduced_in(function, in);
+}
+
 Result<void> check(const UnaryOp& op);
 Result<void> check(const BinaryOp& op);
 Result<void> check(const TernaryOp& op);

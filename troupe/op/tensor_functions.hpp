@@ -1,5 +1,6 @@
 // What each operation on elements computes, for the CPU and the GPU alike: one definition, so that both mean the same.
-// The numbers are of the types that are computed in: f32, f64 and their complex types.
+// The numbers are of the types that are computed in: f32, f64, their complex types, integers and bool. Integers wrap:
+// they keep the low bits of what is true. Comparisons give 1 or 0.
 #pragma once
 
 #include <cmath>
@@ -13,12 +14,26 @@
 
 namespace troupe::inline v0::tensor {
 
+/// An integer type, or bool.
+template <class T>
+inline constexpr bool kIsWhole = std::is_integral_v<T>;
+
+/// Whether numbers of type `C`, which are computed with, have the function.
+template <class C, auto function>
+inline constexpr bool kHas = std::is_same_v<C, bool> ? detail::takes_bool(function)
+                             : kIsWhole<C>           ? detail::takes_integers(function)
+                             : detail::kIsComplex<C> ? detail::takes_complex(function)
+                                                     : detail::takes_floats(function);
+
 /// Complex numbers by their parts: nvcc gives wrong results for the sums of std::complex, without a word, and the
-/// products take a detour for infinities.
+/// products take a detour for infinities. Integers by unsigned ones, which wrap. The sum of bools says whether either
+/// is true, and their product whether both are.
 template <class T>
 TROUPE_EVERYWHERE T plus(T a, T b) {
   if constexpr (detail::kIsComplex<T>)
     return T(a.real() + b.real(), a.imag() + b.imag());
+  else if constexpr (kIsWhole<T>)
+    return static_cast<T>(detail::to_compute(a) + detail::to_compute(b));
   else
     return a + b;
 }
@@ -26,6 +41,8 @@ template <class T>
 TROUPE_EVERYWHERE T minus(T a, T b) {
   if constexpr (detail::kIsComplex<T>)
     return T(a.real() - b.real(), a.imag() - b.imag());
+  else if constexpr (kIsWhole<T>)
+    return static_cast<T>(detail::to_compute(a) - detail::to_compute(b));
   else
     return a - b;
 }
@@ -33,6 +50,8 @@ template <class T>
 TROUPE_EVERYWHERE T times(T a, T b) {
   if constexpr (detail::kIsComplex<T>)
     return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else if constexpr (kIsWhole<T>)
+    return static_cast<T>(detail::to_compute(a) * detail::to_compute(b));
   else
     return a * b;
 }
@@ -57,11 +76,25 @@ TROUPE_EVERYWHERE T over(T a, T b) {
 /// NaN when either is.
 template <class T>
 TROUPE_EVERYWHERE T lesser(T a, T b) {
-  return a < b || std::isnan(a) ? a : b;
+  if constexpr (kIsWhole<T>)
+    return a < b ? a : b;
+  else
+    return a < b || std::isnan(a) ? a : b;
 }
 template <class T>
 TROUPE_EVERYWHERE T greater(T a, T b) {
-  return a > b || std::isnan(a) ? a : b;
+  if constexpr (kIsWhole<T>)
+    return a > b ? a : b;
+  else
+    return a > b || std::isnan(a) ? a : b;
+}
+
+template <class T>
+TROUPE_EVERYWHERE bool is_equal(T a, T b) {
+  if constexpr (detail::kIsComplex<T>)
+    return a.real() == b.real() && a.imag() == b.imag();
+  else
+    return a == b;
 }
 
 /// A function of numbers with f64 parts, for those with any.
@@ -120,12 +153,44 @@ TROUPE_EVERYWHERE T real_apply(T x) {
   return x;
 }
 
+/// Needs one that integers have.
+template <Unary function, class T>
+TROUPE_EVERYWHERE T whole_apply(T x) {
+  if constexpr (function == Unary::bit_not && std::is_same_v<T, bool>) return !x;
+  if constexpr (function == Unary::bit_not) return static_cast<T>(~detail::to_compute(x));
+  if constexpr (function == Unary::neg) return minus(T{0}, x);
+  if constexpr (function == Unary::square) return times(x, x);
+  if constexpr (std::is_signed_v<T>) {
+    if constexpr (function == Unary::abs) return x < 0 ? minus(T{0}, x) : x;
+    if constexpr (function == Unary::sign) return x < 0 ? T{-1} : T(x > 0);
+    if constexpr (function == Unary::relu) return x < 0 ? T{0} : x;
+  }
+  if constexpr (function == Unary::sign) return T(x > 0);
+  return x;
+}
+
 template <Unary function, class T>
 TROUPE_EVERYWHERE T apply(T x) {
-  if constexpr (detail::kIsComplex<T>)
+  if constexpr (kIsWhole<T>)
+    return whole_apply<function>(x);
+  else if constexpr (detail::kIsComplex<T>)
     return complex_apply<function>(x);
   else
     return real_apply<function>(x);
+}
+
+/// By `count` bits; by less than none or all of them, nothing is left but the sign.
+template <class T>
+TROUPE_EVERYWHERE T shifted_left(T a, T count) {
+  constexpr unsigned kLast = sizeof(T) * 8 - 1;
+  const auto by = detail::to_compute(count);
+  return by <= kLast ? static_cast<T>(detail::to_compute(a) << by) : T{0};
+}
+template <class T>
+TROUPE_EVERYWHERE T shifted_right(T a, T count) {
+  constexpr unsigned kLast = sizeof(T) * 8 - 1;
+  const auto by = detail::to_compute(count);
+  return static_cast<T>(by <= kLast ? a >> by : a >> kLast >> 1);
 }
 
 template <Binary function, class T>
@@ -134,10 +199,23 @@ TROUPE_EVERYWHERE T apply(T a, T b) {
   if constexpr (function == Binary::sub) return minus(a, b);
   if constexpr (function == Binary::mul) return times(a, b);
   if constexpr (function == Binary::div) return over(a, b);
+  if constexpr (function == Binary::equal) return T(is_equal(a, b));
+  if constexpr (function == Binary::not_equal) return T(!is_equal(a, b));
   if constexpr (!detail::kIsComplex<T>) {
     if constexpr (function == Binary::min) return lesser(a, b);
     if constexpr (function == Binary::max) return greater(a, b);
     if constexpr (function == Binary::pow) return std::pow(a, b);
+    if constexpr (function == Binary::less) return T(a < b);
+    if constexpr (function == Binary::less_equal) return T(a <= b);
+    if constexpr (function == Binary::greater) return T(a > b);
+    if constexpr (function == Binary::greater_equal) return T(a >= b);
+  }
+  if constexpr (kIsWhole<T>) {
+    if constexpr (function == Binary::bit_and) return static_cast<T>(a & b);
+    if constexpr (function == Binary::bit_or) return static_cast<T>(a | b);
+    if constexpr (function == Binary::bit_xor) return static_cast<T>(a ^ b);
+    if constexpr (function == Binary::shift_left) return shifted_left(a, b);
+    if constexpr (function == Binary::shift_right) return shifted_right(a, b);
   }
 }
 
@@ -150,19 +228,25 @@ TROUPE_EVERYWHERE T apply(T a, T b, T c) {
 }
 
 /// What is kept while a reduction runs: f64, or complex f64. Sums of f32 so lose nothing but their last rounding. Of
-/// f16 and bf16 a GPU adds four at a time in f32 first, so that they lose no more than f32 does.
-template <class T>
-using Accumulator = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
+/// f16 and bf16 a GPU adds four at a time in f32 first, so that they lose no more than f32 does. Of integers and bool
+/// it is 64 bits, and f64 only for functions that they have not.
+template <Reduction function, class T>
+using Accumulator = std::conditional_t<
+    detail::kIsComplex<T>, std::complex<double>,
+    std::conditional_t<kIsWhole<T> && detail::takes_integers(function),
+                       std::conditional_t<std::is_signed_v<T> || std::is_same_v<T, bool>, std::int64_t, std::uint64_t>,
+                       double>>;
 
 /// What nothing at all is reduced to.
 template <Reduction function, class A>
 TROUPE_EVERYWHERE A nothing() {
+  using Limits = std::numeric_limits<A>;
   if constexpr (function == Reduction::product)
     return A(1);
   else if constexpr (function == Reduction::min)
-    return std::numeric_limits<double>::infinity();
+    return kIsWhole<A> ? Limits::max() : Limits::infinity();
   else if constexpr (function == Reduction::max)
-    return -std::numeric_limits<double>::infinity();
+    return kIsWhole<A> ? Limits::min() : -Limits::infinity();
   else
     return A(0);
 }
@@ -208,11 +292,11 @@ TROUPE_EVERYWHERE A finish(A all, double count) {
   }
 }
 
-/// Calls `f` with the function as a constant; of those that complex numbers do not have only where `real`.
-template <bool real, class F, class Call>
+/// Calls `f` with the function as a constant, where numbers of type `C` have it.
+template <class C, class F, class Call>
 TROUPE_EVERYWHERE void with_function(F function, Call&& call) {
   const auto attempt = [&]<std::uint8_t number>() {
-    if constexpr (real || detail::takes_complex(static_cast<F>(number)))
+    if constexpr (kHas<C, static_cast<F>(number)>)
       if (function == static_cast<F>(number)) call(std::integral_constant<F, static_cast<F>(number)>{});
   };
   [&]<std::uint8_t... numbers>(std::integer_sequence<std::uint8_t, numbers...>) {

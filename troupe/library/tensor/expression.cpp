@@ -146,7 +146,7 @@ Result<void> check_types(const ExpressionBody& body, DType out) {
     const auto operands = std::span(step.operands).first(step.arity);
     const bool is_complex_here = std::ranges::any_of(operands, is_complex_operand);
     is_complex_step.push_back(is_complex_here);
-    if (is_complex_here && !op::takes_complex(step))
+    if (is_complex_here && !op::takes(step, DType::c128))
       return op::refuse_unsupported(kCall, "in " + op::text_of(std::span(body.steps).first(i + 1), body.numbers) +
                                                ": it takes no complex numbers");
   }

@@ -111,6 +111,24 @@ inline Expression min(const Expression& a, const Expression& b) { return Express
 inline Expression max(const Expression& a, const Expression& b) { return Expression::of(Binary::max, a, b); }
 /// a to the power of b.
 inline Expression pow(const Expression& a, const Expression& b) { return Expression::of(Binary::pow, a, b); }
+/// 1 where a is b, else 0; likewise the other comparisons. With a NaN only `not_equal` is 1.
+inline Expression equal(const Expression& a, const Expression& b) { return Expression::of(Binary::equal, a, b); }
+/// 1 where a is not b, else 0.
+inline Expression not_equal(const Expression& a, const Expression& b) {
+  return Expression::of(Binary::not_equal, a, b);
+}
+/// 1 where a < b, else 0.
+inline Expression less(const Expression& a, const Expression& b) { return Expression::of(Binary::less, a, b); }
+/// 1 where a <= b, else 0.
+inline Expression less_equal(const Expression& a, const Expression& b) {
+  return Expression::of(Binary::less_equal, a, b);
+}
+/// 1 where a > b, else 0.
+inline Expression greater(const Expression& a, const Expression& b) { return Expression::of(Binary::greater, a, b); }
+/// 1 where a >= b, else 0.
+inline Expression greater_equal(const Expression& a, const Expression& b) {
+  return Expression::of(Binary::greater_equal, a, b);
+}
 /// a b + c.
 inline Expression fma(const Expression& a, const Expression& b, const Expression& c) {
   return Expression::of(Ternary::fma, a, b, c);

@@ -48,8 +48,7 @@ Result<Elements<Op>> make_elementwise(F function, std::span<const detail::Operan
   made.op.out = out.view();
   for (std::size_t i = 0; i < Op::kInputs; ++i) {
     const AnyArray* const array = operands[i].array();
-    const detail::Factor factor = array != nullptr ? factors[i] : operands[i].number();
-    made.op.factors[i] = op::Scalar(factor);
+    made.op.factors[i] = array != nullptr ? op::Scalar(factors[i]) : operands[i].number();
     if (array == nullptr) {
       made.op.numbers |= static_cast<std::uint8_t>(1U << i);
       continue;

@@ -1,5 +1,6 @@
-// Tensors on a device: `gpu.tensor()`. Arrays of any rank and strides, of f32, f64, f16, bf16, c64 or c128;
-// broadcasting and permuting copy nothing. f16 and bf16 are computed in f32 and rounded once.
+// Tensors on a device: `gpu.tensor()`. Arrays of any rank and strides, of f32, f64, f16, bf16, c64 or c128, and but for
+// contractions also of integers and bool, mixed by NumPy's rules. Broadcasting and permuting copy nothing. f16 and bf16
+// are computed in f32 and rounded once.
 //
 //   CO_TRY(co_await gpu.tensor().einsum("bik,bkj->bij", a, b, c));
 //   CO_TRY(co_await gpu.tensor().binary(Binary::add, c, bias, c_and_bias));   // bias of shape [j]: NumPy's rules
@@ -58,17 +59,23 @@ class Operand {
   Operand(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
   template <class T>
     requires std::is_arithmetic_v<T>
-  Operand(T number) noexcept : number_(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
+  Operand(T number) noexcept : number_(static_cast<Widest<T>>(number)) {}  // NOLINT(google-explicit-constructor)
   template <class T>
-  Operand(std::complex<T> number) noexcept : number_(number) {}  // NOLINT(google-explicit-constructor)
+  Operand(std::complex<T> number) noexcept  // NOLINT(google-explicit-constructor)
+      : number_(std::complex<double>(number)) {}
 
   /// Null for a number.
   const AnyArray* array() const noexcept { return array_; }
-  Factor number() const noexcept { return number_; }
+  const op::Scalar& number() const noexcept { return number_; }
 
  private:
+  /// Integers keep all their digits.
+  template <class T>
+  using Widest = std::conditional_t<std::floating_point<T>, double,
+                                    std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>>;
+
   const AnyArray* array_ = nullptr;
-  Factor number_;
+  op::Scalar number_;
 };
 
 /// The operands of an einsum: `{a, b, c}`, or a list that is made at run time, such as a vector of arrays. It does not
@@ -96,6 +103,13 @@ class Operands {
   std::array<const AnyArray*, kMost> arrays_{};
   std::size_t count_ = 0;
 };
+
+/// What a whole array of `T` is reduced to: `Out`, unless it is void.
+template <class Out, class T>
+using ReducedType =
+    std::conditional_t<!std::is_void_v<Out>, Out,
+                       std::conditional_t<!std::integral<T> || std::same_as<T, bool>, T,
+                                          std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>>>;
 
 }  // namespace detail
 
@@ -192,14 +206,18 @@ class Tensor {
                              EinsumOptions options = {}) const;
 
   /// Reduces the given axes. Out may keep them, with an extent of 1, or leave them out. Intermediate results are f64.
-  /// The norm of complex numbers is real: f32 for c64, f64 for c128. Of no elements, the sum and the norm are 0 and the
-  /// product is 1; minimum, maximum and mean are refused.
+  /// The norm of complex numbers is real: f32 for c64, f64 for c128. Integers are reduced in 64 bits: out is of their
+  /// type, and then wraps, or i64, or u64 for unsigned ones. Bools are counted in i64. The mean of either is f64, and
+  /// any and all are bool. Of no elements, the sum and the norm are 0, the product is 1, any is false and all is true;
+  /// minimum, maximum and mean are refused.
   Call<void> reduce(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                     ReduceOptions options = {}) const;
-  /// Reduces all axes and gives the number. (The norm of complex numbers has another type: use the function above.)
-  template <Element T>
-  Call<T> reduce(Reduction function, const Array<T>& in) const {
-    Result<HostArray<T>> number = device_.host_array<T>(Shape());
+  /// Reduces all axes and gives the number: of integers as i64 or u64, of others in their type. Where the result is of
+  /// another type, name it: `reduce<double>(Reduction::mean, integers)`, `reduce<std::int64_t>(Reduction::sum, mask)`.
+  template <class Out = void, Element T>
+  Call<detail::ReducedType<Out, T>> reduce(Reduction function, const Array<T>& in) const {
+    using Number = detail::ReducedType<Out, T>;
+    Result<HostArray<Number>> number = device_.host_array<Number>(Shape());
     if (!number) return fail(std::move(number).error());
     return {reduce_all(function, in, *number), std::move(*number)};
   }
@@ -209,15 +227,18 @@ class Tensor {
 
   /// out = f(alpha a), f(alpha a, beta b), f(alpha a, beta b, gamma c), element by element. An operand is repeated
   /// along the axes that it lacks or that have an extent of 1 (NumPy's rules). Out must have the resulting shape.
+  /// Operands may be of several types: all are computed in the type that NumPy promotes them to, and out must have it.
+  /// A number has the type of the arrays. Comparisons make bool. Integers wrap; docs/tensor.md says which functions
+  /// they and bool have. `ternary(Ternary::select, condition, a, b, out)` is NumPy's where.
   Call<void> unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options = {}) const;
   Call<void> binary(Binary function, detail::Operand a, detail::Operand b, const AnyArray& out,
                     ElementwiseOptions options = {}) const;
   Call<void> ternary(Ternary function, detail::Operand a, detail::Operand b, detail::Operand c, const AnyArray& out,
                      ElementwiseOptions options = {}) const;
   /// out = the expression, element by element in one pass: `evaluate(tanh(a * x + b) * m, y)`. Operands are repeated by
-  /// NumPy's rules, and out must have the resulting shape. They may be of several types, also bool: everything is
-  /// computed in f32, or in f64 where an array is f64 or c128, and rounded once, to out's type. What does not go
-  /// together is refused with its place in the expression.
+  /// NumPy's rules, and out must have the resulting shape. They may be of several types: everything is computed in f32,
+  /// or in f64 where an array is f64, c128 or of integers of 32 or 64 bits, and rounded once, to out's type. A bool out
+  /// says whether the result is not 0. What does not go together is refused with its place in the expression.
   Call<void> evaluate(const Expression& expression, const AnyArray& out) const;
 
  private:

@@ -17,8 +17,12 @@ class TensorElementwiseConformance : public Conformance<T> {
   template <class F>
   std::vector<F> functions() const {
     std::vector<F> all;
-    for (int i = 0; i <= static_cast<int>(F::kLast); ++i)
-      if (kReal || detail::takes_complex(static_cast<F>(i))) all.push_back(static_cast<F>(i));
+    for (int i = 0; i <= static_cast<int>(F::kLast); ++i) {
+      const auto function = static_cast<F>(i);
+      bool is_here = kReal ? detail::takes_floats(function) : detail::takes_complex(function);
+      if constexpr (std::same_as<F, Binary>) is_here &= !detail::is_comparison(function);
+      if (is_here) all.push_back(function);
+    }
     return all;
   }
   /// Numbers where every function is defined and tame: from 1/8 to 2, complex ones in the right half plane.

@@ -12,8 +12,12 @@ class TensorExpressionConformance : public Conformance<T> {
  protected:
   template <class F, class Try>
   void for_each_function(const Try& attempt) {
-    for (int i = 0; i <= static_cast<int>(F::kLast); ++i)
-      if (!detail::kIsComplex<T> || detail::takes_complex(static_cast<F>(i))) attempt(static_cast<F>(i));
+    for (int i = 0; i <= static_cast<int>(F::kLast); ++i) {
+      const auto function = static_cast<F>(i);
+      bool is_here = detail::kIsComplex<T> ? detail::takes_complex(function) : detail::takes_floats(function);
+      if constexpr (std::same_as<F, Binary>) is_here &= !detail::is_comparison(function);
+      if (is_here) attempt(function);
+    }
   }
   void evaluate(const Expression& expression, const AnyArray& out) {
     value(this->device().tensor().evaluate(expression, out).get());

@@ -11,7 +11,7 @@
 namespace troupe::cuda {
 
 /// The blocks of threads that an SM shall run at once, as many as there are registers for; of elements of that size.
-constexpr int reduce_blocks(int size_bytes) noexcept { return size_bytes == 2 ? 3 : 4; }
+constexpr int reduce_blocks(int size_bytes) noexcept { return size_bytes <= 2 ? 3 : 4; }
 /// So many threads a large GPU runs at once. More would be a second round, in which most of it would have nothing to
 /// do.
 constexpr std::int64_t busy_threads(std::int64_t size_bytes) noexcept {

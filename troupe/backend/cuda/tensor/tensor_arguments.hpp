@@ -17,6 +17,8 @@ struct ElementwiseArguments {
   const void* in[n];
   unsigned scaled;     // bit i: input i's factor is not 1
   unsigned plain;      // so many groups, the first ones, lie one after another in all arrays, each to be read at once
+  int function;        // for kernels that have several
+  int types[n];        // of the inputs, a DType each, for kernels that take several
   Bytes16 factors[n];  // of the type that is computed with; an input that is a number is its factor
   GroupAxes<n + 1> axes;
 };

@@ -7,7 +7,7 @@ namespace troupe::cuda {
 namespace {
 
 template <class T>
-using Sum = tensor::Accumulator<T>;
+using Sum = tensor::Accumulator<Reduction::sum, T>;
 
 /// Every `step`th product of a chunk, from `first` on, added up.
 template <class T>

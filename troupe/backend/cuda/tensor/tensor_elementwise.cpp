@@ -13,13 +13,38 @@ namespace {
 template <class Op, int n = static_cast<int>(Op::kInputs)>
 ElementwiseArguments<n> factors_of(const Op& op) {
   ElementwiseArguments<n> m{};
-  for (std::size_t i = 0; i < Op::kInputs; ++i)
-    visit(op.out.dtype, [&]<class T>(std::type_identity<T>) {
+  m.function = static_cast<int>(op.function);
+  for (std::size_t i = 0; i < Op::kInputs; ++i) {
+    m.types[i] = static_cast<int>(op.in[i].dtype);
+    visit(op.computed_in(), [&]<class T>(std::type_identity<T>) {
       const auto factor = op.factors[i].template as_factor<T>();
       m.factors[i] = bytes_of(factor);
-      if (factor != decltype(factor){1}) m.scaled |= 1U << i;
+      if (factor != decltype(factor){1} && !op.is_condition(i)) m.scaled |= 1U << i;
     });
+  }
   return m;
+}
+
+/// Whether some input must be converted.
+template <class Op>
+bool is_mixed(const Op& op) {
+  for (std::size_t i = 0; i < Op::kInputs; ++i)
+    if (!op.is_number(i) && !op.is_condition(i) && op.in[i].dtype != op.computed_in()) return true;
+  return false;
+}
+
+template <class Op>
+Result<CUfunction> kernel_for(const Op& op, const LaneTools& on) {
+  const DType type = op.computed_in();
+  if (is_mixed(op)) {
+    using enum MixedKernel;
+    constexpr std::array kKernels{mixed_unary, mixed_binary, mixed_ternary};
+    return on.kernel(op.makes_bool() ? mixed_compare : kKernels[Op::kInputs - 1], type);
+  }
+  if (op.makes_bool()) return on.kernel(WholeKernel::compare, type);
+  if (Op::kInputs < 3 && (is_integer(type) || type == DType::boolean))
+    return on.kernel(Op::kInputs == 1 ? WholeKernel::whole_unary : WholeKernel::whole_binary, type);
+  return on.kernel(kernel_of(op.function), type);
 }
 
 /// Of the inputs, and then of the output.
@@ -49,10 +74,10 @@ Result<void> run(const Op& op, const LaneTools& on) {
   constexpr auto n = static_cast<int>(Op::kInputs);
   const KernelAxes<n + 1> axes = axes_of(op);
   if (axes.count == 0) return {};
-  const std::int64_t size = size_bytes(op.out.dtype);
+  const std::int64_t size = size_bytes(op.computed_in());
   const int items = group_items(static_cast<int>(size));
   const int block_groups = kGroupThreads * groups_of_thread(static_cast<int>(size));
-  const CUfunction kernel = TROUPE_TRY(on.kernel(kernel_of(op.function), op.out.dtype));
+  const CUfunction kernel = TROUPE_TRY(kernel_for(op, on));
   ElementwiseArguments<n> m = factors_of(op);
   return in_parts(axes, items, [&](const KernelAxes<n + 1>& part, const ArrayOffsets<n + 1>& begin) {
     m.axes = grouped(part, items);
@@ -70,7 +95,7 @@ Result<void> run(const Op& op, const LaneTools& on) {
       else
         m.in[i] = place(i, op.in[input]);
     }
-    m.plain = plain_groups(m.axes, items);
+    m.plain = is_mixed(op) ? 0 : plain_groups(m.axes, items);
     make_tiles(m.axes, block_groups);
     return on.launch_blocks(kernel, blocks_of(m.axes, block_groups), kGroupThreads, &m);
   });

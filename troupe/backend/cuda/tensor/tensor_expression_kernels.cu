@@ -1,48 +1,22 @@
 // The kernel of expressions, which takes their steps one after another. What each function computes is the host's own
 // code, op/tensor_functions.hpp.
-#include "troupe/backend/cuda/kernels/group_access.cuh"
 #include "troupe/backend/cuda/kernels/kernel_index.cuh"
-#include "troupe/backend/cuda/tensor/tensor_arguments.hpp"
-#include "troupe/op/tensor_functions.hpp"
+#include "troupe/backend/cuda/tensor/tensor_elementwise.cuh"
 
 namespace troupe::cuda {
 namespace {
 
-/// An element of any type as a number. Needs a type that is computed as `C`.
+/// An element of any type as a number. Needs a type that is promoted to `C`.
 template <class C>
 __device__ C load_as(const void* in, long long at, DType type) {
-  const auto real = [&](auto element) { return C(to_number(element)); };
-  switch (type) {
-    case DType::f32: return real(static_cast<const float*>(in)[at]);
-    case DType::f64: return C(static_cast<const double*>(in)[at]);
-    case DType::f16: return real(static_cast<const f16*>(in)[at]);
-    case DType::bf16: return real(static_cast<const bf16*>(in)[at]);
-    case DType::boolean: return static_cast<const unsigned char*>(in)[at] != 0 ? C(1) : C(0);
-    default: break;
-  }
-  if constexpr (detail::kIsComplex<C>) {
-    if (type == DType::c64) {
-      const std::complex<float> z = static_cast<const std::complex<float>*>(in)[at];
-      return C(z.real(), z.imag());
-    }
-    const std::complex<double> z = static_cast<const std::complex<double>*>(in)[at];
-    return C(z.real(), z.imag());
-  } else {
-    return C(0);
-  }
-}
-
-template <class T, class C>
-__device__ T to_half(C number) {
-  if constexpr (sizeof(C) == sizeof(double))
-    return from_double<T>(number);
-  else
-    return from_number<T>(number);
+  return load_promoted<C, 1>(in, at, 1, Way::strided, 1, type).items[0];
 }
 
 template <class C>
 __device__ void store_as(void* out, long long at, DType type, C number) {
-  if constexpr (detail::kIsComplex<C>) {
+  if (type == DType::boolean) {
+    static_cast<bool*>(out)[at] = number != C(0);
+  } else if constexpr (detail::kIsComplex<C>) {
     if (type == DType::c64)
       static_cast<std::complex<float>*>(out)[at] = {static_cast<float>(number.real()),
                                                     static_cast<float>(number.imag())};
@@ -53,25 +27,24 @@ __device__ void store_as(void* out, long long at, DType type, C number) {
   } else if (type == DType::f32) {
     static_cast<float*>(out)[at] = static_cast<float>(number);
   } else if (type == DType::f16) {
-    static_cast<f16*>(out)[at] = to_half<f16>(number);
+    static_cast<f16*>(out)[at] = converted<f16>(number);
   } else {
-    static_cast<bf16*>(out)[at] = to_half<bf16>(number);
+    static_cast<bf16*>(out)[at] = converted<bf16>(number);
   }
 }
 
 template <class C>
 __device__ C applied(const ExpressionStep& step, C a, C b, C c) {
-  constexpr bool kReal = !detail::kIsComplex<C>;
   C result{};
   if (step.arity == 1)
-    tensor::with_function<kReal>(static_cast<Unary>(step.function),
-                                 [&](auto function) { result = tensor::apply<decltype(function)::value>(a); });
+    tensor::with_function<C>(static_cast<Unary>(step.function),
+                             [&](auto function) { result = tensor::apply<decltype(function)::value>(a); });
   else if (step.arity == 2)
-    tensor::with_function<kReal>(static_cast<Binary>(step.function),
-                                 [&](auto function) { result = tensor::apply<decltype(function)::value>(a, b); });
+    tensor::with_function<C>(static_cast<Binary>(step.function),
+                             [&](auto function) { result = tensor::apply<decltype(function)::value>(a, b); });
   else
-    tensor::with_function<kReal>(static_cast<Ternary>(step.function),
-                                 [&](auto function) { result = tensor::apply<decltype(function)::value>(a, b, c); });
+    tensor::with_function<C>(static_cast<Ternary>(step.function),
+                             [&](auto function) { result = tensor::apply<decltype(function)::value>(a, b, c); });
   return result;
 }
 

@@ -11,7 +11,11 @@ template <class F>
 void expect_names_of_all() {
   for (int i = 0; i <= static_cast<int>(F::kLast); ++i) {
     const auto function = static_cast<F>(i);
-    EXPECT_EQ(spelling(kernel_of(function)), name(function));
+    bool has_kernel = detail::takes_floats(function);
+    if constexpr (std::same_as<F, Binary>) has_kernel &= !detail::is_comparison(function);
+    if (has_kernel) {
+      EXPECT_EQ(spelling(kernel_of(function)), name(function));
+    }
   }
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 /// All but the chunks.
 ReduceEnd end_of(const ReduceLaunch& launch, std::int64_t outputs, std::int64_t terms) {
-  const bool is_complex_sum = is_complex(launch.in);
   const auto factor = [&](const op::Scalar& scalar) {
-    return is_complex_sum ? bytes_of(scalar.as<std::complex<double>>()) : bytes_of(scalar.as<double>());
+    return visit(op::reduced_in(launch.function, launch.in),
+                 [&]<class A>(std::type_identity<A>) { return bytes_of(scalar.as<A>()); });
   };
   return {.out = pointer(launch.to),
           .partials = nullptr,
@@ -26,6 +26,12 @@ ReduceEnd end_of(const ReduceLaunch& launch, std::int64_t outputs, std::int64_t 
           .function = static_cast<int>(launch.function),
           .out_differs = launch.out != launch.in,
           .reads_out = launch.beta.as<std::complex<double>>() != 0.0};
+}
+
+/// Those of integers and bool are in a file of their own, in the same order.
+Result<CUfunction> reduce_kernel(const LaneTools& on, ReduceKernel kernel, DType dtype) {
+  if (is_integer(dtype) || dtype == DType::boolean) return on.kernel(static_cast<WholeReduceKernel>(kernel), dtype);
+  return on.kernel(kernel, dtype);
 }
 
 /// Runs `first`, which gives a partial result for each output and chunk, and combines these; they are all there is
@@ -40,8 +46,8 @@ Result<void> run_in_chunks(const LaneTools& on, DType dtype, ReduceEnd& end, con
   TROUPE_TRY(first());
   CombineArguments m{end, out, lanes_of_chunks(end.outputs, end.chunks)};
   const std::int64_t width = kReduceThreads / m.lanes;
-  return on.launch_blocks(TROUPE_TRY(on.kernel(ReduceKernel::reduce_chunks, dtype)), (end.outputs + width - 1) / width,
-                          kReduceThreads, &m);
+  return on.launch_blocks(TROUPE_TRY(reduce_kernel(on, ReduceKernel::reduce_chunks, dtype)),
+                          (end.outputs + width - 1) / width, kReduceThreads, &m);
 }
 
 /// Some of the arrays of these axes.
@@ -89,8 +95,8 @@ Result<void> reduce(const LaneTools& on, ReduceLaunch& launch, const KernelAxes<
   const ReduceKernel kernel = by_columns ? ReduceKernel::reduce_columns : ReduceKernel::reduce_rows;
   const std::int64_t width = kReduceThreads / m.lanes;
   return run_in_chunks(on, launch.in, m.end, picked<3, 1>(kept, {2}), [&]() -> Result<void> {
-    return on.launch_blocks(TROUPE_TRY(on.kernel(kernel, launch.in)), (outputs + width - 1) / width, kReduceThreads, &m,
-                            m.end.chunks);
+    return on.launch_blocks(TROUPE_TRY(reduce_kernel(on, kernel, launch.in)), (outputs + width - 1) / width,
+                            kReduceThreads, &m, m.end.chunks);
   });
 }
 
@@ -139,7 +145,7 @@ Result<void> reduce_elements(const LaneTools& on, ReduceLaunch& launch) {
 }
 
 Result<void> run_op(const op::Reduce& op, const LaneTools& on) {
-  ReduceLaunch launch{.function = op.function,
+  ReduceLaunch launch{.function = op::computed_by(op.function),
                       .in = op.in.dtype,
                       .out = op.out.dtype,
                       .a = on.at(op.in),

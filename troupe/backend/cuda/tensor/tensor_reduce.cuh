@@ -14,12 +14,15 @@ inline constexpr bool kSelects = function == Reduction::min || function == Reduc
 
 /// What is kept of terms: what all terms would be but for rounding, so of selections a number as it was.
 template <Reduction function, class T>
-using Kept = std::conditional_t<kSelects<function>, detail::ComputeType<T>, tensor::Accumulator<T>>;
+using Kept = std::conditional_t<!kSelects<function>, tensor::Accumulator<function, T>,
+                                std::conditional_t<std::is_integral_v<T>, T, detail::ComputeType<T>>>;
 
 template <Reduction function, class T>
 __device__ inline Kept<function, T> to_kept(T element) {
   if constexpr (detail::kIsComplex<T>)
     return {element.real(), element.imag()};
+  else if constexpr (std::is_integral_v<T>)
+    return element;
   else
     return to_number(element);
 }
@@ -33,6 +36,10 @@ template <class R>
 struct OtherOutput<std::complex<R>> {
   using type = R;
 };
+template <std::integral T>
+struct OtherOutput<T> {
+  using type = tensor::Accumulator<Reduction::sum, T>;
+};
 
 template <class Out, class A>
 __device__ inline void store(void* out, long long at, A value, A beta, bool reads) {
@@ -44,23 +51,29 @@ __device__ inline void store(void* out, long long at, A value, A beta, bool read
     if (reads) value = tensor::plus(value, tensor::times(beta, A(element.real(), element.imag())));
     using Part = typename Out::value_type;
     element = Out(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
+  } else if constexpr (std::is_integral_v<Out>) {
+    if (reads) value = tensor::plus(value, tensor::times(beta, static_cast<A>(element)));
+    element = static_cast<Out>(value);
   } else {
     if (reads) value += beta * static_cast<A>(to_number(element));
     element = static_cast<Out>(value);
   }
 }
 
-/// From what all terms of an output were combined to, to the output. A mean is a sum until here.
+/// From what all terms of an output were combined to, to the output. A mean of floats is a sum until here.
 template <Reduction function, class T>
 __device__ void write_result(const ReduceEnd& end, long long at, Kept<function, T> all) {
-  using A = tensor::Accumulator<T>;
+  using A = tensor::Accumulator<function, T>;
   A result = tensor::finish<function>(A(all), static_cast<double>(end.terms));
-  if (function == Reduction::sum && end.function == static_cast<int>(Reduction::mean))
-    result = tensor::finish<Reduction::mean>(result, static_cast<double>(end.terms));
+  if constexpr (function == Reduction::sum && !std::is_integral_v<T>)
+    if (end.function == static_cast<int>(Reduction::mean))
+      result = tensor::finish<Reduction::mean>(result, static_cast<double>(end.terms));
   const A alpha = *reinterpret_cast<const A*>(&end.alpha);
   const A beta = *reinterpret_cast<const A*>(&end.beta);
   if (alpha != A(1)) result = tensor::times(alpha, result);
-  if (end.out_differs)
+  if constexpr (std::is_integral_v<T> && std::is_same_v<A, double>)
+    store<double>(end.out, at, result, beta, end.reads_out);
+  else if (end.out_differs)
     store<typename OtherOutput<T>::type>(end.out, at, result, beta, end.reads_out);
   else
     store<T>(end.out, at, result, beta, end.reads_out);
@@ -115,14 +128,18 @@ __device__ inline A combine_neighbours(A mine, unsigned lanes) {
   return mine;
 }
 
-/// Calls `call` with the function as a constant; of a mean with the sum, which it is until the end.
+/// Calls `call` with the function as a constant; of a mean of floats with the sum, which it is until the end.
 template <class T, class Call>
-__device__ void with_reduction(int function, Call&& call) {
-  const auto reduction = static_cast<Reduction>(function);
-  tensor::with_function<!detail::kIsComplex<T>>(reduction == Reduction::mean ? Reduction::sum : reduction,
-                                                [&](auto known) {
-                                                  if constexpr (decltype(known)::value != Reduction::mean) call(known);
-                                                });
+__device__ void with_reduction(int number, Call&& call) {
+  const auto function = static_cast<Reduction>(number);
+  if constexpr (std::is_integral_v<T>) {
+    if (function == Reduction::mean) call(std::integral_constant<Reduction, Reduction::mean>{});
+    tensor::with_function<std::int64_t>(function, call);
+  } else {
+    tensor::with_function<T>(function == Reduction::mean ? Reduction::sum : function, [&](auto known) {
+      if constexpr (decltype(known)::value != Reduction::mean) call(known);
+    });
+  }
 }
 
 }  // namespace troupe::cuda

@@ -63,7 +63,7 @@ class Rows {
       Input<C>& input = inputs_[i];
       input.factor = op.factors[i].template as<C>();
       input.is_number = op.is_number(i);
-      input.is_scaled = input.factor != C{1};
+      input.is_scaled = input.factor != C{1} && !op.is_condition(i);
       if (input.is_number) continue;
       input.load = load_row_for<C>(op.in[i].dtype);
       input.is_plain = !input.is_scaled && op.in[i].dtype == dtype_of<C>;
@@ -138,12 +138,9 @@ void run_as(const Op& op, const HostViews& here) {
 
 template <class Op>
 Result<void> run(const Op& op, const HostViews& here) {
-  switch (op.out.dtype) {
-    case DType::f64: run_as<double>(op, here); break;
-    case DType::c64: run_as<std::complex<float>>(op, here); break;
-    case DType::c128: run_as<std::complex<double>>(op, here); break;
-    default: run_as<float>(op, here); break;
-  }
+  visit(op.computed_in(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (detail::kIsComplex<T> || sizeof(T) > 1 || std::integral<T>) run_as<NumberType<T>>(op, here);
+  });
   return {};
 }
 

@@ -30,7 +30,7 @@ class Program {
  public:
   explicit Program(const op::Evaluate& op) : inputs_(op.inputs.size()), store_(store_row_for<C>(op.out.dtype)) {
     for (std::size_t i = 0; i < inputs_; ++i) {
-      load_[i] = load_any_row_for<C>(op.inputs[i].view.dtype);
+      load_[i] = load_row_for<C>(op.inputs[i].view.dtype);
       is_plain_[i] = op.inputs[i].view.dtype == dtype_of<C>;
     }
     for (std::size_t i = 0; i < op.number_count(); ++i) {

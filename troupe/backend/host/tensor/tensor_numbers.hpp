@@ -5,13 +5,20 @@
 #include <complex>
 
 #include "troupe/backend/host/vectors/vector_rows.hpp"
+#include "troupe/backend/host/vectors/whole_rows.hpp"
 
 namespace troupe::host {
+
+/// What numbers of a type are computed in here: f32 for the floats of 16 bits, and all others as they are.
+template <Element T>
+using NumberType = std::conditional_t<detail::kIsSmallFloat<T>, float, T>;
 
 template <class C>
 const NumberRows<C>& number_rows() noexcept {
   if constexpr (detail::kIsComplex<C>)
     return complex_rows<C>();
+  else if constexpr (std::integral<C>)
+    return std::get<NumberRows<C>>(whole_rows().numbers);
   else if constexpr (std::same_as<C, float>)
     return vector_rows().f32;
   else
@@ -44,7 +51,7 @@ constexpr double ns_of(Ternary) noexcept { return 0.1; }
 /// The same for any type.
 template <class C, class F>
 constexpr double ns_per_number(F function) noexcept {
-  return ns_of(function) * (detail::kIsComplex<C> ? 10 : sizeof(C) / sizeof(float));
+  return ns_of(function) * (detail::kIsComplex<C> ? 10 : static_cast<double>(sizeof(C)) / sizeof(float));
 }
 
 }  // namespace troupe::host

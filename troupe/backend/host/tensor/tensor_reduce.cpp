@@ -6,6 +6,7 @@
 
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"
+#include "troupe/backend/host/vectors/whole_rows.hpp"
 #include "troupe/op/tensor_functions.hpp"
 
 namespace troupe::host {
@@ -23,6 +24,8 @@ template <class A>
 const FoldRows<A>& fold_rows() noexcept {
   if constexpr (detail::kIsComplex<A>)
     return complex_folds();
+  else if constexpr (std::integral<A>)
+    return std::get<FoldRows<A>>(whole_rows().fold);
   else
     return vector_rows().fold;
 }
@@ -55,16 +58,14 @@ class Elements {
  public:
   Elements(const Reducing& what, double count)
       : load_(load_row_for<A>(what.in)),
-        load_out_(load_row_for<A>(what.out == what.in ? what.in : DType::boolean)),
+        load_out_(load_row_for<A>(what.out)),
         store_(store_row_for<A>(what.out)),
         multiplies_(what.multiplies),
-        is_f32_(what.in == DType::f32 && !detail::kIsComplex<A>),
+        is_f32_(what.in == DType::f32 && std::same_as<A, double>),
         is_plain_(what.in == dtype_of<A>),
         alpha_(what.alpha.as<A>()),
         beta_(what.beta.as<A>()),
-        count_(count) {
-    if (detail::kIsComplex<A> && !is_complex(what.out)) load_out_ = load_real_row(what.out);
-  }
+        count_(count) {}
 
   /// The terms of a part of a row, combined; those that lie side by side are taken where they are.
   A fold(const Nest::Pointers& from, const Nest::Steps& steps, std::int64_t done, std::int64_t length) const noexcept {
@@ -92,7 +93,7 @@ class Elements {
     for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {
       A result = tensor::finish<function>(sums[i], count_);
       if (alpha_ != A{1}) result = tensor::times(alpha_, result);
-      if (beta_ != A{}) result += tensor::times(beta_, before[i]);
+      if (beta_ != A{}) result = tensor::plus(result, tensor::times(beta_, before[i]));
       sums[i] = result;
     }
     store_(sums.data(), length, to, step);
@@ -119,9 +120,6 @@ class Elements {
     load_(from[1] + done * steps[1], steps[1], length, others.data());
     for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i)
       elements[i] = tensor::times(elements[i], others[i]);
-  }
-  static LoadRow<A> load_real_row(DType dtype) {
-    return dtype == DType::f32 ? LoadRow<A>(load_row<A, float>) : LoadRow<A>(load_row<A, double>);
   }
 
   LoadRow<A> load_;
@@ -280,10 +278,9 @@ bool choose_strips(Nest& kept, const Nest& reduced) {
 template <class A>
 void reduce_as(const Reducing& what, const Nest::Pointers& at, Nest& kept, const Nest& reduced, Team& team) {
   const bool by_strips = choose_strips(kept, reduced);
-  tensor::with_function<!detail::kIsComplex<A>>(what.function,
-                                                [&]<Reduction function>(std::integral_constant<Reduction, function>) {
-                                                  Reducer<function, A>(what, at, kept, reduced).run(by_strips, team);
-                                                });
+  tensor::with_function<A>(what.function, [&]<Reduction function>(std::integral_constant<Reduction, function>) {
+    Reducer<function, A>(what, at, kept, reduced).run(by_strips, team);
+  });
 }
 
 }  // namespace
@@ -344,10 +341,12 @@ void reduce_nests(const Reducing& what, const Nest::Pointers& at, Nest kept, Nes
   if (reduced.is_empty()) kept.stay_in_inputs();
   kept.arrange();
   reduced.arrange();
-  if (is_complex(what.in))
-    reduce_as<std::complex<double>>(what, at, kept, reduced, team);
-  else
-    reduce_as<double>(what, at, kept, reduced, team);
+  switch (op::reduced_in(what.function, what.in)) {
+    case DType::c128: reduce_as<std::complex<double>>(what, at, kept, reduced, team); break;
+    case DType::i64: reduce_as<std::int64_t>(what, at, kept, reduced, team); break;
+    case DType::u64: reduce_as<std::uint64_t>(what, at, kept, reduced, team); break;
+    default: reduce_as<double>(what, at, kept, reduced, team); break;
+  }
 }
 
 Result<void> run_op(const op::Reduce& op, const HostViews& here) {
@@ -362,8 +361,9 @@ Result<void> run_op(const op::Reduce& op, const HostViews& here) {
     const bool is_kept = in.shape[i] == out.shape[i];
     (is_kept ? kept : reduced).add(in.shape[i], {in.strides[i] * in_size, 0, is_kept ? out.strides[i] * out_size : 0});
   }
-  reduce_nests({.function = op.function, .in = in.dtype, .out = out.dtype, .alpha = op.alpha, .beta = op.beta},
-               {in.data, nullptr, out.data}, kept, reduced, here.team());
+  const Reducing what{
+      .function = op::computed_by(op.function), .in = in.dtype, .out = out.dtype, .alpha = op.alpha, .beta = op.beta};
+  reduce_nests(what, {in.data, nullptr, out.data}, kept, reduced, here.team());
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "troupe/backend/host/kernels/host_view.hpp"
 #include "troupe/backend/host/kernels/spread_rows.hpp"
 #include "troupe/backend/host/vectors/vector_rows.hpp"
+#include "troupe/op/promotion.hpp"
 
 namespace troupe::host {
 
@@ -56,40 +57,30 @@ void store_row(const C* from, std::int64_t count, std::byte* to, std::int64_t st
   for (std::int64_t i = 0; i < count; ++i, to += step) store(to, to_number<T>(from[i]));
 }
 
-/// A real or complex floating-point type.
-template <class T>
-inline constexpr bool kIsFloating = std::floating_point<T> || detail::kIsSmallFloat<T> || detail::kIsComplex<T>;
-/// Whether elements of type `T` are computed with as `C`: both real or both complex; bool as anything.
-template <class C, class T>
-inline constexpr bool kIsComputedAs =
-    std::same_as<T, bool> ||
-    (kIsFloating<T> && (detail::kIsComplex<T> ? detail::kIsComplex<C> : !detail::kIsComplex<C>));
-
-/// Needs a type of which this is so.
+/// Needs a type that is promoted to that of `C`.
 template <class C>
 LoadRow<C> load_row_for(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) -> LoadRow<C> {
-    if constexpr (kIsComputedAs<C, T>)
+    if constexpr (op::is_promoted_to(dtype_of<T>, dtype_of<C>))
       return load_row<C, T>;
     else
       return nullptr;
   });
 }
-/// The same, and of real elements as complex numbers.
-template <class C>
-LoadRow<C> load_any_row_for(DType dtype) {
-  return visit(dtype, []<class T>(std::type_identity<T>) -> LoadRow<C> {
-    if constexpr (kIsComputedAs<C, T> || (kIsFloating<T> && detail::kIsComplex<C>))
-      return load_row<C, T>;
-    else
-      return nullptr;
-  });
-}
-/// The same; of complex numbers also to real ones, whose imaginary part goes.
+
+/// Whether numbers of type `C` are stored as elements of type `T`: in floating point; integers as integers, of which
+/// the low bits are kept; and all as bool, which says whether they are not 0.
+template <class C, class T>
+inline constexpr bool kIsStoredAs =
+    std::same_as<T, bool> ||
+    (std::integral<C> ? std::integral<T>
+                      : !std::integral<T> && sizeof(T) > 1 && (detail::kIsComplex<C> || !detail::kIsComplex<T>));
+
+/// Needs such a type. Of complex numbers as real ones the imaginary part goes.
 template <class C>
 StoreRow<C> store_row_for(DType dtype) {
   return visit(dtype, []<class T>(std::type_identity<T>) -> StoreRow<C> {
-    if constexpr (kIsFloating<T> && (detail::kIsComplex<C> || !detail::kIsComplex<T>))
+    if constexpr (kIsStoredAs<C, T>)
       return store_row<C, T>;
     else
       return nullptr;

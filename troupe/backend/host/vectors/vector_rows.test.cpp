@@ -79,11 +79,14 @@ std::int64_t distance(T a, T b) {
   return is_subnormal ? numbers / kSubnormalsInOne : numbers;
 }
 
-/// Calls `f` with every function of a kind as a constant.
+/// Calls `f` with every function of a kind that floats have, as a constant.
 template <class F, class Call>
 void each(Call&& call) {
+  const auto attempt = [&]<F function>(std::integral_constant<F, function> known) {
+    if constexpr (detail::takes_floats(function)) call(known);
+  };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (call(std::integral_constant<F, static_cast<F>(i)>{}), ...);
+    (attempt(std::integral_constant<F, static_cast<F>(i)>{}), ...);
   }(std::make_index_sequence<kFunctionsOf<F>>{});
 }
 std::int64_t length_of(const auto& row) { return static_cast<std::int64_t>(row.size()); }
