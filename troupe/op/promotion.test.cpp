@@ -12,7 +12,8 @@ namespace {
 static_assert(promoted({DType::i8, DType::u8, DType::f16}) == DType::f16, "floats come first");
 static_assert(promoted({}) == DType::boolean);
 
-/// `numpy.promote_types` for each pair, of bfloat16 with the package ml_dtypes.
+/// `numpy.promote_types` for each pair, of bfloat16 with the package ml_dtypes. That refuses bfloat16 with f16 and with
+/// integers of more than 8 bits; for these it is the smallest type that holds both.
 constexpr const char* kNumPy = R"(
       bool i8   u8   i16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
 bool  bool i8   u8   i16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128

@@ -44,11 +44,12 @@ class Writer {
   }
 
  private:
-  static constexpr std::size_t kInlineBytes = 512;  // almost all ops fit, and then there is no allocation
+  static constexpr std::size_t kInlineBytes = 384;  // almost all ops fit, and then there is no allocation
+  static constexpr std::size_t kFirstSpill = 1024;
 
   void spill(std::span<const std::byte> bytes) {
     if (spilled_.empty()) {
-      spilled_.reserve(4 * kInlineBytes);
+      spilled_.reserve(kFirstSpill);
       spilled_.assign(inline_.begin(), inline_.begin() + static_cast<std::ptrdiff_t>(size_));
     }
     spilled_.insert(spilled_.end(), bytes.begin(), bytes.end());
