@@ -14,10 +14,10 @@ namespace troupe::inline v0 {
 namespace {
 
 /// The error of an op that was cut off. `deadline_exceeded` is only for ops whose own deadline passed; all others have
-/// lost their worker.
-Error cut_off_by(const detail::OpCall& call, const Error& why) noexcept {
+/// lost their worker. A worker that is to be killed for one op may die in another one first.
+Error cut_off_by(const detail::OpCall& call, const Error& why, bool is_likely) noexcept {
   using detail::describe;
-  if (call.is_culprit) return why;
+  if (call.is_culprit && (is_likely || why.kind() == ErrorKind::deadline_exceeded)) return why;
   if (call.deadline_passed)
     return describe(ErrorKind::deadline_exceeded, [&] {
       return "the deadline passed while the op was under way; the worker was stopped: " + std::string(why.message());
@@ -190,7 +190,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
   }
   ++call.runs_cut_off;
   call.cut_off_in = call.session->generation();
-  const Error end_in = cut_off_by(call, why);
+  const Error end_in = cut_off_by(call, why, is_likely);
   if (had_begun == HadBegun::yes && options_.can_try && blame != Blame::the_only_op) {
     ++reruns_;
     call.evidence = is_likely ? end_in : passed_before_it_ran_again(why);
@@ -370,7 +370,7 @@ std::optional<std::int64_t> Engine::trial_failed(const Error& why, bool by_op) {
       set_stage(*call, OpStage::suspect);
       continue;
     }
-    const Error end_in = cut_off_by(*call, why);
+    const Error end_in = cut_off_by(*call, why, true);
     if (is_culprit) {
       convict(*call, end_in);
       explained = call->cut_off_in;
