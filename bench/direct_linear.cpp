@@ -6,8 +6,9 @@
 #include "bench/bench.hpp"
 #include "bench/numbers.hpp"
 #include "bench/worker_processes.hpp"
-#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/blas/blas_library.hpp"
 #include "troupe/backend/host/solver/lapack.hpp"
+#include "troupe/backend/host/team/team_size.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -17,6 +18,7 @@ template <class Work>
 double in_place_ns(const std::vector<float>& numbers, int count, const Work& work) {
   const Result<const host::Lapack<float>*> lapack = host::lapack<float>();
   if (!lapack) return kNotMeasured;
+  const host::LibraryThreads::Many all(host::open_blas()->lapack->threads, host::team_size_limit());
   std::vector<float> matrix(numbers.size());
   const double ns = settled_median_ns(count, [&] {
     matrix = numbers;
@@ -72,14 +74,15 @@ double direct_svd_ns(int n, int count) {
 }
 
 double direct_gemm_ns(int n, int count) {
-  using host::OpenBlas;
-  const OpenBlas* const blas = host::open_blas();
+  using host::BlasLibrary;
+  const BlasLibrary* const blas = host::open_blas();
   if (!blas) return kNotMeasured;
+  const host::LibraryThreads::Many all(blas->library->threads, host::team_size_limit());
   const std::vector<float> a = random_numbers(squared(n), 1), b = random_numbers(squared(n), 2);
   std::vector<float> c(squared(n));
   const double ns = settled_median_ns(count, [&] {
-    blas->s.gemm(OpenBlas::kRowMajor, OpenBlas::kNoTranspose, OpenBlas::kNoTranspose, n, n, n, 1, a.data(), n, b.data(),
-                 n, 0, c.data(), n);
+    blas->s.gemm(BlasLibrary::kRowMajor, BlasLibrary::kNoTranspose, BlasLibrary::kNoTranspose, n, n, n, 1, a.data(), n,
+                 b.data(), n, 0, c.data(), n);
   });
   wait_until_all_rest();
   return ns;

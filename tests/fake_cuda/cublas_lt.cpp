@@ -29,6 +29,7 @@ STAND_IN_DESTROY(cublasLtMatrixLayoutDestroy)
 STAND_IN_CREATE(cublasLtMatmulPreferenceCreate)
 STAND_IN_DESTROY(cublasLtMatmulPreferenceDestroy)
 STAND_IN(cublasLtMatmulPreferenceSetAttribute)
+STAND_IN(cublasLtMatrixLayoutSetAttribute)
 STAND_IN(cublasLtMatmul)
 
 FAKE_EXPORT std::size_t cublasLtGetVersion() { return 130000; }

@@ -339,6 +339,33 @@ TEST_F(FakeOps, matmul) {
   EXPECT_GT(calls("cublasLtMatmul"), 10);
 }
 
+TEST_F(FakeOps, matmul_of_batches) {
+  const Matmul matmul = gpu.matmul();
+  const Array<float> a = some<float>({2, 3, 16, 16});
+  const Array<float> each = some<float>({2, 3, 16, 16});
+  const Array<float> spread = some<float>({2, 1, 16, 16});
+  const Array<float> one = some<float>({16, 16});
+  const Array<float> d = some<float>({2, 3, 16, 16});
+  const Array<float> c = some<float>({2, 3, 16, 16});
+  const Array<float> pre = some<float>({2, 3, 16, 16});
+  const Array<float> apart = value(some<float>({2, 3, 20, 16}).slice(2, 0, 16));
+  const Array<float> bias = some<float>({16});
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh})
+    for (const Array<float>& b : {each, spread, one})
+      for (const Array<float>& out : {d, apart}) {
+        end_well(matmul.multiply(a, b, out, {.activation = activation, .bias = &bias}));
+        end_well(matmul.multiply(a, b, out, {.alpha = 0, .beta = 2, .activation = activation, .c = &c, .pre = &pre}));
+        end_well(matmul.gradient(a, b, out, {.activation = activation, .pre = &pre, .bias_gradient = &bias}));
+      }
+  const std::uint64_t products = calls("cublasLtMatmul");
+  end_well(matmul.multiply(a, each, d));
+  EXPECT_EQ(calls("cublasLtMatmul"), products + 1);  // for all six
+  const auto small = value(gpu.array<Small>({2, 16, 16}));
+  end_well(matmul.multiply(small, small, some<float>({2, 16, 16})));
+  const auto whole = value(gpu.array<std::int8_t>({2, 16, 16}));
+  end_well(matmul.multiply(whole, whole, value(gpu.array<std::int32_t>({2, 16, 16}))));
+}
+
 TEST_F(FakeOps, plugins_are_given_what_the_gpu_has) {
   const Array<float> a = some<float>({10});
   const Array<double> total = some<double>({1});

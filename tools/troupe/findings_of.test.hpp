@@ -23,7 +23,10 @@ inline Findings laptop() {
   machine.sandbox = {.landlock = 6, .seccomp = true};
   wire::Facts facts;
   facts.backends = {"host", "cuda"};
-  facts.openblas = library_of("OpenBLAS", "0.3.21", "/lib/libopenblas.so.0");
+  facts.blas = library_of("OpenBLAS", "0.3.21", "/lib/libopenblas.so.0");
+  facts.lapack = facts.blas;
+  facts.other_blas = {library_of("MKL", "", ""), library_of("Arm PL", "", ""), library_of("BLIS", "", "")};
+  facts.cpu_threads = "8";
   facts.sleef = library_of("SLEEF", "avx2 vectors", "/lib/libsleef.so.3");
   facts.driver = library_of("driver", "", "");
   facts.libraries = {library_of("cuBLAS", "13.1.0", "/cuda/libcublas.so.13"), library_of("cuTENSOR", "", "")};

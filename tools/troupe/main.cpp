@@ -31,7 +31,7 @@ constexpr const char* kDoctorHelp =
     "Exit code: 0 when a GPU can be used, or when there is none and the host device works; 1 when something is\n"
     "broken; 2 for a wrong use of this command.\n"
     "\n"
-    "Environment: TROUPE_WORKER, TROUPE_CUDA_LIBRARIES, TROUPE_OPENBLAS, CUDA_VISIBLE_DEVICES, CUDA_HOME.\n";
+    "Environment: TROUPE_WORKER, TROUPE_CUDA_LIBRARIES, TROUPE_BLAS, CUDA_VISIBLE_DEVICES, CUDA_HOME.\n";
 
 int doctor(std::span<const std::string_view> arguments) {
   const bool json = arguments.size() == 1 && arguments[0] == "--json";

@@ -127,11 +127,36 @@ Line judge_sandbox(const wire::SandboxSupport& support) {
   return {State::ok, "sandbox", "standard and strict"};
 }
 
-Line judge_open_blas(const wire::FoundLibrary& library) {
-  if (library.usable()) return {State::ok, library.name, library.version + "  " + library.path};
-  return {State::note, "OpenBLAS", library.problem.empty() ? "not found" : library.problem,
+std::string text_of(const wire::FoundLibrary& library) {
+  return library.name + " " + library.version + "  " + library.path;
+}
+
+Line judge_blas(const wire::FoundLibrary& library) {
+  if (library.usable()) return {State::ok, "BLAS", text_of(library)};
+  return {State::note, "BLAS", library.problem.empty() ? "not found" : library.problem,
           "On the host device a loop of Troupe's own multiplies, many times slower. Install " + library.source +
-              ", or set TROUPE_OPENBLAS to the path of libopenblas.so.0."};
+              ", or set TROUPE_BLAS to the path of a BLAS."};
+}
+
+Line judge_lapack(const wire::FoundLibrary& library) {
+  if (library.usable()) return {State::ok, "LAPACK", text_of(library)};
+  return {State::note, "LAPACK", library.problem.empty() ? "not found" : library.problem,
+          "On the host device solvers are `unsupported`. Install " + library.source + "."};
+}
+
+/// One line for those that are not there, and one for each that is there and not used.
+void judge_other_blas(const std::vector<wire::FoundLibrary>& others, std::vector<Line>& lines) {
+  std::string missing;
+  for (const wire::FoundLibrary& other : others) {
+    if (other.missing()) {
+      missing += (missing.empty() ? "" : ", ") + other.name;
+      continue;
+    }
+    const bool works = !other.path.empty();
+    lines.push_back({State::note, "  not used", works ? text_of(other) : other.name,
+                     works ? other.problem + "." : "It was passed over: " + other.problem + "."});
+  }
+  if (!missing.empty()) lines.push_back({State::ok, "  not found", missing});
 }
 
 Line judge_sleef(const wire::FoundLibrary& library) {
@@ -161,7 +186,10 @@ Section judge_machine(const Findings& findings) {
   lines.push_back(judge_locked_memory(machine.locked_memory_limit_bytes));
   lines.push_back(judge_sandbox(machine.sandbox));
   if (is_complete(findings)) {
-    lines.push_back(judge_open_blas(findings.facts->openblas));
+    lines.push_back(judge_blas(findings.facts->blas));
+    judge_other_blas(findings.facts->other_blas, lines);
+    lines.push_back(judge_lapack(findings.facts->lapack));
+    lines.push_back({State::ok, "CPU threads", findings.facts->cpu_threads});
     lines.push_back(judge_sleef(findings.facts->sleef));
   }
   if (const Trial* trial = find_trial(findings, "host")) lines.push_back(judge_host_device(*trial));

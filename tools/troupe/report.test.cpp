@@ -58,7 +58,9 @@ TEST(DoctorReport, has_advice_for_each_gap_and_for_nothing_else) {
   poor.machine.locked_memory_limit_bytes = 65536;
   poor.machine.visible_devices = "0,1";
   poor.facts->backends = {"host"};
-  poor.facts->openblas = library_of("OpenBLAS", "", "");
+  poor.facts->blas = library_of("BLAS", "", "");
+  poor.facts->lapack = library_of("LAPACK", "", "");
+  poor.facts->other_blas[2].problem = "it takes 64-bit integers";
   poor.facts->gpus[0].can_export_memory = false;
   poor.facts->gpus[0].is_exclusive = true;
   for (Trial& trial : poor.trials) trial.outcome = fail(ErrorKind::device_lost);
@@ -75,6 +77,16 @@ TEST(DoctorReport, has_advice_for_each_gap_and_for_nothing_else) {
     for (const Section& section : judge(findings).sections)
       for (const Line& line : section.lines)
         EXPECT_EQ(line.advice.empty(), line.state == State::ok) << line.thing << ": " << line.advice;
+}
+
+TEST(DoctorReport, says_which_blas_is_used_and_why_others_are_not) {
+  Findings findings = laptop();
+  EXPECT_EQ(line_of(judge(findings), "BLAS").found, "OpenBLAS 0.3.21  /lib/libopenblas.so.0");
+  EXPECT_EQ(line_of(judge(findings), "  not found").found, "MKL, Arm PL, BLIS");
+  findings.facts->other_blas[1].problem = "cblas_cgemm gives a wrong answer";
+  EXPECT_EQ(line_of(judge(findings), "  not used").found, "Arm PL");
+  EXPECT_EQ(line_of(judge(findings), "  not used").advice, "It was passed over: cblas_cgemm gives a wrong answer.");
+  EXPECT_EQ(line_of(judge(findings), "  not found").found, "MKL, BLIS");
 }
 
 TEST(DoctorReport, of_a_worker_that_is_missing_or_of_another_version_is_broken_and_goes_no_further) {

@@ -45,7 +45,7 @@ Result<void> check_shape(std::string_view call, const NamedView& view, const Sha
 Result<void> check_ranks(std::string_view call, int rank, std::initializer_list<NamedView> views);
 /// A matrix with as many rows as columns, or `invalid_argument`.
 Result<void> check_square(std::string_view call, const NamedView& view);
-/// a b fits into c, for matrices, or for batches of them; or `invalid_argument`. Needs views of one rank, 2 or 3.
+/// a b fits into c, for matrices, or for batches of them; or `invalid_argument`. Needs views of one rank, 2 or more.
 Result<void> check_product(std::string_view call, const NamedView& a, const NamedView& b, const NamedView& c);
 /// No NaN, and real for real types, or `invalid_argument`.
 Result<void> check_factor(std::string_view call, const NamedScalar& factor, DType dtype);

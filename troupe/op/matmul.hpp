@@ -3,13 +3,16 @@
 // the op.
 #pragma once
 
+#include <optional>
+
 #include "troupe/op/blas.hpp"
 
 namespace troupe::inline v0::op {
 
 inline constexpr Family kMatmulFamily{5};
 
-/// a is m by k, b is k by n; c, pre and d are m by n, bias is n long.
+/// a is m by k, b is k by n; c, pre and d are m by n, bias is n long. In front of these all but the bias may have axes
+/// of a batch, which are the same for all of them; an operand that is used more than once has strides of 0 there.
 struct Matmul {
   static constexpr Kind kKind = kind(kMatmulFamily, 0);
   static constexpr std::string_view kName = "matmul.multiply";
@@ -51,7 +54,7 @@ struct Matmul {
 };
 
 /// The way back: d = alpha a b times the activation's derivative at `pre`, element by element, and the sums of d's
-/// columns, the gradient of the bias.
+/// columns, of all matrices of a batch, the gradient of the bias.
 struct MatmulGradient {
   static constexpr Kind kKind = kind(kMatmulFamily, 1);
   static constexpr std::string_view kName = "matmul.gradient";
@@ -83,6 +86,23 @@ struct MatmulGradient {
 };
 
 using MatmulOps = OpList<Matmul, MatmulGradient>;
+
+/// a and b get the axes of the result that they lack, and strides of 0 along those where they have one matrix for all:
+/// the rules of NumPy. `invalid_argument` when the axes, or the matrices, do not make a d of that shape.
+Result<void> broadcast_batch(std::string_view call, View& a, View& b, const View& d);
+
+/// The same op with fewer axes. Those of a batch become one where they lie behind each other in all arrays, and rows
+/// of one matrix where all share one b: a layer of a network on a batch of sequences is a single product.
+void merge_batch(Matmul& op);
+void merge_batch(MatmulGradient& op);
+
+/// Part `index` along the first axis of a batch: a batch with an axis less, or a matrix.
+View at_batch(const View& view, std::int64_t index);
+Matmul at_batch(const Matmul& op, std::int64_t index);
+MatmulGradient at_batch(const MatmulGradient& op, std::int64_t index);
+
+/// A batch as one matrix with the rows of all of its matrices; none when its axes do not lie behind each other.
+std::optional<View> as_one_matrix(const View& batch);
 
 Result<void> check(const Matmul& op);
 Result<void> check(const MatmulGradient& op);

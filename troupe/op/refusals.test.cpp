@@ -213,6 +213,14 @@ const std::vector<Refusal>& refusals() {
            "into f32, 8-bit floats into f32, f16, bf16 or f8e4m3, and i8 into i32",
            kUnsupported},
           {bad<Matmul>([](Matmul& op) { reshape(op.a, {6}); }), "matmul: a is [6]; it must be a matrix"},
+          {bad<Matmul>([](Matmul& op) { reshape(op.d, {2, 2, 2, 4}); }),
+           "matmul: a is [2, 3]; it must be an array of 4 dimensions"},
+          {bad<Matmul>([](Matmul& op) {
+             reshape(op.a, {2, 2, 3});
+             reshape(op.b, {1, 3, 4});
+             reshape(op.d, {2, 2, 4});
+           }),
+           "matmul: a is [2, 2, 3], b is [1, 3, 4] and d is [2, 2, 4]; they must have the same batch axes"},
           {bad<Matmul>([](Matmul& op) { reshape(op.b, {2, 4}); }),
            "matmul: a is [2, 3] and b is [2, 4]; a must have as many columns as b has rows"},
           {bad<Matmul>([](Matmul& op) { reshape(op.d, {2, 5}); }),

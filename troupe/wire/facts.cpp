@@ -52,7 +52,10 @@ bool add(Facts& facts, const Fields& fields) {
   const std::string_view kind = fields[0];
   if (kind == fact::kEnd) facts.complete = true;
   if (kind == fact::kLooking) return read(fields, facts.looking_at);
-  if (kind == fact::kOpenBlas) return read(fields, facts.openblas);
+  if (kind == fact::kBlas) return read(fields, facts.blas);
+  if (kind == fact::kOtherBlas) return read(fields, facts.other_blas.emplace_back());
+  if (kind == fact::kLapack) return read(fields, facts.lapack);
+  if (kind == fact::kCpuThreads) return read(fields, facts.cpu_threads);
   if (kind == fact::kSleef) return read(fields, facts.sleef);
   if (kind == fact::kDriver) return read(fields, facts.driver);
   if (kind == fact::kBackend) return read(fields, facts.backends.emplace_back());

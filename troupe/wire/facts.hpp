@@ -26,7 +26,10 @@ struct GpuFacts {
 
 struct Facts {
   std::vector<std::string> backends;  // those that the worker was built with
-  FoundLibrary openblas;
+  FoundLibrary blas;
+  std::vector<FoundLibrary> other_blas;  // those that are not used; the `problem` of one that is there says why
+  FoundLibrary lapack;
+  std::string cpu_threads;  // how many the host's ops share
   FoundLibrary sleef;
   FoundLibrary driver;  // its `problem` says why it does not start
   std::vector<GpuFacts> gpus;
@@ -41,8 +44,9 @@ Result<Facts> parse_facts(std::string_view text);
 
 /// The kinds of lines: the first word of each.
 namespace fact {
-inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kOpenBlas = "openblas", kSleef = "sleef",
-                                  kDriver = "driver", kGpu = "gpu", kLibrary = "library", kEnd = "end";
+inline constexpr std::string_view kBackend = "backend", kLooking = "looking", kBlas = "blas", kOtherBlas = "other_blas",
+                                  kLapack = "lapack", kCpuThreads = "cpu_threads", kSleef = "sleef", kDriver = "driver",
+                                  kGpu = "gpu", kLibrary = "library", kEnd = "end";
 }  // namespace fact
 
 /// One line, with its end. A tab or an end of line inside a field becomes a space.

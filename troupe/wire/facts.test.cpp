@@ -20,10 +20,10 @@ TEST(Facts, come_out_as_they_went_in) {
   GpuFacts second = kGpu;
   second.can_export_memory = second.is_exclusive = false;
   const Facts facts =
-      value(parse_facts("backend\thost\nbackend\tcuda\n" + line_of("openblas", kCublas) + line_of("driver", driver) +
+      value(parse_facts("backend\thost\nbackend\tcuda\n" + line_of("blas", kCublas) + line_of("driver", driver) +
                         line_of(kGpu) + line_of(second) + line_of("library", kCublas) + "end\n"));
   EXPECT_EQ(facts.backends, (std::vector<std::string>{"host", "cuda"}));
-  EXPECT_EQ(facts.openblas, kCublas);
+  EXPECT_EQ(facts.blas, kCublas);
   EXPECT_EQ(facts.driver, driver);
   EXPECT_EQ(facts.gpus, (std::vector<GpuFacts>{kGpu, second}));
   EXPECT_EQ(facts.libraries, std::vector<FoundLibrary>{kCublas});

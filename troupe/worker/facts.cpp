@@ -6,8 +6,9 @@
 
 #include "troupe/backend/cuda/cuda_backend.hpp"
 #include "troupe/backend/cuda/known_libraries.hpp"
-#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/blas/blas_library.hpp"
 #include "troupe/backend/host/host_backend.hpp"
+#include "troupe/backend/host/team/team_size.hpp"
 #include "troupe/backend/host/vectors/sleef.hpp"
 #include "troupe/wire/facts.hpp"
 
@@ -25,41 +26,55 @@ void print(std::FILE* out, const std::string& text) {
   std::fflush(out);  // the next step may be the last
 }
 
-/// A library that `load` opens: the one that the variable names, or else the machine's. `function_of` says its version,
-/// and gives a function of it, from whose address the file is known.
-template <class Load, class FunctionOf>
-FoundLibrary find(std::string_view name, const char* variable, std::string_view package, Load load,
-                  FunctionOf function_of) {
-  const char* const choice = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  FoundLibrary found{
-      .name = std::string(name), .version = {}, .path = {}, .problem = {}, .source = std::string(package)};
-  const auto library = load(choice);
-  if (!library) {
-    if (choice && *choice != '\0') found.problem = library.error().message();
-    return found;
-  }
-  Dl_info where{};
-  found.path = dladdr(function_of(*library, found.version), &where) != 0 ? where.dli_fname : name;
-  return found;
+FoundLibrary found_as(const host::MathLibrary& library) {
+  return {.name = std::string(library.name()),
+          .version = library.version,
+          .path = library.file,
+          .problem = {},
+          .source = std::string(library.kind ? library.kind->source : "")};
 }
 
-FoundLibrary find_open_blas() {
-  return find("OpenBLAS", "TROUPE_OPENBLAS", "libopenblas0-pthread", host::load_open_blas,
-              [](const host::OpenBlas& blas, std::string& version) {
-                const std::string_view config = blas.config;  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
-                if (const std::size_t space = config.find(' '); space != std::string_view::npos)
-                  version = config.substr(space + 1, config.find(' ', space + 1) - space - 1);
-                return reinterpret_cast<void*>(blas.s.gemm);
-              });
+/// Looks at every BLAS that is known, and says which is used.
+void print_blas(std::FILE* out) {
+  constexpr std::string_view kSource = "libopenblas0-pthread";
+  const char* const choice = std::getenv("TROUPE_BLAS");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  std::vector<host::PassedOver> passed;
+  const Result<host::BlasLibrary> used = host::load_blas(choice, &passed);
+  const auto missing = [&](std::string_view name, std::string_view problem) {
+    return FoundLibrary{.name = std::string(name),
+                        .version = {},
+                        .path = {},
+                        .problem = std::string(problem),
+                        .source = std::string(kSource)};
+  };
+  print(out, line_of(fact::kBlas, used ? found_as(*used->library) : missing("BLAS", used.error().message())));
+  print(out, line_of(fact::kLapack, used && used->lapack ? found_as(*used->lapack)
+                                                         : missing("LAPACK", used ? used->lapack_problem : "")));
+  for (const host::KnownLibrary& known : host::known_libraries()) {
+    if (used && used->library->kind == &known) continue;
+    std::vector<host::PassedOver> why;
+    const Result<host::BlasLibrary> other = host::load_blas(known.word.data(), &why);
+    FoundLibrary found = other ? found_as(*other->library) : missing(known.name, {});
+    if (other) found.problem = "It works, too; TROUPE_BLAS=" + std::string(known.word) + " uses it";
+    if (!other && !why.empty() && why[0].reason != "not found") found.problem = why[0].reason;
+    print(out, line_of(fact::kOtherBlas, found));
+  }
+  print(out, fact_line(fact::kCpuThreads, {std::to_string(host::team_size_limit())}));
 }
 
 /// As its version it has the vectors that its functions are called with.
 FoundLibrary find_sleef() {
-  return find("SLEEF", "TROUPE_SLEEF", "libsleef3", host::load_sleef,
-              [](const host::Sleef& sleef, std::string& version) {
-                version = std::string(name(host::vector_level())) + " vectors";
-                return sleef.levels[0].f32[0];
-              });
+  const char* const choice = std::getenv("TROUPE_SLEEF");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  FoundLibrary found{.name = "SLEEF", .version = {}, .path = {}, .problem = {}, .source = "libsleef3"};
+  const Result<host::Sleef> sleef = host::load_sleef(choice);
+  if (!sleef) {
+    if (choice && *choice != '\0') found.problem = sleef.error().message();
+    return found;
+  }
+  Dl_info where{};
+  found.path = dladdr(sleef->levels[0].f32[0], &where) != 0 ? where.dli_fname : found.name;
+  found.version = std::string(name(host::vector_level())) + " vectors";
+  return found;
 }
 
 #if TROUPE_CUDA_BACKEND
@@ -91,8 +106,8 @@ constexpr bool kHasCuda = false;
 void print_facts(std::FILE* out) {
   print(out, fact_line(fact::kBackend, {host::HostBackend::kName}));
   if (kHasCuda) print(out, fact_line(fact::kBackend, {"cuda"}));
-  print(out, fact_line(fact::kLooking, {"OpenBLAS"}));
-  print(out, line_of(fact::kOpenBlas, find_open_blas()));
+  print(out, fact_line(fact::kLooking, {"the BLAS"}));
+  print_blas(out);
   print(out, line_of(fact::kSleef, find_sleef()));
 
   print(out, fact_line(fact::kLooking, {"the NVIDIA driver"}));

@@ -27,8 +27,8 @@ constexpr std::array kWritableInStrict{"/proc/self", "/dev/null"};
 constexpr std::array kReadableForCuda{"/proc/driver", "/proc/devices", "/proc/modules",
                                       "/sys/devices", "/sys/bus/pci",  "/sys/module"};
 constexpr std::array kWritableForCuda{"/dev/shm"};
-constexpr std::array kVariablesWithPaths{"LD_LIBRARY_PATH",       "TROUPE_OPENBLAS", "TROUPE_SLEEF",
-                                         "TROUPE_CUDA_LIBRARIES", "CUDA_HOME",       "CUDA_PATH"};
+constexpr std::array kVariablesWithPaths{"LD_LIBRARY_PATH",       "TROUPE_BLAS", "TROUPE_SLEEF",
+                                         "TROUPE_CUDA_LIBRARIES", "CUDA_HOME",   "CUDA_PATH"};
 
 /// Skips paths that do not exist: systems differ.
 template <class Paths>

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/blas/blas_library.hpp"
 #include "troupe/backend/host/team/team_size.hpp"
 #include "troupe/backend/host/vectors/vector_rows.hpp"
 
@@ -32,9 +32,7 @@ Result<std::unique_ptr<HostBackend>> HostBackend::open(const backend::Setup& set
 }
 
 void HostBackend::warm() noexcept {
-  // OpenBLAS knows of affinity, but not of quotas and of teams that are smaller by choice.
-  if (const OpenBlas* const blas = open_blas(); blas != nullptr && blas->get_num_threads() > team_.size())
-    blas->set_num_threads(team_.size());
+  (void)open_blas();
   vector_rows();
 }
 

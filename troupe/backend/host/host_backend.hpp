@@ -33,7 +33,7 @@ class HostBackend {
   void flush_due() noexcept {}  // lanes raise their timelines after each op
   void flush() noexcept {}
   void submit(backend::Work& work, op::AnyOp& op);
-  /// Opens OpenBLAS.
+  /// Opens the BLAS.
   void warm() noexcept;
 
   static Error to_error(Signal signal);

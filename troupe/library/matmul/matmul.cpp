@@ -1,6 +1,8 @@
 #include "troupe/library/matmul/matmul.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "troupe/core/enum_names.hpp"
 #include "troupe/device/make_call.hpp"
@@ -8,6 +10,27 @@
 #include "troupe/op/matmul.hpp"
 
 namespace troupe::inline v0 {
+namespace {
+
+/// A batch is checked with the shapes that the user gave; then it has as few axes as it needs.
+template <class Op>
+Call<void> make_batch_call(std::string_view call, const Device& device, Op op,
+                           const std::vector<const AnyArray*>& arrays) {
+  const bool is_batch = std::max({op.a.shape.rank(), op.b.shape.rank(), op.d.shape.rank()}) > 2;
+  const auto prepare = [&]() -> Result<void> {
+    TROUPE_TRY(op::broadcast_batch(call, op.a, op.b, op.d));
+    TROUPE_TRY(op::check(op));
+    op::merge_batch(op);
+    return {};
+  };
+  // Of an array that is an empty handle, `make_call` says so.
+  if (is_batch && std::ranges::all_of(arrays, [](const AnyArray* array) { return static_cast<bool>(*array); }))
+    if (Result<void> prepared = prepare(); !prepared) return fail(std::move(prepared).error());
+  return make_call(device, op, arrays);
+}
+
+}  // namespace
+
 Matmul Device::matmul() const { return Matmul(*this); }
 
 Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options) const {
@@ -41,7 +64,7 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
   add(op.has_bias, options.bias, op.bias);
   add(op.keeps_pre, options.pre, op.pre);
   arrays.push_back(&d);
-  return make_call(device_, op, arrays);
+  return make_batch_call("matmul", device_, op, arrays);
 }
 
 Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
@@ -70,7 +93,7 @@ Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray
     op.sums = options.bias_gradient->view();
     arrays.push_back(options.bias_gradient);
   }
-  return make_call(device_, op, arrays);
+  return make_batch_call("matmul gradient", device_, op, arrays);
 }
 
 }  // namespace troupe::inline v0

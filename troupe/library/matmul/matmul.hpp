@@ -3,6 +3,9 @@
 //
 //   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = &b}));
 //
+// Arrays may have batch axes in front, which are broadcast as in NumPy: [32, 128, 512] times [512, 64] makes
+// [32, 128, 64].
+//
 // Types of a and b, and of the result: f32, f64, f16 and bf16 into themselves, f16 and bf16 also into f32, 8-bit floats
 // (both types, in any mix) into f32, f16, bf16 and f8e4m3, i8 into i32 (without an epilogue). Small types are summed in
 // f32.
@@ -38,7 +41,7 @@ struct MatmulGradientOptions {
   Activation activation = Activation::none;
   Compute compute = Compute::standard;
   const AnyArray* pre = nullptr;            // the input of the activation; for relu its output works as well
-  const AnyArray* bias_gradient = nullptr;  // output: the sums of the columns of d
+  const AnyArray* bias_gradient = nullptr;  // output: the sums of the columns of d, of all matrices of a batch
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,

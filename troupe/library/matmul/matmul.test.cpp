@@ -39,6 +39,29 @@ TEST_F(MatmulTest, refuses_shapes_that_do_not_fit) {
   expect_refused(matmul.multiply(a, b, d, {.pre = &d}), kBad, "overlap");
 }
 
+TEST_F(MatmulTest, refuses_batches_that_do_not_fit) {
+  constexpr auto kBad = ErrorKind::invalid_argument;
+  const auto array = [&](const Shape& shape) { return filled<float>(device, shape, 1); };
+  const Array<float> a = array({2, 3, 4}), d = array({2, 3, 5}), bias = array({3});
+  expect_refused(matmul.multiply(a, array({3, 4, 5}), d), kBad,
+                 "a is [2, 3, 4] and b is [3, 4, 5]; their batch axes must be equal, or 1, or left out");
+  expect_refused(matmul.multiply(a, array({2, 3, 5}), d), kBad, "a must have as many columns as b has rows");
+  expect_refused(matmul.multiply(a, array({4, 5}), array({3, 5})), kBad,
+                 "d is [3, 5]; a [2, 3, 4] times b [4, 5] makes [2, 3, 5]");
+  expect_refused(matmul.multiply(a, array({2, 1, 4, 5}), d), kBad, "makes [2, 2, 3, 5]");
+  expect_refused(matmul.multiply(a, array({4}), d), kBad, "b is [4]; it must be a matrix");
+  expect_refused(matmul.multiply(a, array({4, 5}), d, {.bias = &bias}), kBad,
+                 "bias is [3]; a result of [2, 3, 5] needs a bias of [5]");
+  expect_refused(matmul.multiply(a, Array<float>(), d), kBad, "b is an empty handle");
+  expect_refused(matmul.gradient(a, array({3, 4, 5}), d), kBad, "their batch axes must be equal");
+}
+
+TEST_F(MatmulTest, multiplies_a_batch_by_one_matrix) {
+  const Array<float> d = filled<float>(device, {2, 3, 5}, 0);
+  value(matmul.multiply(filled<float>(device, {2, 3, 4}, 1), filled<float>(device, {4, 5}, 2), d).get());
+  EXPECT_TRUE(all_equal(device, d, 8.0f));
+}
+
 TEST_F(MatmulTest, refuses_types_that_there_are_none_for_and_names_those_that_there_are) {
   constexpr auto kNo = ErrorKind::unsupported;
   expect_refused(matmul.multiply(matrix<float>(2, 2), matrix<double>(2, 2), matrix<float>(2, 2)), kNo,

@@ -99,12 +99,6 @@ Result<OwnMatrix> conjugated(const LaneTools& on, const Matrix& m) {
   return copied;
 }
 
-Matrix first_of_batch(const op::View& view, const LaneTools& on) noexcept {
-  const int rank = view.shape.rank();
-  return {on.at(view),           view.dtype, view.shape[rank - 2], view.shape[rank - 1], view.strides[rank - 2],
-          view.strides[rank - 1]};
-}
-
 /// y += alpha x.
 Result<void> add_elements(const LaneTools& on, const op::Scalar& alpha, DType dtype, CUdeviceptr x, CUdeviceptr y,
                           AxesBuilder<2> between) {
@@ -313,7 +307,7 @@ Result<void> run_op(const op::Gemm& op, const LaneTools& on) {
   if (op::element_count(op.c) == 0) return {};
   Batch batch;
   if (op.c.shape.rank() == 3) batch = {op.c.shape[0], op.a.strides[0], op.b.strides[0], op.c.strides[0]};
-  return multiply(on, op.alpha, op.beta, first_of_batch(op.a, on), first_of_batch(op.b, on), first_of_batch(op.c, on),
+  return multiply(on, op.alpha, op.beta, on.matrix(op.a), on.matrix(op.b), on.matrix(op.c),
                   {op.compute, op.conjugates_a, op.conjugates_b}, batch);
 }
 

@@ -133,9 +133,10 @@ class LaneTools {
   bool is_on_gpu(const op::View& view) const noexcept {
     return op::element_count(view) != 0 && tools_.memory().shared_at(view.address) == nullptr;
   }
-  /// Needs a view of rank 2.
+  /// A matrix, or the first one of a batch: needs a view of rank 2 or more.
   Matrix matrix(const op::View& view) const noexcept {
-    return {at(view), view.dtype, view.shape[0], view.shape[1], view.strides[0], view.strides[1]};
+    const int rows = view.shape.rank() - 2;
+    return {at(view), view.dtype, view.shape[rows], view.shape[rows + 1], view.strides[rows], view.strides[rows + 1]};
   }
 
   Programs& programs() const noexcept { return tools_.programs(); }

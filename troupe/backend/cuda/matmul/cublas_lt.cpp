@@ -27,6 +27,8 @@ std::string text_of(const LtProblem& p) {
     add(m.columns);
     add(m.leading);
     add(m.alignment);
+    add(m.batch);
+    add(m.batch_stride);
   }
   add(static_cast<int>(p.transposes_a));
   add(static_cast<int>(p.transposes_b));
@@ -36,6 +38,7 @@ std::string text_of(const LtProblem& p) {
   add(static_cast<int>(p.bias_type));
   add(static_cast<int>(p.aux_type));
   add(p.aux_leading);
+  add(p.aux_batch_stride);
   add(static_cast<int>(p.scales_d));
   add(static_cast<int>(p.splits));
   return text;
@@ -126,6 +129,7 @@ class CublasLt::Plan {
       TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, kLtAlignment));
       TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, p.aux_type));
       TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.aux_leading));
+      TROUPE_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, p.aux_batch_stride));
     }
     TROUPE_TRY(make(a_, p.a));
     TROUPE_TRY(make(b_, p.b));
@@ -208,8 +212,14 @@ class CublasLt::Plan {
     return lt().cublasLtMatmulDescSetAttribute(desc_, attribute, &number, sizeof number);
   }
   static Result<void> make(cublasLtMatrixLayout_t& layout, const LtMatrix& m) {
-    return lt().cublasLtMatrixLayoutCreate(&layout, m.type, static_cast<std::uint64_t>(m.rows),
-                                           static_cast<std::uint64_t>(m.columns), m.leading);
+    TROUPE_TRY(lt().cublasLtMatrixLayoutCreate(&layout, m.type, static_cast<std::uint64_t>(m.rows),
+                                               static_cast<std::uint64_t>(m.columns), m.leading));
+    if (m.batch == 1) return {};
+    const auto set_layout = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& number) {
+      return lt().cublasLtMatrixLayoutSetAttribute(layout, attribute, &number, sizeof number);
+    };
+    TROUPE_TRY(set_layout(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, m.batch));
+    return set_layout(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, m.batch_stride);
   }
 
   cublasLtMatmulDesc_t desc_ = nullptr;

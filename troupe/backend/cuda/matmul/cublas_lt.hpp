@@ -26,7 +26,9 @@ struct LtMatrix {
   std::int64_t rows = 0;  // as it lies, before it is transposed
   std::int64_t columns = 0;
   std::int64_t leading = 0;
-  std::uint32_t alignment = 256;  // of its first element, in bytes
+  std::uint32_t alignment = 256;  // of its first element, and of that of every other in its batch, in bytes
+  std::int32_t batch = 1;         // so many of them
+  std::int64_t batch_stride = 0;  // elements from one to the next
   auto operator<=>(const LtMatrix&) const = default;
 };
 
@@ -44,6 +46,7 @@ struct LtProblem {
   cudaDataType_t bias_type = CUDA_R_32F;
   cudaDataType_t aux_type = CUDA_R_32F;
   std::int64_t aux_leading = 0;
+  std::int64_t aux_batch_stride = 0;
   bool scales_d = false;
   bool splits = true;  // the sums of a product may be split, and joined before the epilogue
   auto operator<=>(const LtProblem&) const = default;

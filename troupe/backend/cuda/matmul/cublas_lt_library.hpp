@@ -29,7 +29,8 @@ namespace troupe::cuda {
           required(cublasLtMatrixLayoutCreate) required(cublasLtMatrixLayoutDestroy)                             \
               required(cublasLtMatmulPreferenceCreate) required(cublasLtMatmulPreferenceDestroy)                 \
                   required(cublasLtMatmulPreferenceSetAttribute) required(cublasLtMatmulAlgoGetHeuristic)        \
-                      required(cublasLtMatmulAlgoCheck) required(cublasLtGetVersion)
+                      required(cublasLtMatmulAlgoCheck) required(cublasLtGetVersion)                             \
+                          required(cublasLtMatrixLayoutSetAttribute)
 
 TROUPE_FUNCTION_TABLE(CublasLtTable, kCublasLt, cublasStatus_t, kCublasCodes, TROUPE_LT_FUNCTIONS)
 

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 
 #include "troupe/backend/cuda/blas/blas_ops.hpp"
 #include "troupe/backend/cuda/lanes/op_tools.hpp"
 #include "troupe/backend/cuda/matmul/matmul_arguments.hpp"
 #include "troupe/backend/cuda/matmul/matmul_kernels.hpp"
+#include "troupe/backend/cuda/memory/move_elements.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -61,10 +64,9 @@ Result<void> run_epilogue(const LaneTools& on, EpilogueArguments arguments, DTyp
   return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::epilogue, wide)), arguments.rows * arguments.columns, all);
 }
 
-Result<void> multiply_in_two_passes(const op::Matmul& op, const LaneTools& on) {
-  const OwnMatrix sums = TROUPE_TRY(product(on, op.alpha, op.compute, on.matrix(op.a), on.matrix(op.b)));
+Result<void> finish(const op::Matmul& op, const LaneTools& on, const Matrix& sums) {
   EpilogueArguments arguments{};
-  arguments.sums = sums.memory.data();
+  arguments.sums = pointer(sums.data);
   arguments.rows = op.d.shape[0];
   arguments.columns = op.d.shape[1];
   if (op.has_c && op.beta != 0) arguments.c = typed(op.c, on);
@@ -74,20 +76,112 @@ Result<void> multiply_in_two_passes(const op::Matmul& op, const LaneTools& on) {
   arguments.beta = op.beta;
   arguments.scale_d = op.scale_d;
   arguments.activation = static_cast<int>(op.activation);
-  return run_epilogue(on, arguments, sums.matrix.dtype);
+  return run_epilogue(on, arguments, sums.dtype);
 }
 
+Result<void> finish(const op::MatmulGradient& op, const LaneTools& on, const Matrix& sums) {
+  EpilogueArguments arguments{};
+  arguments.sums = pointer(sums.data);
+  arguments.rows = op.d.shape[0];
+  arguments.columns = op.d.shape[1];
+  if (op.has_pre) arguments.pre = typed(op.pre, on);
+  arguments.d = typed(op.d, on);
+  arguments.activation = static_cast<int>(op.activation);
+  arguments.is_gradient = true;
+  return run_epilogue(on, arguments, sums.dtype);
+}
+
+bool is_batch(const op::View& view) noexcept { return view.shape.rank() == 3; }
+std::int64_t batch_count(const op::View& view) noexcept { return is_batch(view) ? view.shape[0] : 1; }
+std::int64_t batch_stride(const op::View& view) noexcept { return is_batch(view) ? view.strides[0] : 0; }
+
+/// alpha a b for a whole batch, its matrices one behind the other; none when they have to be converted or copied first.
+template <class Op>
+Result<std::optional<OwnMatrix>> batch_of_products(const Op& op, const LaneTools& on) {
+  const Matrix a = on.matrix(op.a);
+  const Matrix b = on.matrix(op.b);
+  const std::int64_t count = batch_count(op.d);
+  Matrix first{0, wide_type(a.dtype), a.rows, b.columns, b.columns, 1};
+  if (is_8_bit_float(a.dtype) || !Cublas::can_multiply(a, b, first)) return std::nullopt;
+  OwnMatrix sums = TROUPE_TRY(make_matrix(on, first.dtype, count * first.rows, first.columns));
+  first.data = sums.matrix.data;
+  TROUPE_TRY(multiply(on, op::Scalar(op.alpha), op::Scalar(0.0), a, b, first, {.compute = op.compute},
+                      {count, batch_stride(op.a), batch_stride(op.b), a.rows * b.columns}));
+  return std::optional<OwnMatrix>(std::move(sums));
+}
+
+/// The same op on matrices with the rows of all of a batch, as far as its epilogue is concerned.
+template <class Op>
+std::optional<Op> as_one(const Op& op) {
+  Op one = op;
+  const auto fold = [](op::View& view) {
+    const std::optional<op::View> matrix = op::as_one_matrix(view);
+    if (matrix) view = *matrix;
+    return matrix.has_value();
+  };
+  if (!fold(one.d)) return std::nullopt;
+  if constexpr (requires { op.has_c; }) {
+    if (op.has_c && !fold(one.c)) return std::nullopt;
+    if (op.keeps_pre && !fold(one.pre)) return std::nullopt;
+  } else {
+    if (op.has_pre && !fold(one.pre)) return std::nullopt;
+  }
+  return one;
+}
+
+/// The second pass over the products of a batch.
+template <class Op>
+Result<void> finish_batch(const Op& op, const LaneTools& on, const OwnMatrix& sums) {
+  if (const std::optional<Op> one = as_one(op)) return finish(*one, on, sums.matrix);
+  for (std::int64_t i = 0; i < op.d.shape[0]; ++i) {
+    Matrix part = sums.matrix;
+    part.rows = op.d.shape[1];
+    part.data += static_cast<CUdeviceptr>(i * part.rows * part.columns * size_bytes(part.dtype));
+    TROUPE_TRY(finish(op::at_batch(op, i), on, part));
+  }
+  return {};
+}
+
+/// Of a matrix, or of a batch of them.
+template <class Op>
+Result<void> run_in_two_passes(const Op& op, const LaneTools& on) {
+  if (!is_batch(op.d)) {
+    const OwnMatrix sums = TROUPE_TRY(product(on, op.alpha, op.compute, on.matrix(op.a), on.matrix(op.b)));
+    return finish(op, on, sums.matrix);
+  }
+  if (const auto sums = TROUPE_TRY(batch_of_products(op, on))) return finish_batch(op, on, *sums);
+  for (std::int64_t i = 0; i < op.d.shape[0]; ++i) TROUPE_TRY(run_in_two_passes(op::at_batch(op, i), on));
+  return {};
+}
+
+/// Of all matrices of a batch, which are brought one behind the other when they are not.
 Result<void> sum_columns(const LaneTools& on, const op::View& d, const op::View& sums) {
-  ColumnSums arguments{typed(d, on), d.shape[0], d.shape[1], typed(sums, on)};
+  std::optional<StreamScratch> packed;
+  std::optional<op::View> matrix = op::as_one_matrix(d);
+  TypedMatrix in{};
+  if (matrix) {
+    in = typed(*matrix, on);
+  } else {
+    op::View dense = d;
+    dense.strides = contiguous_strides(d.shape);
+    matrix = op::as_one_matrix(dense);
+    packed.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(op::element_count(d) * size_bytes(d.dtype)))));
+    TROUPE_TRY(move_elements(on, d.dtype, on.at(d), packed->address(), axes_of(d, dense)));
+    in = {{packed->data(), matrix->strides[0], 1}, static_cast<int>(d.dtype)};
+  }
+  ColumnSums arguments{in, matrix->shape[0], matrix->shape[1], typed(sums, on)};
   std::array<void*, 1> all{&arguments};
-  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::sum_columns, wide_type(d.dtype))), d.shape[1], all);
+  return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::sum_columns, wide_type(d.dtype))), matrix->shape[1], all);
 }
 
 // ---- one pass ----
 
-std::uint32_t alignment_of(CUdeviceptr address) noexcept {
-  if (address == 0) return 256;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(256, address & (~address + 1)));
+/// Of the first matrix and of all others of its batch.
+std::uint32_t alignment_of(CUdeviceptr address, const op::View& batch) noexcept {
+  const auto apart = static_cast<std::uint64_t>(std::abs(batch_stride(batch)) * size_bytes(batch.dtype));
+  const std::uint64_t all = address | apart;
+  if (all == 0) return 256;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(256, all & (~all + 1)));
 }
 
 /// A matrix as cuBLASLt is told of it, and whether it is then transposed.
@@ -95,14 +189,17 @@ struct Told {
   LtMatrix matrix;
   bool transposes = false;
 };
-std::optional<Told> told(const Matrix& m) noexcept {
+std::optional<Told> told(const Matrix& m, const op::View& batch) noexcept {
   const std::optional<ByColumns> lie = by_columns(m);
-  if (!lie) return std::nullopt;
+  constexpr std::int64_t kMostProducts = std::numeric_limits<std::int32_t>::max();
+  if (!lie || batch_count(batch) > kMostProducts) return std::nullopt;
   return Told{{.type = data_type(m.dtype),
                .rows = lie->transposes ? m.columns : m.rows,
                .columns = lie->transposes ? m.rows : m.columns,
                .leading = lie->leading,
-               .alignment = alignment_of(m.data)},
+               .alignment = alignment_of(m.data, batch),
+               .batch = static_cast<std::int32_t>(batch_count(batch)),
+               .batch_stride = batch_stride(batch)},
               lie->transposes};
 }
 
@@ -122,27 +219,31 @@ struct Fused {
 
 /// What both ways have in common: d by rows is d^T = b^T a^T by columns, and a bias, one for each column of d, is one
 /// for each row of d^T, as cuBLASLt has it.
-std::optional<Fused> fuse(const Matrix& a, const Matrix& b, const Matrix& d, Compute compute) {
+template <class Op>
+std::optional<Fused> fuse(const Op& op, const LaneTools& on) {
+  const Matrix a = on.matrix(op.a);
+  const Matrix b = on.matrix(op.b);
+  const Matrix d = on.matrix(op.d);
   Fused fused;
   fused.by_rows = lies_by_columns(d.transposed());
   if (!fused.by_rows && !lies_by_columns(d)) return std::nullopt;
   const Matrix result = fused.by_rows ? d.transposed() : d;
   fused.left = fused.by_rows ? b.transposed() : a;
   fused.right = fused.by_rows ? a.transposed() : b;
-  const std::optional<Told> left = told(fused.left);
-  const std::optional<Told> right = told(fused.right);
+  const std::optional<Told> left = told(fused.left, fused.by_rows ? op.b : op.a);
+  const std::optional<Told> right = told(fused.right, fused.by_rows ? op.a : op.b);
   if (!left || !right) return std::nullopt;
   LtProblem& p = fused.problem;
   p.a = left->matrix;
   p.b = right->matrix;
   p.transposes_a = left->transposes;
   p.transposes_b = right->transposes;
-  p.d = told(result)->matrix;
+  p.d = told(result, op.d)->matrix;
   p.c = p.d;
   const bool is_f64 = a.dtype == DType::f64;
-  p.compute = is_f64                     ? CUBLAS_COMPUTE_64F
-              : compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                         : CUBLAS_COMPUTE_32F;
+  p.compute = is_f64                        ? CUBLAS_COMPUTE_64F
+              : op.compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                            : CUBLAS_COMPUTE_32F;
   p.scale = is_f64 ? CUDA_R_64F : CUDA_R_32F;
   // 8-bit floats are multiplied only as a^T b, in sixteens.
   if (is_8_bit_float(a.dtype)) {
@@ -196,7 +297,8 @@ cublasLtEpilogue_t epilogue_of(const op::Matmul& op) noexcept {
   return op.has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
 }
 
-/// relu of what is in d already. Rounding and a positive scale do not change what is negative, so it may come last.
+/// relu of what is in a matrix already. Rounding and a positive scale do not change what is negative, so it may come
+/// last.
 Result<void> relu_in_place(const LaneTools& on, const op::View& d) {
   op::View lines = d;  // along which neighbours lie side by side
   if (std::abs(d.strides[0]) < std::abs(d.strides[1])) {
@@ -208,6 +310,12 @@ Result<void> relu_in_place(const LaneTools& on, const op::View& d) {
   std::array<void*, 1> all{&arguments};
   return on.launch(TROUPE_TRY(on.kernel(MatmulKernel::relu_in_place, wide_type(d.dtype))),
                    arguments.rows * arguments.columns, all);
+}
+
+Result<void> relu_of_batch(const LaneTools& on, const op::View& d) {
+  if (const std::optional<op::View> one = op::as_one_matrix(d)) return relu_in_place(on, *one);
+  for (std::int64_t i = 0; i < d.shape[0]; ++i) TROUPE_TRY(relu_in_place(on, op::at_batch(d, i)));
+  return {};
 }
 
 /// A number where the GPU finds it.
@@ -257,7 +365,7 @@ bool needs_two_passes(const op::Matmul& op) noexcept {
 Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   if (needs_two_passes(op)) return false;
   const Matrix d = on.matrix(op.d);
-  std::optional<Fused> fused = fuse(on.matrix(op.a), on.matrix(op.b), d, op.compute);
+  std::optional<Fused> fused = fuse(op, on);
   if (!fused) return false;
   LtProblem& p = fused->problem;
   if (op.has_bias && (!fused->by_rows || on.at(op.bias) % kLtAlignment != 0)) return false;
@@ -269,7 +377,8 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
     const std::optional<std::int64_t> leading = leading_like(on.matrix(op.c), fused->by_rows);
     if (!leading) return false;
     call.c = on.at(op.c);
-    p.c = {data_type(op.c.dtype), p.d.rows, p.d.columns, *leading, alignment_of(call.c)};
+    p.c = {data_type(op.c.dtype),      p.d.rows,  p.d.columns,       *leading,
+           alignment_of(call.c, op.c), p.d.batch, batch_stride(op.c)};
   }
   if (op.has_bias) {
     p.bias_type = data_type(op.bias.dtype);
@@ -277,9 +386,10 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   }
   if (op.keeps_pre) {
     const std::optional<std::int64_t> leading = leading_like(on.matrix(op.pre), fused->by_rows);
-    if (!leading || !takes_as_aux(*leading, on.at(op.pre))) return false;
+    if (!leading || !takes_as_aux(*leading, on.at(op.pre)) || batch_stride(op.pre) % kLtAlignment != 0) return false;
     p.aux_type = data_type(op.pre.dtype);
     p.aux_leading = *leading;
+    p.aux_batch_stride = batch_stride(op.pre);
     call.aux = on.at(op.pre);
   }
   std::optional<StreamScratch> scale;
@@ -292,16 +402,16 @@ Result<bool> multiply_fused(const op::Matmul& op, const LaneTools& on) {
   call.alpha = factors.alpha();
   call.beta = factors.beta();
   if (!TROUPE_TRY(run_fused(on, p, call, op.tunes))) return false;
-  if (op.activation == Activation::relu) TROUPE_TRY(relu_in_place(on, op.d));
+  if (op.activation == Activation::relu) TROUPE_TRY(relu_of_batch(on, op.d));
   return true;
 }
 
 /// Only that of gelu: of relu cuBLASLt would want its mask of bits.
 Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
-  if (op.activation != Activation::gelu_tanh || !op.has_pre || op.alpha == 0) return false;
+  if (is_batch(op.d) || op.activation != Activation::gelu_tanh || !op.has_pre || op.alpha == 0) return false;
   if (!has_good_gelu(op.a.dtype, op.d.dtype, op.compute)) return false;
   const Matrix d = on.matrix(op.d);
-  std::optional<Fused> fused = fuse(on.matrix(op.a), on.matrix(op.b), d, op.compute);
+  std::optional<Fused> fused = fuse(op, on);
   if (!fused || !fused->by_rows) return false;
   LtProblem& p = fused->problem;
   const std::optional<std::int64_t> leading = leading_like(on.matrix(op.pre), true);
@@ -328,25 +438,25 @@ Result<bool> gradient_fused(const op::MatmulGradient& op, const LaneTools& on) {
 
 Result<void> run_op(const op::Matmul& op, const LaneTools& on) {
   if (op::element_count(op.d) == 0) return {};
+  if (op.d.shape.rank() > 3) {
+    for (std::int64_t i = 0; i < op.d.shape[0]; ++i) TROUPE_TRY(run_op(op::at_batch(op, i), on));
+    return {};
+  }
   if (op.a.dtype == DType::i8)
-    return multiply(on, op::Scalar(1.0), op::Scalar(0.0), on.matrix(op.a), on.matrix(op.b), on.matrix(op.d));
+    return multiply(on, op::Scalar(1.0), op::Scalar(0.0), on.matrix(op.a), on.matrix(op.b), on.matrix(op.d), {},
+                    {batch_count(op.d), batch_stride(op.a), batch_stride(op.b), batch_stride(op.d)});
   if (op::element_count(op.a) > 0 && TROUPE_TRY(multiply_fused(op, on))) return {};
-  return multiply_in_two_passes(op, on);
+  return run_in_two_passes(op, on);
 }
 
 Result<void> run_op(const op::MatmulGradient& op, const LaneTools& on) {
-  if (op::element_count(op.d) > 0) {
+  if (op::element_count(op.d) > 0 && op.d.shape.rank() > 3) {
+    op::MatmulGradient part = op;
+    part.sums_columns = false;
+    for (std::int64_t i = 0; i < op.d.shape[0]; ++i) TROUPE_TRY(run_op(op::at_batch(part, i), on));
+  } else if (op::element_count(op.d) > 0) {
     if (op::element_count(op.a) > 0 && TROUPE_TRY(gradient_fused(op, on))) return {};
-    const OwnMatrix sums = TROUPE_TRY(product(on, op.alpha, op.compute, on.matrix(op.a), on.matrix(op.b)));
-    EpilogueArguments arguments{};
-    arguments.sums = sums.memory.data();
-    arguments.rows = op.d.shape[0];
-    arguments.columns = op.d.shape[1];
-    if (op.has_pre) arguments.pre = typed(op.pre, on);
-    arguments.d = typed(op.d, on);
-    arguments.activation = static_cast<int>(op.activation);
-    arguments.is_gradient = true;
-    TROUPE_TRY(run_epilogue(on, arguments, sums.matrix.dtype));
+    TROUPE_TRY(run_in_two_passes(op, on));
   }
   return op.sums_columns ? sum_columns(on, op.d, op.sums) : Result<void>();
 }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "troupe/backend/host/blas/blas_ops.hpp"
+#include "troupe/backend/host/blas/product_tiles.hpp"
 #include "troupe/backend/host/kernels/op_memory.test.hpp"
 
 namespace troupe::host {
@@ -11,14 +12,15 @@ class BlasBatches : public RandomTest {
   OpMemory memory;
 };
 
-/// Small products are shared out, large ones and products with a vector are not, or are by another limit.
+/// Products are shared out one by one, or in tiles when they are large.
 TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
   struct Extents {
     std::int64_t batch, rows, columns, depth;
   };
   for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128, DType::f16})
-    for (const Extents& e : {Extents{0, 3, 4, 5}, Extents{1, 32, 32, 32}, Extents{300, 17, 9, 12},
-                             Extents{200, 32, 32, 32}, Extents{3, 70, 66, 65}, Extents{400, 30, 1, 40}}) {
+    for (const Extents& e :
+         {Extents{0, 3, 4, 5}, Extents{1, 32, 32, 32}, Extents{300, 17, 9, 12}, Extents{200, 32, 32, 32},
+          Extents{3, 70, 66, 65}, Extents{400, 30, 1, 40}, Extents{2, 520, 530, 40}, Extents{2, 700, 1, 900}}) {
       const Shape shape_a{e.batch, e.rows, e.depth};
       const Shape shape_b{e.batch, e.depth, e.columns};
       const Shape shape_c{e.batch, e.rows, e.columns};
@@ -42,7 +44,7 @@ TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
           return HostView{batch.data + i * batch.strides[0] * size_bytes(dtype), dtype,
                           Shape{batch.shape[1], batch.shape[2]}, Strides{batch.strides[1], batch.strides[2]}};
         };
-        ASSERT_TRUE(gemm(op.alpha, op.beta, one(here(op.a)), one(here(op.b)), one(expected.view())));
+        ASSERT_TRUE(gemm(op.alpha, op.beta, one(here(op.a)), one(here(op.b)), one(expected.view()), Team::of_one()));
       }
       for (const int size : {1, 2, 3, 16}) {
         Team team(size);
@@ -54,12 +56,54 @@ TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
     }
 }
 
-TEST(GrainOfProducts, leaves_large_ones_to_the_threads_of_openblas) {
-  EXPECT_LT(grain_of_products(32, 32, 32).items(), 100);
-  EXPECT_LT(grain_of_products(64, 64, 64).items(), 100);
-  EXPECT_GT(grain_of_products(65, 64, 64).items(), std::int64_t{1} << 60);
-  EXPECT_GT(grain_of_products(200, 1, 200).items(), std::int64_t{1} << 60);
-  EXPECT_LT(grain_of_products(1, 90, 90).items(), 100);
+/// OpenBLAS computes an element in the same way wherever its tile begins; not all libraries do.
+TEST_F(BlasBatches, of_large_products_have_the_same_bits_with_every_team) {
+  if (const BlasLibrary* blas = open_blas(); blas && blas->library->name() != "OpenBLAS")
+    GTEST_SKIP() << blas->library->name() << " does not promise it";
+  for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::bf16})
+    for (const auto& [rows, columns, depth] : {std::array<std::int64_t, 3>{300, 260, 128},
+                                               {5000, 1, 300},
+                                               {1, 5000, 300},
+                                               {1, 4000, 40},
+                                               {65, 700, 90},
+                                               {129, 131, 700}}) {
+      const Shape extents{rows, columns, depth};
+      SCOPED_TRACE(std::string(name(dtype)) + " " + extents.to_string());
+      GuardedArray a(dtype, {rows, depth});
+      GuardedArray b(dtype, {depth, columns});
+      random.fill(a);
+      random.fill(b);
+      GuardedArray expected(dtype, {rows, columns});
+      ASSERT_TRUE(gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), b.view(), expected.view(), Team::of_one()));
+      for (const int size : {2, 3, 16}) {
+        Team team(size);
+        GuardedArray out(dtype, {rows, columns});
+        ASSERT_TRUE(gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), b.view(), out.view(), team));
+        EXPECT_EQ(differences(out, expected), 0) << size << " threads";
+      }
+    }
+}
+
+TEST(GrainOfProducts, leaves_a_few_large_ones_to_be_cut_themselves) {
+  Team two(2);
+  EXPECT_LT(grain_of_products(two, 3, 32, 32, 32).items(), 100);
+  EXPECT_GT(grain_of_products(two, 3, 1024, 1024, 1024).items(), std::int64_t{1} << 60);
+  EXPECT_EQ(grain_of_products(two, 8, 1024, 1024, 1024).items(), 1);
+}
+
+TEST(ProductTiles, are_one_or_two_for_each_thread_and_not_too_small) {
+  const auto count = [](std::int64_t n, int team) { return ProductTiles::of(n, n, n, team).count(); };
+  EXPECT_EQ(count(64, 16), 1);
+  EXPECT_EQ(count(128, 16), 2);
+  EXPECT_EQ(count(1024, 1), 1);
+  EXPECT_EQ(count(256, 2), 2);
+  EXPECT_EQ(count(1024, 2), 4);
+  EXPECT_EQ(count(1024, 16), 32);
+  EXPECT_EQ(ProductTiles::of(1000, 0, 1000, 4).count(), 0);
+  const ProductTiles tiles = ProductTiles::of(1000, 10, 1000, 2);
+  EXPECT_EQ(tiles.rows % 16, 0);
+  EXPECT_EQ(tiles.down, 2);
+  EXPECT_EQ(tiles.across, 1);
 }
 
 }  // namespace

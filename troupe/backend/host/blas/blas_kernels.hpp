@@ -1,9 +1,9 @@
-// Linear algebra on the CPU: the ops of troupe/op/blas.hpp. Products go to OpenBLAS when it is there and to our own
+// Linear algebra on the CPU: the ops of troupe/op/blas.hpp. Products go to a BLAS when one is there and to our own
 // loops otherwise. The app and the worker have checked an op before it comes here; what could corrupt memory is checked
 // once more and answers `invalid_argument`. Callable from any thread, one call at a time per output.
 #pragma once
 
-#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/blas/blas_library.hpp"
 #include "troupe/backend/host/kernels/host_view.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/team/team.hpp"
@@ -16,7 +16,7 @@ namespace troupe::host {
 /// rounded once. `alpha` is converted to the type computed in. `unsupported` for bool.
 Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y, Team& team = Team::of_one());
 
-/// 0 times a matrix, in memory of its own: zeros, and NaN where it has a NaN or an infinity. OpenBLAS does not read
+/// 0 times a matrix, in memory of its own: zeros, and NaN where it has a NaN or an infinity. BLAS does not read
 /// what has a factor of 0, and so loses them; this is multiplied instead, with a factor of 1.
 struct TimesZero {
   Scratch memory;
@@ -34,17 +34,17 @@ struct Conjugation {
 /// neither. Sums are kept in that type, those of the small floats in f32 and rounded once, at the end. With a beta of
 /// zero c is not read; an alpha of zero multiplies like any other, and a NaN stays one. `unsupported` for other
 /// integers and bool; `out_of_memory` when a layout has to be packed and there is no memory for it: less than 50 MiB in
-/// any case.
+/// any case. The team shares the work; product_tiles.hpp says which bits it keeps.
 Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
-                  const HostView& c, Conjugation conjugates = {});
+                  const HostView& c, Team& team, Conjugation conjugates = {});
 
-/// The same with a given OpenBLAS, or with our own loops when it is null.
-Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
-                       const HostView& b, const HostView& c, Conjugation conjugates = {});
+/// The same with a given BLAS, or with our own loops when it is null.
+Result<void> gemm_with(const BlasLibrary* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
+                       const HostView& b, const HostView& c, Team& team, Conjugation conjugates = {});
 
-/// How a batch of products of these extents is shared out: one by one where OpenBLAS computes a product by the thread
-/// that calls it. Larger ones it shares out itself, so the batch is left to one thread: the team's threads and those of
-/// OpenBLAS do not work at the same time.
-Grain grain_of_products(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
+/// How a batch of products of these extents is shared out: product by product, but for a few that are large enough to
+/// be shared out themselves.
+Grain grain_of_products(const Team& team, std::int64_t count, std::int64_t rows, std::int64_t columns,
+                        std::int64_t depth) noexcept;
 
 }  // namespace troupe::host

@@ -1,9 +1,10 @@
 // The ops on matrices. Products are gemm, batch by batch. Where one half of a matrix is meant (symm, syrk, trmm, trsm),
-// OpenBLAS is called if all matrices lie as it wants them; if not, the half is written out as a whole matrix first, and
+// BLAS is called if all matrices lie as it wants them; if not, the half is written out as a whole matrix first, and
 // the op is a product of whole matrices.
 #include <algorithm>
 
 #include "troupe/backend/host/blas/blas_ops.hpp"
+#include "troupe/backend/host/blas/product_tiles.hpp"
 #include "troupe/backend/host/kernels/matrix.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/memory/memory_kernels.hpp"
@@ -13,8 +14,8 @@ namespace troupe::host {
 namespace {
 
 Triangle other(Triangle triangle) noexcept { return triangle == Triangle::lower ? Triangle::upper : Triangle::lower; }
-int flag(Triangle triangle) noexcept { return triangle == Triangle::lower ? OpenBlas::kLower : OpenBlas::kUpper; }
-int order_flag(bool rows) noexcept { return rows ? OpenBlas::kRowMajor : OpenBlas::kColumnMajor; }
+int flag(Triangle triangle) noexcept { return triangle == Triangle::lower ? BlasLibrary::kLower : BlasLibrary::kUpper; }
+int order_flag(bool rows) noexcept { return rows ? BlasLibrary::kRowMajor : BlasLibrary::kColumnMajor; }
 
 /// A matrix of our own, row-major.
 struct OwnMatrix {
@@ -90,6 +91,10 @@ template <class T>
 T* data_of(const HostView& view) noexcept {
   return reinterpret_cast<T*>(view.data);
 }
+template <class T>
+T* column_of(const HostView& view, std::int64_t j) noexcept {
+  return data_of<T>(view) + j * view.strides[1];
+}
 int leading(const Layout& layout, bool rows) noexcept {
   return rows ? layout.leading_of_rows : layout.leading_of_columns;
 }
@@ -99,12 +104,25 @@ HostView transposed(const HostView& view) noexcept {
   return {view.data, view.dtype, Shape{view.shape[1], view.shape[0]}, Strides{view.strides[1], view.strides[0]}};
 }
 
+/// Calls `f(first column, columns)` for parts of a result whose columns do not depend on each other, each by one
+/// thread.
+template <class F>
+void for_some_columns(const BlasLibrary& blas, const HostView& out, Team& team, const F& f) {
+  constexpr std::int64_t kLeastColumns = 64;  // fewer are slower than their share
+  const Grain by_time = Grain::of_ns(ProductTiles::ns(out.shape[0], 1, out.shape[0]));
+  team.run(out.shape[1], Grain::of_items(std::max(kLeastColumns, by_time.items())),
+           [&](std::int64_t begin, std::int64_t end) noexcept {
+             const LibraryThreads::One one(blas.library->threads);
+             f(begin, static_cast<int>(end - begin));
+           });
+}
+
 // ---- symm ----
 
-/// False when OpenBLAS has no function for these layouts.
+/// False when BLAS has no function for these layouts.
 template <class T>
-bool call_symm(const op::Symm& op, const HostView& a, const HostView& b, const HostView& c) {
-  const OpenBlas* const blas = open_blas();
+bool call_symm(const op::Symm& op, const HostView& a, const HostView& b, const HostView& c, Team& team) {
+  const BlasLibrary* const blas = open_blas();
   if (!blas || !fit_an_int(a, b, c)) return false;
   const Layout in_a = layout_of<T>(matrix_of(a));
   const Layout in_b = layout_of<T>(matrix_of(b));
@@ -118,9 +136,11 @@ bool call_symm(const op::Symm& op, const HostView& a, const HostView& b, const H
     if (!same && (hermitian || !in_a.usable())) continue;  // the transpose of a Hermitian matrix is another one
     const Triangle triangle = same ? op.triangle : other(op.triangle);
     auto* const function = hermitian ? blas->of<T>().hemm : blas->of<T>().symm;
-    function(order_flag(rows), OpenBlas::kLeft, flag(triangle), static_cast<int>(c.shape[0]),
-             static_cast<int>(c.shape[1]), OpenBlas::factor(alpha), data_of<T>(a), leading(in_a, rows == same),
-             data_of<T>(b), leading(in_b, rows), OpenBlas::factor(beta), data_of<T>(c), leading(in_c, rows));
+    for_some_columns(*blas, c, team, [&](std::int64_t j, int columns) noexcept {
+      function(order_flag(rows), BlasLibrary::kLeft, flag(triangle), static_cast<int>(c.shape[0]), columns,
+               BlasLibrary::factor(alpha), data_of<T>(a), leading(in_a, rows == same), column_of<T>(b, j),
+               leading(in_b, rows), BlasLibrary::factor(beta), column_of<T>(c, j), leading(in_c, rows));
+    });
     return true;
   }
   return false;
@@ -128,9 +148,10 @@ bool call_symm(const op::Symm& op, const HostView& a, const HostView& b, const H
 
 // ---- syrk ----
 
+/// By one call, for its result is no rectangle, which the library's own threads share.
 template <class T>
-bool call_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c) {
-  const OpenBlas* const blas = open_blas();
+bool call_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c, Team& team) {
+  const BlasLibrary* const blas = open_blas();
   if (!blas || !fit_an_int(a, c)) return false;
   const Cblas<T>& functions = blas->of<T>();
   const Layout in_a = layout_of<T>(matrix_of(a));
@@ -143,38 +164,39 @@ bool call_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const H
   if (!in_c.usable() || !(same || turned)) return false;
   const int n = static_cast<int>(c.shape[0]);
   const int k = static_cast<int>(a.shape[1]);
-  const int transpose = same ? OpenBlas::kNoTranspose : OpenBlas::kTranspose;
+  const int transpose = same ? BlasLibrary::kNoTranspose : BlasLibrary::kTranspose;
   const int lda = leading(in_a, rows == same);
   const int ldb = leading(in_b, rows == same);
   const int ldc = leading(in_c, rows);
   const auto alpha = op.alpha.as<T>();
   const auto beta = op.beta.as<T>();
+  const LibraryThreads::Many many(blas->library->threads, team.size());
   if (op.has_b && hermitian)
-    functions.her2k(order_flag(rows), flag(op.triangle), transpose, n, k, OpenBlas::factor(alpha), data_of<T>(a), lda,
-                    data_of<T>(b), ldb, std::real(beta), data_of<T>(c), ldc);
+    functions.her2k(order_flag(rows), flag(op.triangle), transpose, n, k, BlasLibrary::factor(alpha), data_of<T>(a),
+                    lda, data_of<T>(b), ldb, std::real(beta), data_of<T>(c), ldc);
   else if (op.has_b)
-    functions.syr2k(order_flag(rows), flag(op.triangle), transpose, n, k, OpenBlas::factor(alpha), data_of<T>(a), lda,
-                    data_of<T>(b), ldb, OpenBlas::factor(beta), data_of<T>(c), ldc);
+    functions.syr2k(order_flag(rows), flag(op.triangle), transpose, n, k, BlasLibrary::factor(alpha), data_of<T>(a),
+                    lda, data_of<T>(b), ldb, BlasLibrary::factor(beta), data_of<T>(c), ldc);
   else if (hermitian)
     functions.herk(order_flag(rows), flag(op.triangle), transpose, n, k, std::real(alpha), data_of<T>(a), lda,
                    std::real(beta), data_of<T>(c), ldc);
   else
-    functions.syrk(order_flag(rows), flag(op.triangle), transpose, n, k, OpenBlas::factor(alpha), data_of<T>(a), lda,
-                   OpenBlas::factor(beta), data_of<T>(c), ldc);
+    functions.syrk(order_flag(rows), flag(op.triangle), transpose, n, k, BlasLibrary::factor(alpha), data_of<T>(a), lda,
+                   BlasLibrary::factor(beta), data_of<T>(c), ldc);
   return true;
 }
 
 /// The whole product, of which one half is kept.
 template <class T>
-Result<void> syrk_by_gemm(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c) {
+Result<void> syrk_by_gemm(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c, Team& team) {
   const bool hermitian = op.hermitian && detail::kIsComplex<T>;
   const OwnMatrix product = TROUPE_TRY(make_matrix(c.dtype, c.shape[0], c.shape[1]));
   const Conjugation second{.a = false, .b = hermitian};
-  TROUPE_TRY(gemm(op.alpha, op::Scalar(0.0), a, transposed(b), product.view, second));
+  TROUPE_TRY(gemm(op.alpha, op::Scalar(0.0), a, transposed(b), product.view, team, second));
   if (op.has_b) {
     auto alpha = op.alpha.as<std::complex<double>>();
     if (hermitian) alpha = std::conj(alpha);
-    TROUPE_TRY(gemm(op::Scalar(alpha), op::Scalar(1.0), b, transposed(a), product.view, second));
+    TROUPE_TRY(gemm(op::Scalar(alpha), op::Scalar(1.0), b, transposed(a), product.view, team, second));
   }
   const Matrix from = matrix_of(product.view);
   const Matrix to = matrix_of(c);
@@ -192,24 +214,27 @@ Result<void> syrk_by_gemm(const op::Syrk& op, const HostView& a, const HostView&
 
 // ---- triangular ----
 
-/// out = a out, or a^-1 out, times alpha, where it lies. False when OpenBLAS has no function for these layouts.
+/// out = a out, or a^-1 out, times alpha, where it lies. False when BLAS has no function for these layouts.
 template <class T>
-bool call_triangular(const op::Triangular& op, const HostView& a, const HostView& out) {
-  const OpenBlas* const blas = open_blas();
+bool call_triangular(const op::Triangular& op, const HostView& a, const HostView& out, Team& team) {
+  const BlasLibrary* const blas = open_blas();
   if (!blas || !fit_an_int(a, out)) return false;
   const Layout in_a = layout_of<T>(matrix_of(a));
   const Layout in_out = layout_of<T>(matrix_of(out));
   if (!in_a.usable() || !in_out.usable()) return false;
   const bool rows = in_out.row_major;
   const bool same = is_in_order(in_a, rows);
-  const int transpose = same ? (op.conjugates_a ? OpenBlas::kConjugate : OpenBlas::kNoTranspose)
-                             : (op.conjugates_a ? OpenBlas::kConjugateTranspose : OpenBlas::kTranspose);
+  if (same && op.conjugates_a && !blas->conjugates()) return false;
+  const int transpose = same ? (op.conjugates_a ? BlasLibrary::kConjugate : BlasLibrary::kNoTranspose)
+                             : (op.conjugates_a ? BlasLibrary::kConjugateTranspose : BlasLibrary::kTranspose);
   const auto alpha = op.alpha.as<T>();
   auto* const function = op.solves ? blas->of<T>().trsm : blas->of<T>().trmm;
-  function(order_flag(rows), OpenBlas::kLeft, flag(same ? op.triangle : other(op.triangle)), transpose,
-           op.unit_diagonal ? OpenBlas::kUnit : OpenBlas::kNonUnit, static_cast<int>(out.shape[0]),
-           static_cast<int>(out.shape[1]), OpenBlas::factor(alpha), data_of<T>(a), leading(in_a, rows == same),
-           data_of<T>(out), leading(in_out, rows));
+  for_some_columns(*blas, out, team, [&](std::int64_t j, int columns) noexcept {
+    function(order_flag(rows), BlasLibrary::kLeft, flag(same ? op.triangle : other(op.triangle)), transpose,
+             op.unit_diagonal ? BlasLibrary::kUnit : BlasLibrary::kNonUnit, static_cast<int>(out.shape[0]), columns,
+             BlasLibrary::factor(alpha), data_of<T>(a), leading(in_a, rows == same), column_of<T>(out, j),
+             leading(in_out, rows));
+  });
   return true;
 }
 
@@ -236,29 +261,31 @@ std::int32_t first_zero_on_diagonal(const Matrix& a) noexcept {
 }
 
 template <class T>
-Result<void> solve_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out) {
-  TROUPE_TRY(copy(b, out));
-  if (call_triangular<T>(op, a, out)) return {};
+Result<void> solve_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out,
+                              Team& team) {
+  TROUPE_TRY(copy(b, out, team));
+  if (call_triangular<T>(op, a, out, team)) return {};
   // Neither of them as it should be: both copied.
   const Half half = op.unit_diagonal ? Half::unit_triangular : Half::triangular;
   const OwnMatrix whole = TROUPE_TRY(written_out<T>(a, op.triangle, half, op.conjugates_a));
   const OwnMatrix solution = TROUPE_TRY(packed(b));
   op::Triangular plain = op;
   plain.conjugates_a = false;
-  if (!call_triangular<T>(plain, whole.view, solution.view))
+  if (!call_triangular<T>(plain, whole.view, solution.view, team))
     substitute(op.alpha.as<T>(), matrix_of(whole.view), op.triangle, op.unit_diagonal, matrix_of(solution.view));
   return copy(solution.view, out);
 }
 
 template <class T>
-Result<void> multiply_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out) {
+Result<void> multiply_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out,
+                                 Team& team) {
   if (layout_of<T>(matrix_of(out)).usable()) {
-    TROUPE_TRY(copy(b, out));
-    if (call_triangular<T>(op, a, out)) return {};
+    TROUPE_TRY(copy(b, out, team));
+    if (call_triangular<T>(op, a, out, team)) return {};
   }
   const Half half = op.unit_diagonal ? Half::unit_triangular : Half::triangular;
   const OwnMatrix whole = TROUPE_TRY(written_out<T>(a, op.triangle, half, op.conjugates_a));
-  return gemm(op.alpha, op::Scalar(0.0), whole.view, b, out);
+  return gemm(op.alpha, op::Scalar(0.0), whole.view, b, out, team);
 }
 
 // ---- factors of 0 ----
@@ -271,24 +298,25 @@ Op with_alpha_one(Op op) {
 }
 
 template <class T>
-Result<void> run_symm(const op::Symm& op, const HostView& a, const HostView& b, const HostView& c) {
-  if (call_symm<T>(op, a, b, c)) return {};
+Result<void> run_symm(const op::Symm& op, const HostView& a, const HostView& b, const HostView& c, Team& team) {
+  if (call_symm<T>(op, a, b, c, team)) return {};
   const Half half = op.hermitian ? Half::hermitian : Half::symmetric;
   const OwnMatrix whole = TROUPE_TRY(written_out<T>(a, op.triangle, half));
-  return gemm(op.alpha, op.beta, whole.view, b, c);
+  return gemm(op.alpha, op.beta, whole.view, b, c, team);
 }
 template <class T>
-Result<void> run_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c) {
-  if (a.data && call_syrk<T>(op, a, b, c)) return {};
-  return syrk_by_gemm<T>(op, a, b, c);
+Result<void> run_syrk(const op::Syrk& op, const HostView& a, const HostView& b, const HostView& c, Team& team) {
+  if (a.data && call_syrk<T>(op, a, b, c, team)) return {};
+  return syrk_by_gemm<T>(op, a, b, c, team);
 }
 template <class T>
-Result<void> run_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out) {
+Result<void> run_triangular(const op::Triangular& op, const HostView& a, const HostView& b, const HostView& out,
+                            Team& team) {
   if (op::is_zero(op.alpha)) {
     const TimesZero zeros = TROUPE_TRY(times_zero(b));
-    return run_triangular<T>(with_alpha_one(op), a, zeros.view, out);
+    return run_triangular<T>(with_alpha_one(op), a, zeros.view, out, team);
   }
-  return op.solves ? solve_triangular<T>(op, a, b, out) : multiply_triangular<T>(op, a, b, out);
+  return op.solves ? solve_triangular<T>(op, a, b, out, team) : multiply_triangular<T>(op, a, b, out, team);
 }
 
 // ---- batches ----
@@ -305,23 +333,35 @@ Result<void> run_op(const op::Gemm& op, const HostViews& here) {
   const HostView b = here(op.b);
   const HostView c = here(op.c);
   const Conjugation conjugates{op.conjugates_a, op.conjugates_b};
-  if (c.shape.rank() != 3) return gemm(op.alpha, op.beta, a, b, c, conjugates);
+  if (c.shape.rank() != 3) return gemm(op.alpha, op.beta, a, b, c, here.team(), conjugates);
   for (const HostView* batch : {&a, &b, &c}) {
     TROUPE_TRY(check(*batch));
     if (batch->shape.rank() != 3 || batch->shape[0] != c.shape[0])
       return fail(ErrorKind::invalid_argument, "a batch " + batch->shape.to_string() + " does not fit the others");
   }
-  return try_each(here.team(), c.shape[0], grain_of_products(c.shape[1], c.shape[2], a.shape[2]), [&](std::int64_t i) {
-    return gemm(op.alpha, op.beta, matrix_in_batch(a, i), matrix_in_batch(b, i), matrix_in_batch(c, i), conjugates);
-  });
+  return try_each(here.team(), c.shape[0],
+                  grain_of_products(here.team(), c.shape[0], c.shape[1], c.shape[2], a.shape[2]), [&](std::int64_t i) {
+                    return gemm(op.alpha, op.beta, matrix_in_batch(a, i), matrix_in_batch(b, i), matrix_in_batch(c, i),
+                                here.team(), conjugates);
+                  });
 }
 
 Result<void> run_op(const op::GemmGroup& op, const HostViews& here) {
   if (op.matrices.size() % 3 != 0) return fail(ErrorKind::invalid_argument, "a product has three matrices");
-  for (std::size_t i = 0; i < op.matrices.size(); i += 3)
-    TROUPE_TRY(gemm(op.alpha, op.beta, here(op.matrices[i].view), here(op.matrices[i + 1].view),
-                    here(op.matrices[i + 2].view)));
-  return {};
+  const auto count = static_cast<std::int64_t>(op.matrices.size() / 3);
+  std::int64_t grain = count;  // the largest decides
+  for (std::size_t i = 0; i < op.matrices.size(); i += 3) {
+    const op::View& a = op.matrices[i].view;
+    const op::View& c = op.matrices[i + 2].view;
+    if (a.shape.rank() != 2 || c.shape.rank() != 2)
+      return fail(ErrorKind::invalid_argument, "a product has three matrices");
+    const std::int64_t items = grain_of_products(here.team(), count, c.shape[0], c.shape[1], a.shape[1]).items();
+    grain = items > count ? grain : std::min(grain, items);
+  }
+  return try_each(here.team(), count, Grain::of_items(grain), [&](std::int64_t i) {
+    const auto matrix = [&](int which) { return here(op.matrices[static_cast<std::size_t>(3 * i + which)].view); };
+    return gemm(op.alpha, op.beta, matrix(0), matrix(1), matrix(2), here.team());
+  });
 }
 
 Result<void> run_op(const op::Symm& op, const HostViews& here) {
@@ -333,9 +373,9 @@ Result<void> run_op(const op::Symm& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("symm", b, c.dtype, c.shape[0], c.shape[1]));
   if (!c.data) return {};
   return visit_four("symm", c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (!op::is_zero(op.alpha)) return run_symm<T>(op, a, b, c);
+    if (!op::is_zero(op.alpha)) return run_symm<T>(op, a, b, c, here.team());
     const TimesZero zeros = TROUPE_TRY(times_zero(b));
-    return run_symm<T>(with_alpha_one(op), a, zeros.view, c);
+    return run_symm<T>(with_alpha_one(op), a, zeros.view, c, here.team());
   });
 }
 
@@ -349,9 +389,9 @@ Result<void> run_op(const op::Syrk& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("syrk", b, a.dtype, a.shape[0], a.shape[1]));
   if (!c.data) return {};
   return visit_four("syrk", c.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (!op::is_zero(op.alpha) || !a.data) return run_syrk<T>(op, a, b, c);
+    if (!op::is_zero(op.alpha) || !a.data) return run_syrk<T>(op, a, b, c, here.team());
     const TimesZero zeros = TROUPE_TRY(times_zero(a));
-    return run_syrk<T>(with_alpha_one(op), zeros.view, op.has_b ? b : zeros.view, c);
+    return run_syrk<T>(with_alpha_one(op), zeros.view, op.has_b ? b : zeros.view, c, here.team());
   });
 }
 
@@ -363,14 +403,14 @@ Result<void> run_op(const op::Triangular& op, const HostViews& here) {
   TROUPE_TRY(check_matrix("triangular", a, out.dtype, out.shape[0], out.shape[0]));
   TROUPE_TRY(check_matrix("triangular", b, out.dtype, out.shape[0], out.shape[1]));
   return visit_four("triangular", out.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    if (!op.solves) return out.data ? run_triangular<T>(op, a, b, out) : Result<void>();
+    if (!op.solves) return out.data ? run_triangular<T>(op, a, b, out, here.team()) : Result<void>();
     const HostView verdict = here(op.verdict);
     if (!verdict.data || verdict.dtype != DType::i32)
       return fail(ErrorKind::invalid_argument, "there is no place for the verdict");
     const std::int32_t zero = op.unit_diagonal ? 0 : first_zero_on_diagonal<T>(matrix_of(a));
     store(verdict.data, zero);
     if (zero != 0 || !out.data) return {};
-    return run_triangular<T>(op, a, b, out);
+    return run_triangular<T>(op, a, b, out, here.team());
   });
 }
 

@@ -1,5 +1,5 @@
-// What the host does for the ops of op/blas.hpp: OpenBLAS where it is there and takes the layout, loops of our own, or
-// a copy that it takes, where not. Each function runs its op to its end; the views lie in mapped memory. The app has
+// What the host does for the ops of op/blas.hpp: a BLAS where it is there and takes the layout, loops of our own, or a
+// copy that it takes, where not. Each function runs its op to its end; the views lie in mapped memory. The app has
 // checked the op; what could corrupt memory is checked once more and answers `invalid_argument`.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The ops on elements: scal, rot and swap, dot, norms and sums, where the largest is, geam. Arrays are walked row by
-// row (a contiguous one is a single row) by the team, and each row goes to OpenBLAS if it can.
+// row (a contiguous one is a single row) by the team, and each row goes to BLAS if it can.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -50,8 +50,8 @@ detail::RealType<T> magnitude(T number) noexcept {
     return std::abs(number);
 }
 
-/// OpenBLAS is given so many elements at a time: it sums longer vectors by threads of its own, and the bits of the sum
-/// then depend on how many it has.
+/// BLAS is given so many elements at a time: OpenBLAS sums longer vectors by threads of its own, and the bits of the
+/// sum then depend on how many it has.
 constexpr std::int64_t kMostSummed = 8192;
 
 /// What sums over rows are kept in.
@@ -59,7 +59,7 @@ template <class T>
 using Wide = std::conditional_t<detail::kIsComplex<T>, std::complex<double>, double>;
 
 template <class T>
-Wide<T> dot_piece(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, const Steps<2>& step,
+Wide<T> dot_piece(const BlasLibrary* blas, bool conjugates, const Pointers<2>& at, const Steps<2>& step,
                   std::int64_t count) noexcept {
   const std::optional<int> x_by = increment<T>(step[0], count);
   const std::optional<int> y_by = increment<T>(step[1], count);
@@ -85,7 +85,7 @@ Wide<T> dot_piece(const OpenBlas* blas, bool conjugates, const Pointers<2>& at, 
 
 /// The square root of a sum of squares, whose squares need not fit the type.
 template <class T>
-double nrm2_piece(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
+double nrm2_piece(const BlasLibrary* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
   if (const std::optional<int> by = increment<T>(step, count); blas && by)
     return blas->of<T>().nrm2(static_cast<int>(count), at_type<T>(x), *by);
   double largest = 0;
@@ -112,7 +112,7 @@ double nrm2_piece(const OpenBlas* blas, std::byte* x, std::int64_t step, std::in
 }
 
 template <class T>
-double asum_piece(const OpenBlas* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
+double asum_piece(const BlasLibrary* blas, std::byte* x, std::int64_t step, std::int64_t count) noexcept {
   if (const std::optional<int> by = increment<T>(step, count); blas && by)
     return blas->of<T>().asum(static_cast<int>(count), at_type<T>(x), *by);
   double sum = 0;
@@ -138,14 +138,14 @@ Sum reduce_pieces(const std::array<const HostView*, n>& views, Team& team, Sum n
 
 /// In row-major order, whatever the strides are: indices are what is asked for.
 template <class T>
-std::int64_t place_of_extreme(const OpenBlas* blas, const HostView& x, bool largest) {
+std::int64_t place_of_extreme(const BlasLibrary* blas, const HostView& x, bool largest) {
   std::int64_t count = 1;
   for (const std::int64_t extent : x.shape) count *= extent;
   if (x.shape.rank() == 1 || is_contiguous(x.shape, x.strides)) {
     const std::int64_t step = (x.shape.rank() == 1 ? x.strides[0] : 1) * static_cast<std::int64_t>(sizeof(T));
-    if (const std::optional<int> by = increment<T>(step, count); blas && by) {
-      const auto found = static_cast<std::int64_t>(
-          (largest ? blas->of<T>().iamax : blas->of<T>().iamin)(static_cast<int>(count), at_type<T>(x.data), *by));
+    auto* const function = !blas ? nullptr : largest ? blas->of<T>().iamax : blas->of<T>().iamin;
+    if (const std::optional<int> by = increment<T>(step, count); function && by) {
+      const auto found = static_cast<std::int64_t>(function(static_cast<int>(count), at_type<T>(x.data), *by));
       const auto size_at = [&](std::int64_t i) { return magnitude(load<T>(x.data + i * step)); };
       for (std::int64_t i = 0; i < found; ++i)  // of several that are equal, it gives any
         if (size_at(i) == size_at(found)) return i;
@@ -181,12 +181,12 @@ Result<void> run_op(const op::Scal& op, const HostViews& here) {
   const HostView x = here(op.x);
   TROUPE_TRY(check(x));
   return visit_four("scal", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    const OpenBlas* const blas = open_blas();
+    const BlasLibrary* const blas = open_blas();
     const auto alpha = op.alpha.as<T>();
     walk<1>({&x}, here.team(), [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
       const std::optional<int> by = increment<T>(step[0], count);
       if (blas && by && alpha != T{})  // it clears what has a factor of 0, and with it a NaN
-        return blas->of<T>().scal(static_cast<int>(count), OpenBlas::factor(alpha), at_type<T>(at[0]), *by);
+        return blas->of<T>().scal(static_cast<int>(count), BlasLibrary::factor(alpha), at_type<T>(at[0]), *by);
       std::byte* element = at[0];
       for (; count > 0; --count, element += step[0]) store(element, times(alpha, load<T>(element)));
     });
@@ -200,7 +200,7 @@ Result<void> run_op(const op::Rot& op, const HostViews& here) {
   TROUPE_TRY(check_same_shape(x, y));
   TROUPE_TRY(check_same_dtype(x, y));
   return visit_four(op.swaps ? "swap" : "rot", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    const OpenBlas* const blas = open_blas();
+    const BlasLibrary* const blas = open_blas();
     const auto cosine = T(op.cosine.as<detail::RealType<T>>());
     const auto sine = op.sine.as<T>();
     walk<2>({&x, &y}, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) {
@@ -229,7 +229,7 @@ Result<void> run_op(const op::Dot& op, const HostViews& here) {
   TROUPE_TRY(check_same_dtype(x, y));
   TROUPE_TRY(check_one(out, x.dtype));
   return visit_four("dot", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    const OpenBlas* const blas = open_blas();
+    const BlasLibrary* const blas = open_blas();
     const auto dot = [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
       return dot_piece<T>(blas, op.conjugates, at, step, count);
     };
@@ -244,7 +244,7 @@ Result<void> run_op(const op::Measure& op, const HostViews& here) {
   const HostView out = here(op.out);
   TROUPE_TRY(check(x));
   return visit_four("a measure", x.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
-    const OpenBlas* const blas = open_blas();
+    const BlasLibrary* const blas = open_blas();
     if (op.what == What::iamax || op.what == What::iamin) {
       TROUPE_TRY(check_one(out, DType::i64));
       if (!x.data) return fail(ErrorKind::invalid_argument, "there is no largest or smallest of no elements");

@@ -1,16 +1,20 @@
+#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "troupe/backend/host/blas/blas_kernels.hpp"
 #include "troupe/backend/host/blas/gemm_loops.hpp"
+#include "troupe/backend/host/blas/product_tiles.hpp"
 #include "troupe/backend/host/kernels/scratch.hpp"
 #include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/backend/host/memory/memory_kernels.hpp"
+#include "troupe/backend/host/team/try_each.hpp"
 
 namespace troupe::host {
 namespace {
 
-/// Layouts that OpenBLAS does not take are packed, and small floats widened, in blocks of so many rows, columns and
+/// Layouts that BLAS does not take are packed, and small floats widened, in blocks of so many rows, columns and
 /// depth: large enough that packing does not count, and memory stays bounded.
 constexpr std::int64_t kBlock = 1024;
 
@@ -32,13 +36,13 @@ void scale(S beta, const HostView& c) {
 }
 
 int transpose_flag(bool transposes, bool conjugates) noexcept {
-  if (transposes) return conjugates ? OpenBlas::kConjugateTranspose : OpenBlas::kTranspose;
-  return conjugates ? OpenBlas::kConjugate : OpenBlas::kNoTranspose;
+  if (transposes) return conjugates ? BlasLibrary::kConjugateTranspose : BlasLibrary::kTranspose;
+  return conjugates ? BlasLibrary::kConjugate : BlasLibrary::kNoTranspose;
 }
 
-/// For a product with one column. False when OpenBLAS has no function for these layouts.
+/// For a product with one column. False when BLAS has no function for these layouts.
 template <class T>
-bool call_gemv(const OpenBlas& blas, T alpha, const Matrix& a, const Matrix& x, T beta, const Matrix& y,
+bool call_gemv(const BlasLibrary& blas, T alpha, const Matrix& a, const Matrix& x, T beta, const Matrix& y,
                bool conjugates_a) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const Layout layout = layout_of<T>(a);
@@ -49,17 +53,17 @@ bool call_gemv(const OpenBlas& blas, T alpha, const Matrix& a, const Matrix& x, 
   if (conjugates_a && !transposes) return false;  // there is a conjugated one for the transpose only
   const int rows = static_cast<int>(transposes ? a.columns : a.rows);
   const int columns = static_cast<int>(transposes ? a.rows : a.columns);
-  blas.of<T>().gemv(OpenBlas::kRowMajor, transpose_flag(transposes, conjugates_a), rows, columns,
-                    OpenBlas::factor(alpha), reinterpret_cast<const T*>(a.data),
+  blas.of<T>().gemv(BlasLibrary::kRowMajor, transpose_flag(transposes, conjugates_a), rows, columns,
+                    BlasLibrary::factor(alpha), reinterpret_cast<const T*>(a.data),
                     transposes ? layout.leading_of_columns : layout.leading_of_rows, reinterpret_cast<const T*>(x.data),
-                    static_cast<int>(x_apart), OpenBlas::factor(beta), reinterpret_cast<T*>(y.data),
+                    static_cast<int>(x_apart), BlasLibrary::factor(beta), reinterpret_cast<T*>(y.data),
                     static_cast<int>(y_apart));
   return true;
 }
 
 /// Needs matrices whose layouts are usable and whose extents fit an int.
 template <class T>
-void call_blas(const OpenBlas& blas, T alpha, const Matrix& a, const Matrix& b, T beta, const Matrix& c,
+void call_blas(const BlasLibrary& blas, T alpha, const Matrix& a, const Matrix& b, T beta, const Matrix& c,
                Conjugation conjugates) {
   if (c.columns == 1 && !conjugates.b && call_gemv(blas, alpha, a, b, beta, c, conjugates.a)) return;
   if (c.rows == 1 && !conjugates.a &&
@@ -73,19 +77,55 @@ void call_blas(const OpenBlas& blas, T alpha, const Matrix& a, const Matrix& b, 
   const auto leading = [&](const Layout& in) {
     return rows != transposes(in) ? in.leading_of_rows : in.leading_of_columns;
   };
-  blas.of<T>().gemm(rows ? OpenBlas::kRowMajor : OpenBlas::kColumnMajor,
+  blas.of<T>().gemm(rows ? BlasLibrary::kRowMajor : BlasLibrary::kColumnMajor,
                     transpose_flag(transposes(layout_a), conjugates.a),
                     transpose_flag(transposes(layout_b), conjugates.b), static_cast<int>(c.rows),
-                    static_cast<int>(c.columns), static_cast<int>(a.columns), OpenBlas::factor(alpha),
+                    static_cast<int>(c.columns), static_cast<int>(a.columns), BlasLibrary::factor(alpha),
                     reinterpret_cast<const T*>(a.data), leading(layout_a), reinterpret_cast<const T*>(b.data),
-                    leading(layout_b), OpenBlas::factor(beta), reinterpret_cast<T*>(c.data), leading(layout_c));
+                    leading(layout_b), BlasLibrary::factor(beta), reinterpret_cast<T*>(c.data), leading(layout_c));
+}
+
+/// One tile by the thread that calls. OpenBLAS would take more threads for more terms than these, if it could.
+template <class T>
+Result<void> multiply_tile(const BlasLibrary* blas, T alpha, const Matrix& a, const Matrix& b, T beta, const Matrix& c,
+                           Conjugation conjugates) {
+  constexpr double kMostOfProduct = 262144;
+  constexpr double kMostOfVector = 9215;
+  if (blas == nullptr) return gemm_loops(alpha, a, b, beta, c);
+  const bool is_vector = c.rows == 1 || c.columns == 1;
+  std::optional<LibraryThreads::One> one;
+  if (ProductTiles::terms(c.rows, c.columns, a.columns) > (is_vector ? kMostOfVector : kMostOfProduct))
+    one.emplace(blas->library->threads);
+  call_blas(*blas, alpha, a, b, beta, c, conjugates);
+  return {};
 }
 
 template <class T>
-Result<void> multiply(const OpenBlas* blas, T alpha, const Matrix& a, const Matrix& b, T beta, const Matrix& c) {
-  if (blas == nullptr) return gemm_loops(alpha, a, b, beta, c);
-  call_blas(*blas, alpha, a, b, beta, c, {});
-  return {};
+Result<void> multiply(const BlasLibrary* blas, T alpha, const Matrix& a, const Matrix& b, T beta, const Matrix& c,
+                      Team& team, Conjugation conjugates = {}) {
+  const bool is_row = c.rows == 1;
+  const Matrix& matrix = is_row ? b : a;  // beside a vector
+  const bool lies_across = is_row == (std::abs(matrix.column_step) < std::abs(matrix.row_step));
+  const ProductTiles tiles = is_row || c.columns == 1
+                                 ? ProductTiles::of_vector(c.rows, c.columns, a.columns, lies_across, team.size())
+                                 : ProductTiles::of(c.rows, c.columns, a.columns, team.size());
+  if (tiles.count() == 1) return multiply_tile(blas, alpha, a, b, beta, c, conjugates);
+  return try_each(team, tiles.count(), tiles.grain(a.columns), [&](std::int64_t tile) {
+    const std::int64_t i = tile / tiles.across * tiles.rows;
+    const std::int64_t j = tile % tiles.across * tiles.columns;
+    const std::int64_t rows = std::min(tiles.rows, c.rows - i);
+    const std::int64_t columns = std::min(tiles.columns, c.columns - j);
+    return multiply_tile(blas, alpha, a.block(i, 0, rows, a.columns), b.block(0, j, b.rows, columns), beta,
+                         c.block(i, j, rows, columns), conjugates);
+  });
+}
+
+/// Calls `f(first row, rows)` for parts of a matrix that a team takes.
+template <class F>
+void for_each_row(const Matrix& m, Team& team, const F& f) {
+  constexpr double kNsPerElement = 1;
+  team.run(m.rows, Grain::of_ns(kNsPerElement * static_cast<double>(m.columns)),
+           [&](std::int64_t begin, std::int64_t end) noexcept { f(begin, end - begin); });
 }
 
 /// One of the three matrices in the block-wise product: blocks are used where they are if `direct`, else copied.
@@ -105,14 +145,17 @@ struct Operand {
   }
 
   /// The block's elements as a matrix of sums.
-  Matrix read(const Matrix& block) const {
+  Matrix read(const Matrix& block, Team& team) const {
     if (direct) return block;
     const Matrix packed = dense_like<S>(block, memory.get());
-    for_each_element(block, packed, [&](const std::byte* from, std::byte* to) {
-      auto element = static_cast<S>(load<T>(from));
-      if constexpr (detail::kIsComplex<S>)
-        if (conjugates) element = std::conj(element);
-      store(to, element);
+    for_each_row(packed, team, [&](std::int64_t i, std::int64_t rows) {
+      for_each_element(block.block(i, 0, rows, block.columns), packed.block(i, 0, rows, block.columns),
+                       [&](const std::byte* from, std::byte* to) {
+                         auto element = static_cast<S>(load<T>(from));
+                         if constexpr (detail::kIsComplex<S>)
+                           if (conjugates) element = std::conj(element);
+                         store(to, element);
+                       });
     });
     return packed;
   }
@@ -120,17 +163,20 @@ struct Operand {
 
 /// c = alpha sums + beta c, rounded once.
 template <class Out, class S>
-void finish(S alpha, const Matrix& sums, S beta, const Matrix& c) {
-  for_each_element(sums, c, [&](const std::byte* from, std::byte* to) {
-    S result = alpha * load<S>(from);
-    if (beta != S{0}) result += beta * static_cast<S>(load<Out>(to));
-    store(to, static_cast<Out>(result));
+void finish(S alpha, const Matrix& sums, S beta, const Matrix& c, Team& team) {
+  for_each_row(c, team, [&](std::int64_t i, std::int64_t rows) {
+    for_each_element(sums.block(i, 0, rows, c.columns), c.block(i, 0, rows, c.columns),
+                     [&](const std::byte* from, std::byte* to) {
+                       S result = alpha * load<S>(from);
+                       if (beta != S{0}) result += beta * static_cast<S>(load<Out>(to));
+                       store(to, static_cast<Out>(result));
+                     });
   });
 }
 
 template <class T>
-Result<void> gemm_in_blocks(const OpenBlas* blas, Sum<T> alpha, const Matrix& a, const Matrix& b, Sum<T> beta,
-                            const Matrix& c, Conjugation conjugates) {
+Result<void> gemm_in_blocks(const BlasLibrary* blas, Sum<T> alpha, const Matrix& a, const Matrix& b, Sum<T> beta,
+                            const Matrix& c, Conjugation conjugates, Team& team) {
   using S = Sum<T>;
   const Operand<T> from_a = TROUPE_TRY(Operand<T>::make(a, conjugates.a));
   const Operand<T> from_b = TROUPE_TRY(Operand<T>::make(b, conjugates.b));
@@ -144,27 +190,27 @@ Result<void> gemm_in_blocks(const OpenBlas* blas, Sum<T> alpha, const Matrix& a,
       for (std::int64_t p = 0; p < a.columns; p += kBlock) {
         const std::int64_t depth = std::min(kBlock, a.columns - p);
         const S before = p > 0 ? S{1} : to_c.direct ? beta : S{0};
-        TROUPE_TRY(multiply(blas, to_c.direct ? alpha : S{1}, from_a.read(a.block(i, p, rows, depth)),
-                            from_b.read(b.block(p, j, depth, columns)), before, sums));
+        TROUPE_TRY(multiply(blas, to_c.direct ? alpha : S{1}, from_a.read(a.block(i, p, rows, depth), team),
+                            from_b.read(b.block(p, j, depth, columns), team), before, sums, team));
       }
-      if (!to_c.direct) finish<Product<T>>(alpha, sums, beta, out);
+      if (!to_c.direct) finish<Product<T>>(alpha, sums, beta, out, team);
     }
   }
   return {};
 }
 
 template <class T>
-Result<void> gemm_of(const OpenBlas* blas, Sum<T> alpha, const Matrix& a, const Matrix& b, Sum<T> beta, const Matrix& c,
-                     Conjugation conjugates) {
+Result<void> gemm_of(const BlasLibrary* blas, Sum<T> alpha, const Matrix& a, const Matrix& b, Sum<T> beta,
+                     const Matrix& c, Conjugation conjugates, Team& team) {
   if constexpr (std::same_as<T, Sum<T>>) {
     const bool fits = std::max({c.rows, c.columns, a.columns}) <= kMostInt;
-    if (blas && fits && layout_of<T>(a).usable() && layout_of<T>(b).usable() && layout_of<T>(c).usable()) {
-      call_blas(*blas, alpha, a, b, beta, c, conjugates);
-      return {};
-    }
-    if (!blas && !conjugates.a && !conjugates.b) return gemm_loops(alpha, a, b, beta, c);
+    const bool conjugates_any = detail::kIsComplex<T> && (conjugates.a || conjugates.b);
+    if (blas && fits && layout_of<T>(a).usable() && layout_of<T>(b).usable() && layout_of<T>(c).usable() &&
+        (!conjugates_any || blas->conjugates()))
+      return multiply(blas, alpha, a, b, beta, c, team, conjugates);
+    if (!blas && !conjugates.a && !conjugates.b) return multiply(blas, alpha, a, b, beta, c, team);
   }
-  return gemm_in_blocks<T>(blas, alpha, a, b, beta, c, conjugates);
+  return gemm_in_blocks<T>(blas, alpha, a, b, beta, c, conjugates, team);
 }
 
 Result<void> check_matrices(const HostView& a, const HostView& b, const HostView& c) {
@@ -182,17 +228,11 @@ Result<void> check_matrices(const HostView& a, const HostView& b, const HostView
 
 }  // namespace
 
-Grain grain_of_products(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept {
-  // OpenBLAS counts in doubles, too, and takes more threads above these.
-  constexpr double kMostOfProduct = 262144;
-  constexpr double kMostOfVector = 9215;
-  constexpr double kNsPerCall = 200;
-  constexpr double kNsPerTerm = 0.05;
-  const double terms = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
-  const bool is_vector = rows == 1 || columns == 1;
-  if (terms > (is_vector ? kMostOfVector : kMostOfProduct))
+Grain grain_of_products(const Team& team, std::int64_t count, std::int64_t rows, std::int64_t columns,
+                        std::int64_t depth) noexcept {
+  if (count < 4 * std::int64_t{team.size()} && ProductTiles::is_large(rows, columns, depth))
     return Grain::of_items(std::numeric_limits<std::int64_t>::max());
-  return Grain::of_ns(kNsPerCall + kNsPerTerm * terms);
+  return Grain::of_ns(ProductTiles::ns(rows, columns, depth));
 }
 
 Result<TimesZero> times_zero(const HostView& matrix) {
@@ -204,12 +244,12 @@ Result<TimesZero> times_zero(const HostView& matrix) {
 }
 
 Result<void> gemm(const op::Scalar& alpha, const op::Scalar& beta, const HostView& a, const HostView& b,
-                  const HostView& c, Conjugation conjugates) {
-  return gemm_with(open_blas(), alpha, beta, a, b, c, conjugates);
+                  const HostView& c, Team& team, Conjugation conjugates) {
+  return gemm_with(open_blas(), alpha, beta, a, b, c, team, conjugates);
 }
 
-Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
-                       const HostView& b, const HostView& c, Conjugation conjugates) {
+Result<void> gemm_with(const BlasLibrary* blas, const op::Scalar& alpha, const op::Scalar& beta, const HostView& a,
+                       const HostView& b, const HostView& c, Team& team, Conjugation conjugates) {
   TROUPE_TRY(check_matrices(a, b, c));
   return visit(a.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     if constexpr (std::integral<T> && !std::same_as<T, std::int8_t>) {
@@ -230,9 +270,9 @@ Result<void> gemm_with(const OpenBlas* blas, const op::Scalar& alpha, const op::
       }
       if (by_alpha == S{0}) {
         const TimesZero zeros = TROUPE_TRY(times_zero(a));
-        return gemm_of<T>(blas, S{1}, matrix_of(zeros.view), matrix_of(b), by_beta, matrix_of(c), conjugates);
+        return gemm_of<T>(blas, S{1}, matrix_of(zeros.view), matrix_of(b), by_beta, matrix_of(c), conjugates, team);
       }
-      return gemm_of<T>(blas, by_alpha, matrix_of(a), matrix_of(b), by_beta, matrix_of(c), conjugates);
+      return gemm_of<T>(blas, by_alpha, matrix_of(a), matrix_of(b), by_beta, matrix_of(c), conjugates, team);
     }
   });
 }

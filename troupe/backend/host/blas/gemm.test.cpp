@@ -1,4 +1,4 @@
-// The matrix product of every type through both engines: OpenBLAS, and our own loops.
+// The matrix product of every type through both engines: a BLAS, and our own loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,8 +63,9 @@ struct Product {
     if (scalars.beta != 0.0) random.fill(c);
   }
 
-  Result<void> run(const OpenBlas* engine) {
-    return gemm_with(engine, op::Scalar(scalars.alpha), op::Scalar(scalars.beta), a.view(), b.view(), c.view());
+  Result<void> run(const BlasLibrary* engine) {
+    return gemm_with(engine, op::Scalar(scalars.alpha), op::Scalar(scalars.beta), a.view(), b.view(), c.view(),
+                     Team::of_one());
   }
 
   /// How many elements of c are further from sums in double than rounding explains.
@@ -97,7 +98,7 @@ struct Product {
   GuardedArray a, b, c;
 };
 
-void expect_product(const OpenBlas* engine, DType dtype, const Extents& e, const Layouts& layouts, const Scalars& by,
+void expect_product(const BlasLibrary* engine, DType dtype, const Extents& e, const Layouts& layouts, const Scalars& by,
                     Random& random) {
   const std::string extents = Shape{e.m, e.n, e.k}.to_string();
   SCOPED_TRACE(extents + " " + layouts.a.name + ", " + layouts.b.name + ", " + layouts.c.name);
@@ -112,12 +113,12 @@ void expect_product(const OpenBlas* engine, DType dtype, const Extents& e, const
 template <Element T, bool use_openblas>
 struct Case {
   static constexpr DType kDType = dtype_of<T>;
-  static constexpr bool kUseOpenBlas = use_openblas;
+  static constexpr bool kUseBlas = use_openblas;
 };
 struct CaseNames {
   template <class C>
   static std::string GetName(int) {  // NOLINT(readability-identifier-naming): GoogleTest's name
-    return std::string(name(C::kDType)) + (C::kUseOpenBlas ? "_openblas" : "_loops");
+    return std::string(name(C::kDType)) + (C::kUseBlas ? "_blas" : "_loops");
   }
 };
 template <class... Ts>
@@ -129,10 +130,9 @@ class Gemm : public RandomTest {
   static constexpr DType kDType = C::kDType;
 
   void SetUp() override {
-    if (C::kUseOpenBlas && open_blas() == nullptr)
-      GTEST_SKIP() << "OpenBLAS cannot be opened, or TROUPE_OPENBLAS says not to";
+    if (C::kUseBlas && open_blas() == nullptr) GTEST_SKIP() << "there is no BLAS, or TROUPE_BLAS says not to use one";
   }
-  static const OpenBlas* engine() { return C::kUseOpenBlas ? open_blas() : nullptr; }
+  static const BlasLibrary* engine() { return C::kUseBlas ? open_blas() : nullptr; }
   void expect(const Extents& e, const Layouts& layouts, const Scalars& by) {
     expect_product(engine(), kDType, e, layouts, by, random);
   }
@@ -205,7 +205,8 @@ TYPED_TEST(Gemm, takes_unaligned_memory) {
     numbers.set(i, op::Scalar(2.0 + static_cast<double>(i)));
     std::memcpy(element(i).data, numbers.at(i), static_cast<std::size_t>(size));
   }
-  ASSERT_TRUE(gemm_with(this->engine(), op::Scalar(1.0), op::Scalar(0.0), element(0), element(1), element(2)));
+  ASSERT_TRUE(
+      gemm_with(this->engine(), op::Scalar(1.0), op::Scalar(0.0), element(0), element(1), element(2), Team::of_one()));
   std::memcpy(numbers.at(0), element(2).data, static_cast<std::size_t>(size));
   EXPECT_EQ(numbers.number(0), 6.0);
 }
@@ -218,8 +219,8 @@ TEST(GemmOnSmallFloats, keeps_sums_in_f32_and_rounds_once) {
     a.set(i, op::Scalar(1.0));
     b.set(i, op::Scalar(1.0));
   }
-  for (const OpenBlas* engine : {open_blas(), static_cast<const OpenBlas*>(nullptr)}) {
-    ASSERT_TRUE(gemm_with(engine, op::Scalar(1.0), op::Scalar(0.0), a.view(), b.view(), c.view()));
+  for (const BlasLibrary* engine : {open_blas(), static_cast<const BlasLibrary*>(nullptr)}) {
+    ASSERT_TRUE(gemm_with(engine, op::Scalar(1.0), op::Scalar(0.0), a.view(), b.view(), c.view(), Team::of_one()));
     EXPECT_EQ(c.number(0), 4096.0);  // sums in f16 would stop at 2048
   }
 }
@@ -227,7 +228,7 @@ TEST(GemmOnSmallFloats, keeps_sums_in_f32_and_rounds_once) {
 TEST(GemmOnIntegers, of_8_bits_gives_32_bits_and_nothing_else) {
   GuardedArray a(DType::i8, {2, 2});
   GuardedArray c(DType::i8, {2, 2});
-  const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), a.view(), c.view());
+  const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), a.view(), c.view(), Team::of_one());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind(), ErrorKind::unsupported);
   EXPECT_NE(result.error().message().find("i32"), std::string::npos);
@@ -237,7 +238,7 @@ TEST(GemmOnIntegers, is_unsupported_and_names_the_types_that_work) {
   for (const DType dtype : {DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64, DType::boolean}) {
     GuardedArray a(dtype, {2, 2});
     GuardedArray c(dtype, {2, 2});
-    const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), a.view(), c.view());
+    const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), a.view(), c.view(), Team::of_one());
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind(), ErrorKind::unsupported);
     EXPECT_NE(result.error().message().find("f64 f32 f16"), std::string::npos);
@@ -252,7 +253,7 @@ TEST(GemmOnWrongViews, answers_invalid_argument) {
   GuardedArray other_type(DType::f64, {3, 4});
   GuardedArray cube(DType::f32, {3, 4, 1});
   const auto kind = [](GuardedArray& x, GuardedArray& y, GuardedArray& z) {
-    const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), x.view(), y.view(), z.view());
+    const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), x.view(), y.view(), z.view(), Team::of_one());
     return result ? ErrorKind::internal : result.error().kind();
   };
   EXPECT_EQ(kind(a, a, c), ErrorKind::invalid_argument);

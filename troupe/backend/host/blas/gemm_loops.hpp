@@ -1,4 +1,4 @@
-// Our own matrix product, for machines without OpenBLAS. The usual construction: panels of both matrices are packed
+// Our own matrix product, for machines without a BLAS. The usual construction: panels of both matrices are packed
 // into the order in which a small kernel reads them, one that keeps a few rows and columns of sums in vector registers.
 // Every layout is packed the same way, so strides cost next to nothing.
 #pragma once

@@ -1,5 +1,6 @@
-// What the host does for the ops of op/matmul.hpp: a product by `gemm`, and its epilogue in a second pass.
-// Each function runs its op to its end; the views lie in mapped memory.
+// What the host does for the ops of op/matmul.hpp: a product by `gemm`, and its epilogue in a second pass. The team
+// takes the matrices of a batch, and of a matrix its tiles and rows. Each function runs
+// its op to its end; the views lie in mapped memory.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_views.hpp"

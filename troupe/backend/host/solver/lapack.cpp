@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "troupe/backend/host/blas/openblas.hpp"
+#include "troupe/backend/host/blas/blas_library.hpp"
 
 namespace troupe::host {
 namespace {
@@ -19,12 +19,12 @@ template <>
 constexpr char kLetter<std::complex<double>> = 'z';
 
 template <class T>
-Result<Lapack<T>> find_lapack(const OpenBlas& blas) {
+Result<Lapack<T>> find_lapack(const MathLibrary& library) {
   Lapack<T> found{};
   std::string missing;
   const auto find = [&]<class Function>(Function*& function, const std::string& name) {
     const std::string symbol = kLetter<T> + name + "_";
-    function = reinterpret_cast<Function*>(dlsym(blas.library, symbol.c_str()));
+    function = reinterpret_cast<Function*>(dlsym(library.handle, symbol.c_str()));
     if (!function) missing += " " + symbol;
   };
   find(found.getrf, "getrf");
@@ -41,17 +41,20 @@ Result<Lapack<T>> find_lapack(const OpenBlas& blas) {
   find(found.syevd, detail::kIsComplex<T> ? "heevd" : "syevd");
   find(found.sygvd, detail::kIsComplex<T> ? "hegvd" : "sygvd");
   if (missing.empty()) return found;
-  return fail(ErrorKind::unsupported, "this OpenBLAS was built without all of LAPACK: it lacks" + missing);
+  return fail(ErrorKind::unsupported, library.file + " has not all of LAPACK: it lacks" + missing);
 }
 
 }  // namespace
 
 template <class T>
 Result<const Lapack<T>*> lapack() {
-  const Result<const OpenBlas*> blas = try_open_blas();
+  const Result<const BlasLibrary*> blas = try_open_blas();
   if (!blas && blas.error().kind() == ErrorKind::out_of_memory) return fail(blas.error());
-  if (!blas) return fail(ErrorKind::unsupported, "solvers on the CPU need OpenBLAS (libopenblas.so.0)");
-  static const auto* const kFound = new Result<Lapack<T>>(find_lapack<T>(**blas));  // as long as the library: for good
+  if (!blas)
+    return fail(ErrorKind::unsupported,
+                "solvers on the CPU need LAPACK, for example OpenBLAS's: " + std::string(blas.error().message()));
+  if (!(*blas)->lapack) return fail(ErrorKind::unsupported, "there is no LAPACK: " + (*blas)->lapack_problem);
+  static const auto* const kFound = new Result<Lapack<T>>(find_lapack<T>(*(*blas)->lapack));  // for good
   if (!*kFound) return fail(kFound->error());
   return &**kFound;
 }

@@ -1,5 +1,5 @@
-// LAPACK's functions, found in the OpenBLAS that is open already (openblas.hpp), for each of its four types. They are
-// Fortran's: every argument is a pointer, matrices lie in columns, and behind the last argument comes the length of
+// LAPACK's functions, found in the library that is open already (blas_library.hpp), for each of its four types. They
+// are Fortran's: every argument is a pointer, matrices lie in columns, and behind the last argument comes the length of
 // each text, which is a single letter here. Integers have 32 bits.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the host does for the ops of op/solver.hpp, by the LAPACK in OpenBLAS: one matrix of a batch after another, each
-// with all of OpenBLAS's threads. `unsupported` when there is no OpenBLAS.
+// What the host does for the ops of op/solver.hpp, by LAPACK: the matrices of a batch are shared out, see batches.hpp.
+// `unsupported` when there is no LAPACK.
 // Each function runs its op to its end; the views lie in mapped memory.
 #pragma once
 

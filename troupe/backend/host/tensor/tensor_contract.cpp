@@ -83,13 +83,14 @@ Result<void> multiply_batches(const op::ContractionPlan& plan, const Operands& o
   Nest batches;
   for (const op::ContractionAxis& axis : plan.batch)
     batches.add(axis.extent, {axis.a * size, axis.b * size, axis.c * size});
-  const Grain grain = grain_of_products(plan.rows.extent, plan.columns.extent, plan.depth.extent);
+  const Grain grain =
+      grain_of_products(on.team, batches.places(), plan.rows.extent, plan.columns.extent, plan.depth.extent);
   return try_each(on.team, batches.places(), grain, [&](std::int64_t i) {
     Result<void> result;
     batches.run({on.a, on.b, on.c}, i, i + 1, [&](const Nest::Pointers& at) {
-      result =
-          gemm(on.op.alpha, on.op.beta, matrix(plan.rows, plan.depth, Packed::a, at[0]),
-               matrix(plan.depth, plan.columns, Packed::b, at[1]), matrix(plan.rows, plan.columns, Packed::c, at[2]));
+      result = gemm(on.op.alpha, on.op.beta, matrix(plan.rows, plan.depth, Packed::a, at[0]),
+                    matrix(plan.depth, plan.columns, Packed::b, at[1]),
+                    matrix(plan.rows, plan.columns, Packed::c, at[2]), on.team);
     });
     return result;
   });

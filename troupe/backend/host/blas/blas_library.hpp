@@ -1,11 +1,15 @@
-// OpenBLAS, opened at run time: nothing of ours links it, and what needs it has loops of its own when it is not there.
-// `TROUPE_OPENBLAS=/path/to/libopenblas.so.0` in the environment names another file, `TROUPE_OPENBLAS=none` goes
-// without.
+// The BLAS of this process, opened at run time: nothing of ours links one, and what needs it has loops of its own when
+// there is none. It is the first of the libraries we know (math_library.hpp) that is there, has all functions we call
+// and multiplies right. `TROUPE_BLAS` in the environment names another: a word (openblas, mkl, armpl, blis), a file, or
+// `none` to go without.
 #pragma once
 
 #include <complex>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "troupe/backend/host/blas/math_library.hpp"
 #include "troupe/core/element.hpp"
 #include "troupe/core/result.hpp"
 
@@ -48,18 +52,18 @@ struct Cblas {
   Real (*nrm2)(int n, const T* x, int incx);
   Real (*asum)(int n, const T* x, int incx);
   std::size_t (*iamax)(int n, const T* x, int incx);
-  std::size_t (*iamin)(int n, const T* x, int incx);
+  std::size_t (*iamin)(int n, const T* x, int incx);  // null where the library has none
   void (*scal)(int n, F alpha, T* x, int incx);
   void (*swap)(int n, T* x, int incx, T* y, int incy);
 };
 
-struct OpenBlas {
+struct BlasLibrary {
   static constexpr int kRowMajor = 101;
   static constexpr int kColumnMajor = 102;
   static constexpr int kNoTranspose = 111;
   static constexpr int kTranspose = 112;
   static constexpr int kConjugateTranspose = 113;
-  static constexpr int kConjugate = 114;  // OpenBLAS's own
+  static constexpr int kConjugate = 114;  // needs `conjugates()`
   static constexpr int kUpper = 121;
   static constexpr int kLower = 122;
   static constexpr int kNonUnit = 131;
@@ -70,11 +74,13 @@ struct OpenBlas {
   Cblas<double> d{};
   Cblas<std::complex<float>> c{};
   Cblas<std::complex<double>> z{};
-  void (*set_num_threads)(int) = nullptr;
-  int (*get_num_threads)() = nullptr;
-  void* library = nullptr;  // for its other functions (lapack.hpp)
-  std::string config;       // version, target and threading, in OpenBLAS's own words
+  std::shared_ptr<MathLibrary> library;
+  /// Where the functions of lapack.hpp are: in the same library, or in another one when that has none. Null when there
+  /// are none anywhere; `lapack_problem` says why.
+  std::shared_ptr<MathLibrary> lapack;
+  std::string lapack_problem;
 
+  bool conjugates() const noexcept { return library->conjugates(); }
   template <class T>
   const Cblas<T>& of() const noexcept {
     if constexpr (std::same_as<T, float>)
@@ -98,12 +104,17 @@ struct OpenBlas {
 /// The library of this process. Opened on the first call, from any thread, and never closed: its threads live as long
 /// as the process. `unsupported` when there is none, for good; `out_of_memory` when it is there and there was no memory
 /// or descriptor to open it: the next call tries again.
-Result<const OpenBlas*> try_open_blas();
+Result<const BlasLibrary*> try_open_blas();
 /// The same, or null.
-const OpenBlas* open_blas() noexcept;
+const BlasLibrary* open_blas() noexcept;
 
-/// What these do on their first call, with the value of `TROUPE_OPENBLAS` (null when it is not set). The error says
-/// what was tried and why that did not work.
-Result<OpenBlas> load_open_blas(const char* choice);
+/// A library that was tried before the one that is used, and why it is not used.
+struct PassedOver {
+  std::string name;
+  std::string reason;
+};
+/// What these do on their first call, with the value of `TROUPE_BLAS` (null when it is not set). The error says what
+/// was tried and why that did not work; `passed` is given the same one by one, also when another one was found.
+Result<BlasLibrary> load_blas(const char* choice, std::vector<PassedOver>* passed = nullptr);
 
 }  // namespace troupe::host
