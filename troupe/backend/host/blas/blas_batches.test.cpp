@@ -12,7 +12,17 @@ class BlasBatches : public RandomTest {
   OpMemory memory;
 };
 
-/// Products are shared out one by one, or in tiles when they are large.
+/// How many elements differ by more than sums of so many products of numbers up to 2 may when they are made in another
+/// order.
+std::int64_t differences_beyond_rounding(GuardedArray& a, GuardedArray& b, std::int64_t depth) {
+  const double allowed = 4 * rounding(a.dtype(), 6.0 * static_cast<double>(depth));
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < a.count(); ++i) count += !(std::abs(a.number(i) - b.number(i)) <= allowed);
+  return count;
+}
+
+/// Products are shared out one by one. Large ones are cut into tiles, at whose edges a library may sum in another
+/// order.
 TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
   struct Extents {
     std::int64_t batch, rows, columns, depth;
@@ -51,15 +61,15 @@ TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
         ASSERT_TRUE(run_op(op, memory.here(team)));
         GuardedArray out(dtype, shape_c);
         ASSERT_TRUE(copy(here(op.c), out.view()));
-        EXPECT_EQ(differences(out, expected), 0) << size << " threads";
+        const std::int64_t different = ProductTiles::of(e.rows, e.columns, e.depth, size).count() > 1
+                                           ? differences_beyond_rounding(out, expected, e.depth)
+                                           : differences(out, expected);
+        EXPECT_EQ(different, 0) << size << " threads";
       }
     }
 }
 
-/// OpenBLAS computes an element in the same way wherever its tile begins; not all libraries do.
-TEST_F(BlasBatches, of_large_products_have_the_same_bits_with_every_team) {
-  if (const BlasLibrary* blas = open_blas(); blas && blas->library->name() != "OpenBLAS")
-    GTEST_SKIP() << blas->library->name() << " does not promise it";
+TEST_F(BlasBatches, of_large_products_are_right_with_every_team) {
   for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::bf16})
     for (const auto& [rows, columns, depth] : {std::array<std::int64_t, 3>{300, 260, 128},
                                                {5000, 1, 300},
@@ -79,7 +89,7 @@ TEST_F(BlasBatches, of_large_products_have_the_same_bits_with_every_team) {
         Team team(size);
         GuardedArray out(dtype, {rows, columns});
         ASSERT_TRUE(gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), b.view(), out.view(), team));
-        EXPECT_EQ(differences(out, expected), 0) << size << " threads";
+        EXPECT_EQ(differences_beyond_rounding(out, expected, depth), 0) << size << " threads";
       }
     }
 }

@@ -1,6 +1,7 @@
 // How a product is cut into parts that the threads of a team take: tiles of the result, each the product of some rows
-// and some columns, computed by one thread. The sums along the depth are never cut, and tiles begin where the kernels
-// of a library begin anew. So with OpenBLAS a product has the same bits with every team, alone or in a batch.
+// and some columns, computed by one thread. The sums along the depth are never cut, but a library may
+// sum in another order at the edge of a tile: OpenBLAS does so on x86-64, and not on ARM. What is not cut has the same
+// bits with every team.
 #pragma once
 
 #include <algorithm>
