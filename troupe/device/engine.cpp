@@ -205,7 +205,7 @@ void Engine::release_ready() noexcept {
       any_stays = true;
     } else if (const std::optional<wire::RingSlot> slot = room_for(*call)) {
       remove(*call);
-      call->is_hopeless = reads_what_stays_unknown(*call);
+      call->is_hopeless = call->is_condemned || reads_what_stays_unknown(*call);
       gate_.fetch_add(slot->end() - slot->begin, std::memory_order_acq_rel);
       (void)lower_expiry(call->deadline);
       active_->enter(*call, *slot);
@@ -266,7 +266,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
     }
     Result<void> result = settle(*call);
     session.leave(*call);
-    if (call->runs_alone) ledger_.acquit(*call);
+    if (call->runs_alone && !call->is_hopeless) ledger_.acquit(*call);
     end(*call, std::move(result));
   }
   if (const Error* why = session.contradiction_to_tell())
@@ -277,6 +277,10 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 }
 
 Result<void> Engine::settle(detail::OpCall& call) noexcept {
+  if (call.is_hopeless && call.is_condemned) {
+    taint_what_it_writes(call);
+    return fail(about(*call.evidence, call));
+  }
   Result<void> result;
   if (call.failure) result = fail(call.failure->error);
   settle_content(call, result, !call.failure || call.failure->had_begun || call.was_cut_off());

@@ -234,6 +234,10 @@ class Engine {
   /// True when the op accounts for the worker's death: it is convicted, or suspected and cannot be tried. `is_likely`:
   /// if its deadline passes before it has been tried, it ends in what its worker died of.
   bool sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why, Blame blame, bool is_likely = false);
+  /// For an op that has cost a worker, where one before it is run again and would make whole what this one has left
+  /// unknown. Its caller is told now; the op goes through the ring once more, where nobody runs it, and taints what it
+  /// writes again when its turn comes.
+  void condemn(detail::OpCall& call, const Error& end_in) noexcept;
   /// The op has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
   /// Calls `f(call)` for every op that the worker may have begun and not ended.

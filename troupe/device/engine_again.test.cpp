@@ -1,5 +1,6 @@
 // Ops that a worker had begun when it died: who is run again, alone or not, and who is not.
 #include "troupe/device/engine_fixture.test.hpp"
+#include "troupe/op/plugin.hpp"
 
 namespace troupe {
 namespace {
@@ -101,6 +102,58 @@ TEST_F(EngineTest, needs_no_trial_when_one_op_was_under_way_and_the_report_leave
   EXPECT_TRUE(written->is_tainted(written->range()));
   EXPECT_FALSE(behind->settled()) << "it had to wait for the other, and goes on";
   EXPECT_EQ(engine.stats().culprits, 1U);
+}
+
+TEST_F(EngineTest, leaves_tainted_what_a_culprit_wrote_when_an_op_before_it_is_run_again) {
+  const auto array = block();
+  const auto before = submit(0, nullptr, array);
+  auto culprit = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, culprit->bytes);
+  culprit->kind = op::PluginCall::kKind;  // so that it is the one that is suspected
+  culprit->uses.add(array, {.range = array->range(), .writes = true, .whole = true});
+  engine.submit(culprit);
+  const auto reader = submit(1, array, block());
+  channels[0].begin(0, 2);  // both, with one flag for the two of them
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::context_poisoned, "an illegal address"), Blame::the_only_op);
+  EXPECT_EQ(engine.stats().culprits, 1U);
+  ASSERT_TRUE(culprit->settled()) << "its caller need not wait for the others";
+  EXPECT_EQ(culprit->take().error().kind(), ErrorKind::context_poisoned);
+  EXPECT_FALSE(engine.has_suspects()) << "nobody needs a trial";
+
+  std::thread poller([&] { engine.poll_until_stopped(); });
+  channels[1].timeline(0).raise_to(1);
+  while (!before->settled()) std::this_thread::yield();
+  EXPECT_TRUE(before->take());
+  const std::uint16_t passed_over =
+      channels[1].write_reply(culprit->position, culprit->units, Error(ErrorKind::cancelled), false);
+  channels[1].timeline(0).raise_to(2, passed_over);
+  channels[1].timeline(1).raise_to(1);
+  while (!reader->settled()) std::this_thread::yield();
+  engine.stop_polling();
+  poller.join();
+  EXPECT_TRUE(array->is_tainted(array->range()));
+  EXPECT_EQ(reader->take().error().kind(), ErrorKind::buffer_tainted);
+}
+
+TEST_F(EngineTest, does_not_take_an_op_that_was_held_back_for_one_that_had_begun) {
+  const auto unknown = block(), parameters = block();
+  unknown->taint(unknown->range());
+  auto held_back = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, held_back->bytes);
+  held_back->uses.add(unknown, {.range = unknown->range(), .reads = true});
+  held_back->uses.add(parameters, {.range = parameters->range(), .reads = true, .writes = true});  // in place
+  engine.submit(held_back);
+  const auto other = submit(1, nullptr, block());
+  for (const std::uint32_t lane : {0U, 1U}) channels[0].begin(lane, 1);
+  engine.retire_active();
+  engine.take_over(1, 2);
+  engine.reaped(0, Error(ErrorKind::context_poisoned, "an illegal address"), Blame::the_only_op);
+  ASSERT_TRUE(other->settled()) << "it was the only one under way";
+  EXPECT_EQ(other->take().error().kind(), ErrorKind::context_poisoned);
+  EXPECT_FALSE(held_back->settled());
+  EXPECT_FALSE(parameters->is_unknown(parameters->range())) << "nobody touched them";
 }
 
 TEST_F(EngineTest, tries_all_that_were_under_way_when_there_were_several) {

@@ -179,7 +179,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
   }
   if (had_begun == HadBegun::no) {
     const bool is_tried = ++call.times_resent > kMaxTimesResent && options_.can_try;
-    if (!call.given_up && !call.deadline_passed) {
+    if (call.is_condemned || (!call.given_up && !call.deadline_passed)) {
       set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
       return false;
     }
@@ -204,9 +204,23 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
     convict(call, end_in);
   else if (blame == Blame::some_op)
     ledger_.suspect(call, std::chrono::steady_clock::now());
-  remove(call);
-  end_cut_off(call, end_in);
+  if (is_blocked(call)) {
+    condemn(call, end_in);
+  } else {
+    remove(call);
+    end_cut_off(call, end_in);
+  }
   return is_convicted || blame == Blame::some_op;
+}
+
+void Engine::condemn(detail::OpCall& call, const Error& end_in) noexcept {
+  taint_what_it_writes(call);  // and again at its turn
+  if (!call.settled()) call.fail_with(about(end_in, call));
+  call.evidence = end_in;
+  call.is_condemned = true;
+  call.is_culprit = call.deadline_passed = call.stands_still = false;  // no worker is killed for it again
+  call.deadline = TimePoint::max();
+  set_stage(call, OpStage::ready);
 }
 
 void Engine::convict(detail::OpCall& call, const Error& why) noexcept {
@@ -219,7 +233,7 @@ void Engine::convict(detail::OpCall& call, const Error& why) noexcept {
 template <class F>
 void Engine::for_each_under_way(const WorkerSession& session, const F& f) {
   session.for_each([&](detail::OpCall& call) {
-    if (session.may_have_begun(call) && !session.waits_for_another(call)) f(call);
+    if (session.may_have_begun(call) && !call.is_hopeless && !session.waits_for_another(call)) f(call);
   });
 }
 
@@ -299,6 +313,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
       continue;
     }
     trial_ = &session;
+    call->is_hopeless = call->is_condemned;
     if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());
     (void)lower_expiry(call->deadline);
     session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));

@@ -39,13 +39,14 @@ std::vector<bool> who_had_begun(const std::vector<detail::OpCall*>& ghosts, cons
                                 const WorkerSession& session) {
   std::vector<bool> had_begun = in_doubt;
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
-    if (had_begun[i]) continue;
     const detail::OpCall& call = *ghosts[i];
+    if (call.is_hopeless) had_begun[i] = false;  // its record tells the worker to pass over it
+    if (had_begun[i] || call.is_hopeless) continue;
     bool maybe = session.may_have_begun(call);
     for (std::size_t j = 0; j < i && maybe; ++j) {
       const detail::OpCall& before = *ghosts[j];
       const bool may_be_done = had_begun[j] && !session.knows_what_was_done(before.lane);
-      if (before.is_done || may_be_done) continue;
+      if (before.is_done || before.is_hopeless || may_be_done) continue;
       const bool is_behind = before.lane == call.lane || call.conflicts_with(before);
       maybe = !call.comes_after(before) && (had_begun[j] || !is_behind);
     }

@@ -100,7 +100,7 @@ class OpCall final : public Outcome<void> {
   OpStage stage = OpStage::in_ring;
   bool is_done = false;      // its timeline covers it, with proof
   bool given_up = false;     // nobody waits for it any more
-  bool is_hopeless = false;  // reads something unknown: in the ring only to keep its place
+  bool is_hopeless = false;  // in the ring only to keep its place: it reads something unknown, say
   bool deadline_passed = false;
   bool is_stale = false;       // hopeless because it names memory that died with a worker
   bool stands_alone = true;    // its timeline is raised for it alone
@@ -144,6 +144,7 @@ class OpCall final : public Outcome<void> {
   bool is_culprit = false;               // it ran past its deadline, and its worker is killed for that
   bool is_in_the_way = false;            // perhaps of an op past its deadline
   bool has_trial_limit = false;          // its deadline is that of its trial
+  bool is_condemned = false;             // its caller is told; it taints what it writes when its turn comes
   /// Why the worker that cut it off died: the op ends in this if nothing better is known in time.
   std::optional<Error> evidence;
 
