@@ -283,7 +283,7 @@ std::vector<Row> step_rows(const SharedGpu& gpu, const Options& options) {
             .limit = Limit::printed(),
             .rounds = options.rounds(9)};
   };
-  return {row("lanes by family", Lanes::per_family()), row("lanes by dependency", Lanes::by_dependency()),
+  return {row("lanes by dependency", Lanes::by_dependency()), row("lanes by family", Lanes::per_family()),
           row("one lane", Lanes::single())};
 }
 

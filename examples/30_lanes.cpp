@@ -1,5 +1,5 @@
 // Lanes: in-order queues inside a worker. Ops on different lanes overlap, unless they touch the same memory: then they
-// keep the order in which they were submitted. By default every family of ops has a lane; here a pool takes turns.
+// keep the order in which they were submitted. By default a chain of ops stays on one lane; here a pool takes turns.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

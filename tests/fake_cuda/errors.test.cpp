@@ -56,7 +56,9 @@ INSTANTIATE_TEST_SUITE_P(Fake, FakeLibraryErrors,
 TEST_P(FakeLibraryErrors, cost_one_op_and_the_next_one_goes_well) {
   const LibraryFault& fault = GetParam();
   {
-    const Device gpu = open_gpu();
+    DeviceOptions options = in_thread();
+    options.lanes = Lanes::per_family();  // with handles that are not made ready
+    const Device gpu = open_gpu(options);
     eventually([&] { return calls("cublasZgemm_v2_64") >= 2; });  // it was made ready for the usual products
     const Array<float> a = filled(gpu, {8, 8}, 1.0f);
     const Array<float> c = filled(gpu, {8, 8}, 1.0f);

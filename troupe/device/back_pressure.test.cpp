@@ -18,7 +18,7 @@ class BackPressure : public DeviceTest {
   }
   void release() { std::atomic_ref(flag[0]).store(1); }
 
-  Device small = open({.ring_units = kUnits, .max_restarts = 1000});
+  Device small = open({.lanes = Lanes::per_family(), .ring_units = kUnits, .max_restarts = 1000});
   HostArray<std::uint32_t> flag;
 };
 

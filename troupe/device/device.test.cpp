@@ -133,7 +133,7 @@ TEST_F(DeviceTest, is_listed_with_its_name_and_memory) {
 }
 
 TEST_F(DeviceTest, overlaps_lanes_that_do_not_conflict_and_orders_those_that_do) {
-  const Device device = open();
+  const Device device = open({.lanes = Lanes::per_family()});
   // Three ops: the first waits in its lane for a flag that the app raises, the second does not touch its memory and so
   // ends before it, and the third reads what the first writes and so waits.
   HostArray<std::uint32_t> flag = value(device.host_array<std::uint32_t>({1}));
@@ -152,7 +152,7 @@ TEST_F(DeviceTest, overlaps_lanes_that_do_not_conflict_and_orders_those_that_do)
 }
 
 TEST_F(DeviceTest, overlaps_a_chain_with_what_is_independent_of_it_by_dependency) {
-  const Device device = open({.lanes = Lanes::by_dependency()});
+  const Device device = open();
   HostArray<std::uint32_t> flag = value(device.host_array<std::uint32_t>({1}));
   flag[0] = 0;
   const Array<float> from = filled(device, {4}, 3.0f);

@@ -29,18 +29,18 @@ enum class Standby : std::uint8_t { none, warm };
 /// How ops are spread over lanes, the in-order queues inside a worker.
 struct Lanes {
   enum class Policy : std::uint8_t { per_family, single, pool, by_dependency };
-  Policy policy = Policy::per_family;
+  Policy policy = Policy::by_dependency;
   int count = 0;  // of a pool
   /// By the lane's number: when a GPU has a choice, it takes work of a higher priority first. A GPU tells only a few
   /// priorities apart; the CPU none.
   std::array<std::int8_t, 16> priorities = {};
 
-  /// The default, one lane for each family of ops: a copy overlaps a multiplication.
-  static constexpr Lanes per_family() noexcept { return {}; }
-  /// An op takes the lane of the op under way whose output it reads, so that a chain of ops never waits for another
-  /// lane; one that depends on nothing under way may take another lane. Copies between the device's memory and the
-  /// app's have the lane of `op::Family::memory`.
-  static constexpr Lanes by_dependency() noexcept { return {Policy::by_dependency, 0, {}}; }
+  /// The default: an op takes the lane of the op under way whose output it reads, so that a chain of ops never waits
+  /// for another lane; one that depends on nothing under way may take another lane. Copies between the device's memory
+  /// and the app's have the lane of `op::Family::memory`.
+  static constexpr Lanes by_dependency() noexcept { return {}; }
+  /// One lane for each family of ops: a copy overlaps a multiplication.
+  static constexpr Lanes per_family() noexcept { return {Policy::per_family, 0, {}}; }
   static constexpr Lanes single() noexcept { return {Policy::single, 1, {}}; }
   /// `count` lanes, taken in turn.
   static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count, {}}; }

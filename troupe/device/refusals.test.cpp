@@ -15,7 +15,7 @@ TEST_F(DeviceRefusals, of_options) {
   refused(with({.host_limit_bytes = 0}), "host_limit_bytes is 0; it must be positive");
   refused(with({.ring_units = 1000}), "ring_units is 1000; it must be a power of two from 256 to 1048576");
   refused(with({.lanes = Lanes::pool(0)}), "Lanes::pool has 0 lanes; it must have 1 to 16");
-  refused(with({.lanes = Lanes::by_dependency().prefer(op::Family::blas, 1)}),
+  refused(with({.lanes = Lanes().prefer(op::Family::blas, 1)}),
           "Lanes prefer a family other than op::Family::memory; only Lanes::per_family() gives each family a lane");
   refused(with({.max_restarts = -1}), "max_restarts is -1; it must not be negative");
   refused(with({.restart_window = Duration(0)}), "restart_window is 0 s; it must be positive");
