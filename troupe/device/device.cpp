@@ -142,7 +142,7 @@ Result<void> check_sealable(detail::DeviceState& state, const char* function, co
   return {};
 }
 
-/// An op that reads all of the memory keeps its turn.
+/// An op that has all of the memory to itself.
 Call<void> change_seal(const Device& device, const AnyArray& array, const char* function, Sealing sealing) {
   if (const Result<void> good = check_sealable(*DeviceParts::state(device), function, array); !good)
     return fail(good.error());
@@ -156,10 +156,7 @@ Call<void> change_seal(const Device& device, const AnyArray& array, const char* 
   if (!call) return fail(call.error());
   if (bytes > 0) {
     (*call)->sealing = sealing;
-    (*call)->goes_again = true;
-    // The same lane for all of them, so that they stay in order.
-    (*call)->follows = false;
-    if (DeviceParts::state(device)->options().lanes.policy == Lanes::Policy::pool) (*call)->lane = 0;
+    for (BlockUse& use : (*call)->uses.all()) use.touch.writes = true;  // nobody else uses it meanwhile
   }
   return {DeviceParts::state(device), std::move(*call)};
 }

@@ -76,7 +76,6 @@ void DeviceContext::nudged() {
       if (member.link->end_descriptor() >= 0) loop.listen_again(member.link->end_descriptor());
     }
   if (const std::int64_t generation = device_->take_death(); generation != 0) died(generation);
-  while (detail::OpCall* call = device_->take_seal()) protect(SealRequest(*call));
   if (const auto order = device_->take_kill()) {
     device_->nudge();  // there may be more
     return kill(*order);
@@ -403,7 +402,7 @@ void DeviceContext::reaped(std::uint32_t worker, const wire::ChildEnd& end) {
 void DeviceContext::forget(std::uint32_t worker) {
   CrewMember& member = crew_->members.at(worker);
   device_->chunks().remove_worker(member.link->socket());
-  crew_->seals.gone(member.link->socket());
+  crew_->seal.gone(member.link->socket());
   ControlLoop& loop = device_->loop();
   loop.forget(member.link->socket().descriptor());
   if (member.link->end_descriptor() >= 0) loop.forget(member.link->end_descriptor());
@@ -434,7 +433,7 @@ void DeviceContext::stopping() {
   device_->set_worker_pid(0);
   device_->opened(fail(why));
   device_->shut(why);
-  crew_->seals.clear(why);
+  crew_->seal.forget();
   while (!crew_->members.empty()) {
     const std::uint32_t worker = crew_->members.begin()->first;
     crew_->members.begin()->second.link->kill();

@@ -14,7 +14,7 @@
 
 #include "troupe/actor/context.hpp"
 #include "troupe/device/device_state.hpp"
-#include "troupe/device/seal_queue.hpp"
+#include "troupe/device/seal_under_way.hpp"
 
 namespace troupe::inline v0 {
 
@@ -49,7 +49,7 @@ struct Crew {
   /// Deaths of serving workers in the restart window that no op is known to have caused: generation and time.
   std::map<std::int64_t, TimePoint> unexplained;
   TimePoint noticed{};  // when
-  SealQueue seals;
+  SealUnderWay seal;
   bool given_up = false;  // no worker can be started
   bool closing = false;
   bool is_watched = false;  // the loop listens for nudges
@@ -145,7 +145,6 @@ class DeviceContext {
   void listen_for_nudges();
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
-  void protect(SealRequest request);
   void attend_seals();
   void start_worker();
   Result<void> start_worker(std::uint32_t number);

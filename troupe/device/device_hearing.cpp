@@ -84,7 +84,7 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
   } else if (const auto* none = std::get_if<wire::NoMemory>(&*decoded)) {
     device_->chunks().made(member.link->socket(), fail(detail::describe(none->kind, [&] { return none->message; })));
   } else if (const auto* done = std::get_if<wire::ChunkProtected>(&*decoded)) {
-    crew_->seals.answered(member.link->socket(), done->id, done->read_only);
+    crew_->seal.answered(member.link->socket(), done->id, done->read_only);
     attend_seals();
   } else if (message.descriptors.size() <= 1) {
     device_->chunks().made(member.link->socket(),
@@ -148,25 +148,19 @@ void DeviceContext::look_again() {
 
 // ---- sealing ----
 
-void DeviceContext::protect(SealRequest request) {
-  if (auto call = request.take_if_again()) return device_->engine().submit(std::move(call));
-  detail::await_memory([&] { crew_->seals.add(std::move(request)); });
-  attend_seals();
-}
-
 void DeviceContext::attend_seals() {
-  const std::uint64_t before = crew_->seals.under_way();
-  crew_->seals.attend(device_->chunks());
-  if (const std::uint64_t now = crew_->seals.under_way(); now != 0 && now != before)
+  const std::uint64_t before = crew_->seal.number();
+  crew_->seal.attend(device_->engine(), device_->chunks());
+  if (const std::uint64_t now = crew_->seal.number(); now != 0 && now != before)
     (void)self_.after(kSealPatience, SealIsLate{now});
 }
 
 void DeviceContext::seal_is_late(SealIsLate message) {
-  if (crew_->seals.under_way() != message.which) return;
+  if (crew_->seal.number() != message.which) return;
   const Error why(ErrorKind::timeout, "the worker did not seal or unseal memory within " + to_string(kSealPatience));
   CrewMember* serving = nullptr;
   for (auto& [number, member] : crew_->members) {
-    if (member.role == Role::dying || !crew_->seals.waits_for(member.link->socket())) continue;
+    if (member.role == Role::dying || !crew_->seal.waits_for(member.link->socket())) continue;
     if (member.role == Role::active)
       serving = &member;
     else

@@ -138,8 +138,7 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
                .crash_budget = options.crash_budget},
               {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, false); },
                .distrust = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, true); },
-               .attend = [this] { nudge(); },
-               .protect = [this](OpCall& call) { ask_to_seal(call); }},
+               .attend = [this] { nudge(); }},
               bells_.app()) {}
 
 DeviceState::~DeviceState() {
@@ -172,25 +171,6 @@ std::optional<KillOrder> DeviceState::take_kill() noexcept {
   for (std::optional<KillOrder>& order : to_kill_)
     if (order) return std::exchange(order, std::nullopt);
   return std::nullopt;
-}
-
-void DeviceState::ask_to_seal(OpCall& call) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    call.next = nullptr;
-    (last_to_seal_ ? last_to_seal_->next : first_to_seal_) = &call;
-    last_to_seal_ = &call;
-  }
-  nudge();
-}
-
-OpCall* DeviceState::take_seal() noexcept {
-  const std::lock_guard lock(mutex_);
-  OpCall* const call = first_to_seal_;
-  if (!call) return nullptr;
-  first_to_seal_ = std::exchange(call->next, nullptr);
-  if (!first_to_seal_) last_to_seal_ = nullptr;
-  return call;
 }
 
 Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const DeviceInfo& info,
@@ -305,7 +285,6 @@ void DeviceState::shut(const Error& why) noexcept {
   engine_.stop_polling();
   if (poller_.joinable()) poller_.join();
   deaths_.stop();
-  while (OpCall* call = take_seal()) SealRequest(*call).end(fail(why));
 }
 
 void DeviceState::crew_is_gone() {

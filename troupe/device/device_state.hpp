@@ -77,10 +77,6 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   /// The generation whose worker has died, by its life line; 0: none since the last call.
   std::int64_t take_death() noexcept { return died_.exchange(0, std::memory_order_acq_rel); }
   DeathWatch& deaths() noexcept { return deaths_; }
-  /// The turn of an op that seals or unseals has come; takes over one ownership of it. Any thread; needs no memory.
-  void ask_to_seal(OpCall& call) noexcept;
-  /// The next one, with that ownership; null when there is none.
-  OpCall* take_seal() noexcept;
   bool is_to_close() const noexcept { return is_to_close_.load(std::memory_order_acquire); }
   /// Says, once, whether the device could be opened.
   void opened(Result<void> how);
@@ -126,8 +122,6 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   bool is_shut_ = false;
   std::optional<Error> why_shut_;
   std::array<std::optional<KillOrder>, wire::kMaxDoorbells> to_kill_;  // by the worker's number
-  OpCall* first_to_seal_ = nullptr;
-  OpCall* last_to_seal_ = nullptr;
 
   Engine engine_;
   std::thread poller_;

@@ -66,7 +66,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
   if (op.account == 0) op.account = CrashLedger::account_of_caller();
   if (op.follows) op.lane = lane_by_dependency(op);
   if (ledger_.may_know(op) && !is_admitted(op)) return true;
-  if ((op.runs_alone || !enter_fast(op)) && !submit_slowly(op, max_waiting)) {
+  if ((op.runs_alone || op.sealing != Sealing::none || !enter_fast(op)) && !submit_slowly(op, max_waiting)) {
     op.release();
     return false;
   }
@@ -146,12 +146,13 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
     return true;
   }
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
-  const bool goes_at_once = call.runs_alone || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
+  const bool is_exclusive = call.sealing != Sealing::none;
+  const bool goes_at_once = call.runs_alone || is_exclusive || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
   const bool is_refused = !goes_at_once && (call.refuse_when_full || waiting_ >= max_waiting);
   if (!is_refused) {
-    call.stage = call.runs_alone ? OpStage::suspect : OpStage::ready;
+    call.stage = is_exclusive ? OpStage::exclusive : call.runs_alone ? OpStage::suspect : OpStage::ready;
     append(call);
-    if (call.runs_alone)
+    if (call.stage != OpStage::ready)
       hooks_.attend();
     else
       release_ready();
@@ -187,6 +188,7 @@ void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitt
   remove(call);
   call.nobody_waits = false;
   end(call, fail(about(why, call)));
+  if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
 }
 
 std::optional<wire::RingSlot> Engine::room_for(const detail::OpCall& call) const noexcept {
@@ -233,6 +235,7 @@ void Engine::give_up(detail::OpCall& call) noexcept {
   } else if (call.waits_unbegun()) {
     remove(call);
     end(call, fail(ErrorKind::cancelled));
+    if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
   }
 }
 
@@ -249,7 +252,7 @@ bool Engine::poll() noexcept {
   if (any && any_waiting_.load(std::memory_order_seq_cst)) {
     const std::lock_guard lock(mutex_);
     release_ready();
-    if (std::exchange(suspect_waits_for_ring_, false)) hooks_.attend();
+    if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
   }
   return any;
 }
@@ -388,14 +391,10 @@ void Engine::stop_polling() noexcept {
 
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
-  if (!result && call.nobody_waits) skip_what_it_writes(call);
+  if (!result && call.nobody_waits && call.sealing == Sealing::none) skip_what_it_writes(call);
   call.stage = OpStage::ended;
-  if (call.sealing == Sealing::seal && !result && call.generation >= 0)  // it was in a ring
-    for (const BlockUse& use : call.uses.all()) use.block->end_seal();
-  const bool goes_on = call.sealing != Sealing::none && result;
-  if (!goes_on) call.uses.clear();  // before the reply: its receiver may count on the memory
+  call.uses.clear();  // before the reply: its receiver may count on the memory
   call.ended_in_engine.store(true, std::memory_order_release);
-  if (goes_on) return hooks_.protect(call);
   call.complete_and_release(std::move(result));
 }
 

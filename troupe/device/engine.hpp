@@ -79,11 +79,8 @@ class Engine {
     std::function<void(std::uint32_t worker, const Error&)> kill;
     /// What that worker has written cannot be true.
     std::function<void(std::uint32_t worker, const Error&)> distrust;
-    /// There are suspects, or a trial has ended.
+    /// There are suspects, a trial has ended, or the turn of an exclusive op may have come.
     std::function<void()> attend;
-    /// The turn of an op that seals or unseals has come: it ends when every worker has done it. Takes over the engine's
-    /// ownership.
-    std::function<void(detail::OpCall&)> protect = {};
   };
 
   Engine(Options options, Hooks hooks, wire::Bell& bell);
@@ -153,6 +150,11 @@ class Engine {
   /// generation whose death this explains.
   std::optional<std::int64_t> trial_failed(const Error& why, bool by_op);
 
+  /// The first op that seals or unseals whose turn has come, if any. Nothing uses its block until `end_exclusive`.
+  detail::IntrusivePtr<detail::OpCall> take_exclusive();
+  /// Does nothing when the engine was shut meanwhile, which ends all ops.
+  void end_exclusive(detail::OpCall& call, Result<void> result) noexcept;
+
   /// Everything under way and to come ends in `why`.
   void shut(const Error& why);
 
@@ -219,8 +221,9 @@ class Engine {
   void remove(detail::OpCall& call) noexcept;
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
-  /// Whether something in the active worker's ring must end before it. Needs `watch_`, too.
-  bool waits_for_the_ring(const detail::OpCall& call) noexcept;
+  /// Whether something in the waiting list or in the active worker's ring must end before it; then `Hooks::attend` is
+  /// called when something has. Needs `watch_`, too.
+  bool waits_for_others(const detail::OpCall& call) noexcept;
   /// The suspect whose turn it is. The first op of a lane comes after the others that were cut off with it: most likely
   /// it is the culprit, and the others need not wait until it has cost another worker.
   detail::OpCall* next_suspect() noexcept;
@@ -273,7 +276,7 @@ class Engine {
   std::size_t waiting_ = 0;
   std::atomic<bool> any_waiting_{false};  // to be read without the lock
   std::size_t not_ready_ = 0;             // ghosts, suspects and ops on trial among them
-  bool suspect_waits_for_ring_ = false;
+  bool attend_when_one_ends_ = false;
   std::optional<Error> shut_;
 
   std::atomic<bool> stopping_{false};

@@ -61,8 +61,8 @@ void Engine::expire_waiting(TimePoint now) noexcept {
   bool any_ended = false;
   for (detail::OpCall* call = first_waiting_; call;) {
     detail::OpCall* const next = call->next;
-    if (call->stage == OpStage::on_trial || keeps_its_turn(*call)) {
-      // its deadline is checked in the ring
+    if (call->stage == OpStage::on_trial || call->stage == OpStage::holding || keeps_its_turn(*call)) {
+      // its deadline is checked in the ring; that of a seal when its turn comes
     } else if (call->deadline > now) {
       (void)lower_expiry(call->deadline);
     } else if (call->stage == OpStage::ghost) {  // it ends at the reap
@@ -82,7 +82,9 @@ void Engine::expire_waiting(TimePoint now) noexcept {
     }
     call = next;
   }
-  if (any_ended) release_ready();
+  if (!any_ended) return;
+  release_ready();
+  if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
 }
 
 void Engine::answer_with_evidence(detail::OpCall& call) noexcept {

@@ -326,7 +326,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
 
 detail::OpCall* Engine::next_suspect() noexcept {
   const auto can_be_tried = [&](const detail::OpCall& call) {
-    return call.stage == OpStage::suspect && !is_blocked(call) && !waits_for_the_ring(call);
+    return call.stage == OpStage::suspect && !waits_for_others(call);
   };
   for (detail::OpCall* call = first_waiting_; call; call = call->next) {
     if (!can_be_tried(*call)) continue;
@@ -340,13 +340,14 @@ detail::OpCall* Engine::next_suspect() noexcept {
   return nullptr;
 }
 
-bool Engine::waits_for_the_ring(const detail::OpCall& call) noexcept {
-  if (!active_) return false;
-  // The gate is shut while anybody waits: only `release_ready` lets ops enter.
-  while (!active_->scan_to(position_of(gate_.load(std::memory_order_acquire)))) sched_yield();
-  bool any = false;
-  active_->for_each([&](const detail::OpCall& other) { any = any || call.conflicts_with(other); });
-  suspect_waits_for_ring_ = suspect_waits_for_ring_ || any;
+bool Engine::waits_for_others(const detail::OpCall& call) noexcept {
+  bool any = is_blocked(call);
+  if (!any && active_) {
+    // The gate is shut while anybody waits: only `release_ready` lets ops enter.
+    while (!active_->scan_to(position_of(gate_.load(std::memory_order_acquire)))) sched_yield();
+    active_->for_each([&](const detail::OpCall& other) { any = any || call.conflicts_with(other); });
+  }
+  attend_when_one_ends_ = attend_when_one_ends_ || any;
   return any;
 }
 
@@ -412,7 +413,7 @@ void Engine::shut(const Error& why) {
   for (WorkerSession& session : sessions_) session.forget_ops();
   while (first_waiting_) {
     detail::OpCall& call = *first_waiting_;
-    const bool never_began = call.waits_unbegun();
+    const bool never_began = call.waits_unbegun() || call.stage == OpStage::holding;
     remove(call);
     if (never_began)
       end(call, fail(about(why, call)));

@@ -69,18 +69,19 @@ struct Verdict {
   Result<void> (*judge)(std::span<const std::int32_t> words) = nullptr;  // null: there is nothing to judge
 };
 
-/// What happens to an op's block at the op's turn, before its caller is told. A seal goes through the ring twice: from
-/// the first time on writes are refused, and the second time waits for writes that were taken at the same moment. An
-/// unseal goes twice, too, so that it stays behind the seals before it.
+/// What happens to an op's block at the op's turn. Such an op is in no ring: it waits until nothing uses its block, and
+/// holds it until every worker has done it.
 enum class Sealing : std::uint8_t { none, seal, unseal };
 
 /// Where an op stands.
 enum class OpStage : std::uint8_t {
-  in_ring,   // in a ring, nothing is wrong
-  ready,     // waits in the app: for room, for a worker, or for what it conflicts with
-  ghost,     // was in the ring of a worker that is dead but not reaped; its ranges are held
-  suspect,   // had begun when its worker died; will be tried alone
-  on_trial,  // is being tried alone
+  in_ring,    // in a ring, nothing is wrong
+  ready,      // waits in the app: for room, for a worker, or for what it conflicts with
+  ghost,      // was in the ring of a worker that is dead but not reaped; its ranges are held
+  suspect,    // had begun when its worker died; will be tried alone
+  on_trial,   // is being tried alone
+  exclusive,  // seals or unseals: waits in the app for its turn
+  holding,    // its turn has come: its ranges are held
   ended,
 };
 
@@ -116,7 +117,6 @@ class OpCall final : public Outcome<void> {
   bool runs_alone = false;    // this op, or one like it, was under way when a worker died
   bool follows = false;       // its lane is chosen when it is submitted, by what it depends on
   Sealing sealing = Sealing::none;
-  bool goes_again = false;  // goes through the ring a second time
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();
@@ -150,7 +150,7 @@ class OpCall final : public Outcome<void> {
 
   /// It waits in the app, and no worker has begun it.
   bool waits_unbegun() const noexcept {
-    return (stage == OpStage::ready || stage == OpStage::suspect) && !was_cut_off();
+    return (stage == OpStage::ready || stage == OpStage::suspect || stage == OpStage::exclusive) && !was_cut_off();
   }
   /// A worker may have begun it and died: until the op has run well, what it writes may be half written.
   bool was_cut_off() const noexcept { return runs_cut_off > 0; }

@@ -145,16 +145,30 @@ TEST_F(Seal, comes_after_writes_that_have_to_be_run_again) {
   EXPECT_EQ(device.stats().culprits, 0U);
 }
 
-TEST_F(Seal, does_not_disturb_an_op_that_reads_meanwhile) {
+TEST_F(Seal, waits_for_ops_that_read_and_holds_up_those_behind_it_and_nobody_else) {
   const Device device = open();
   Gate gate = make_gate(device);
   const Array<float> weights = sealable(device, 100'000, 3.0f);
-  const Array<float> to = filled(device, {100'000}, 0.0f);
+  const Array<float> to = filled(device, {100'000}, 0.0f), behind = filled(device, {100'000}, 0.0f);
   ASSERT_TRUE(bad(device, "wait_for_flag", {reads(gate.flag), reads(weights), writes(to)}).submit());
   gate.wait_until_begun();
-  value(device.seal(weights).get());
+  EXPECT_EQ(kind_of(device.seal(weights).deadline(std::chrono::milliseconds(20)).get()), ErrorKind::deadline_exceeded);
+  EXPECT_FALSE(weights.is_sealed());
+  ASSERT_TRUE(device.seal(weights).submit());
+  std::atomic<bool> is_through = false;
+  std::jthread reader([&] {
+    value(device.copy(weights, behind).get());
+    EXPECT_TRUE(weights.is_sealed()) << "the seal came first";
+    is_through = true;
+  });
+  for (int i = 0; i < 100; ++i) value(device.nop().get());
+  const Array<float> other = filled(device, {10}, 4.0f);
+  EXPECT_TRUE(all_equal(device, other, 4.0f));
+  EXPECT_FALSE(is_through);
   gate.open();
-  EXPECT_TRUE(all_equal(device, to, 3.0f)) << "it has the address from before";
+  reader.join();
+  EXPECT_TRUE(all_equal(device, to, 3.0f));
+  EXPECT_TRUE(all_equal(device, behind, 3.0f));
   EXPECT_EQ(device.generation(), 1);
 }
 
