@@ -15,6 +15,7 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -67,10 +68,11 @@ class PromiseBase {
   FinalAwaiter final_suspend() noexcept { return {}; }
 
   template <class A>
-  A&& await_transform(A&& awaitable) noexcept {
+  A&& await_transform(A&& awaitable, std::source_location where = std::source_location::current()) noexcept {
     static_assert(Awaitable<A>,
                   "a Task can only wait for what Troupe can cut off: a Task, an Ask, sleep_for, stop_requested, "
                   "when_all or when_any");
+    if constexpr (requires { awaitable.troupe_awaited_at(where); }) awaitable.troupe_awaited_at(where);
     return std::forward<A>(awaitable);
   }
 
@@ -109,6 +111,9 @@ class TaskPromise : public PromiseBase {
   bool ended() const noexcept { return outcome_.index() != 0; }
   T take() {
     if (outcome_.index() == 2) std::rethrow_exception(std::get<2>(std::move(outcome_)));
+    if constexpr (is_result<T>)  // the compiler lets it pass
+      if (outcome_.index() == 0)
+        return fail(ErrorKind::internal, "a Task<Result<...>> ran off its end; end it with co_return");
     TROUPE_ASSERT(outcome_.index() == 1, "only an ended task has a value");
     if constexpr (!std::is_void_v<T>) return std::get<1>(std::move(outcome_));
   }

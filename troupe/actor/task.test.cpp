@@ -106,6 +106,20 @@ TEST_F(TaskTest, exceptions_travel_to_whoever_awaits) {
   EXPECT_EQ(system.run(throws()).error().message(), "thrown in a task");
 }
 
+#ifndef __clang__  // which warns of it, and may compile it to anything
+TEST_F(TaskTest, that_runs_off_its_end_gives_an_error_and_does_not_abort) {
+  const auto forgets = [](bool ends_well) -> Task<Result<int>> {
+    Counted frame;
+    if (ends_well) co_return 1;
+    co_await sleep_for(1ms);
+  };
+  EXPECT_EQ(value(system.run(forgets(true))), 1);
+  const Result<int> end = system.run(forgets(false));
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().to_string(), "internal: a Task<Result<...>> ran off its end; end it with co_return");
+}
+#endif
+
 TEST_F(TaskTest, co_try_gives_the_value_or_ends_the_task) {
   const auto inner = [](int number) -> Task<Result<int>> {
     Counted frame;

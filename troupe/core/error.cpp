@@ -18,7 +18,7 @@ constexpr std::array<KindText, kErrorKinds> kTexts{{
     {"unsupported", "this is not supported here"},
     {"library_error", "a library reported an error"},
     {"buffer_stale", "the memory belongs to something that no longer exists"},
-    {"buffer_tainted", "the content is unknown because a write was cut off"},
+    {"buffer_tainted", "the content is unknown because an op that writes it failed or was cut off"},
     {"context_poisoned", "the accelerator context died"},
     {"worker_crashed", "the worker died"},
     {"deadline_exceeded", "the op passed its deadline"},
@@ -68,11 +68,28 @@ std::string Error::to_string() const {
   if (!from.op.empty()) add("op ", from.op);
   if (from.device >= 0) add("device ", std::to_string(from.device));
   if (from.generation >= 0) add("generation ", std::to_string(from.generation));
+  if (from.where.line() != 0) add("at ", detail::place_of(from.where));
   if (!details.empty()) line += " [" + details + "]";
   return line;
 }
 
+Error Error::at(const std::source_location& where) const noexcept {
+  if (where.line() == 0 || origin().where.line() != 0) return *this;
+  try {
+    ErrorOrigin with_place = origin();
+    with_place.where = where;
+    return Error(kind_, details_ ? details_->message : std::string(), std::move(with_place));
+  } catch (const std::bad_alloc&) {
+    return *this;
+  }
+}
+
 namespace detail {
+
+std::string place_of(const std::source_location& where) {
+  const std::string_view path = where.file_name();
+  return std::string(path.substr(path.find_last_of('/') + 1)) + ":" + std::to_string(where.line());
+}
 
 Error current_exception_as_error() noexcept {
   try {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ enum class ErrorKind : std::uint8_t {
   unsupported,        // a missing component, type or feature; the message names it
   library_error,      // a library answered with an error that leaves its context usable
   buffer_stale,       // the memory belongs to something that no longer exists
-  buffer_tainted,     // the content is unknown because an op that writes it was cut off
+  buffer_tainted,     // the content is unknown: an op that writes it failed or was cut off; the message says which
   context_poisoned,   // the accelerator context died under this op
   worker_crashed,     // the worker process died under this op
   deadline_exceeded,  // the op passed its deadline and was stopped
@@ -48,6 +49,7 @@ struct ErrorOrigin {
   std::string op = {};           // the op or message under way
   int device = -1;
   std::int64_t generation = -1;
+  std::source_location where = {};  // the line of the program that submitted the op; line 0 when it is unknown
 };
 
 /// What went wrong, as a value: a kind for programs, a sentence for people, and where it came from.
@@ -65,6 +67,9 @@ class [[nodiscard]] Error {
 
   /// Kind, sentence and origin in one line, for logs.
   std::string to_string() const;
+
+  /// The same error, with the place in the program if none is known.
+  Error at(const std::source_location& where) const noexcept;
 
  private:
   struct Details {
@@ -87,6 +92,9 @@ class Exception : public std::runtime_error {
 };
 
 namespace detail {
+
+/// "service.cpp:42": without folders, which differ from machine to machine.
+std::string place_of(const std::source_location& where);
 
 /// The error that the exception in flight stands for: the one an `Exception` carries, `out_of_memory` for
 /// `std::bad_alloc`, else `internal` with `what()`; also for exceptions that are no `std::exception`.

@@ -25,19 +25,21 @@ op::Range without(const op::Range& range, const op::Range& gone) noexcept {
 
 }  // namespace
 
-void VaultBlock::taint(op::Range cut_off) noexcept {
+void VaultBlock::taint(op::Range cut_off, const Error& why) noexcept {
   cut_off = {std::max(cut_off.begin, range().begin), std::min(cut_off.end, range().end)};
   if (cut_off.empty()) return;
   const std::lock_guard lock(mutex_);
   unknown_ = around(unknown_, cut_off);
+  if (!why_) why_ = why;
   whole_.store(false, std::memory_order_release);
 }
 
-void VaultBlock::skip(op::Range skipped) noexcept {
+void VaultBlock::skip(op::Range skipped, const Error& why) noexcept {
   skipped = {std::max(skipped.begin, range().begin), std::min(skipped.end, range().end)};
   if (skipped.empty()) return;
   const std::lock_guard lock(mutex_);
   skipped_ = around(skipped_, skipped);
+  if (!why_) why_ = why;
   whole_.store(false, std::memory_order_release);
 }
 
@@ -56,7 +58,7 @@ bool VaultBlock::accept_skipped(op::Range wanted) noexcept {
   const std::lock_guard lock(mutex_);
   if (unknown_.overlaps(wanted)) return false;
   skipped_ = without(skipped_, wanted);
-  whole_.store(unknown_.empty() && skipped_.empty(), std::memory_order_release);
+  settle();
   return true;
 }
 
@@ -65,7 +67,18 @@ void VaultBlock::rewritten(op::Range written) noexcept {
   const std::lock_guard lock(mutex_);
   unknown_ = without(unknown_, written);
   skipped_ = without(skipped_, written);
-  whole_.store(unknown_.empty() && skipped_.empty(), std::memory_order_release);
+  settle();
+}
+
+void VaultBlock::settle() noexcept {
+  if (!unknown_.empty() || !skipped_.empty()) return;
+  why_.reset();
+  whole_.store(true, std::memory_order_release);
+}
+
+std::optional<Error> VaultBlock::why_tainted() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return why_;
 }
 
 op::Range VaultBlock::tainted_range() const noexcept {

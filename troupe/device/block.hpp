@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
+#include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
 #include "troupe/device/suballocator.hpp"
 #include "troupe/op/view.hpp"
@@ -42,10 +44,13 @@ class VaultBlock {
   /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
-  void taint(op::Range cut_off) noexcept;
+  /// The block keeps the first `why` until it is whole again.
+  void taint(op::Range cut_off, const Error& why) noexcept;
   /// An op that writes `skipped` never began, because it reads something unknown: that part is as it was, but counts as
   /// tainted.
-  void skip(op::Range skipped) noexcept;
+  void skip(op::Range skipped, const Error& why) noexcept;
+  /// Why something of it is unknown or was skipped; none when it is whole.
+  std::optional<Error> why_tainted() const noexcept;
   /// Whether something in `read` is unknown or was skipped. The block remembers one range around all tainted parts, so
   /// the answer may be yes for what lies between two of them.
   bool is_tainted(op::Range read) const noexcept;
@@ -90,6 +95,8 @@ class VaultBlock {
   VaultBlock() = default;
   ~VaultBlock() = default;
   void recycle() noexcept;
+  /// What was tainted has become less. Needs `mutex_`.
+  void settle() noexcept;
 
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
@@ -109,6 +116,7 @@ class VaultBlock {
   mutable std::mutex mutex_;  // of what follows
   op::Range unknown_;
   op::Range skipped_;
+  std::optional<Error> why_;
 };
 
 }  // namespace troupe::inline v0::detail

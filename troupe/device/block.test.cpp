@@ -11,6 +11,8 @@
 namespace troupe {
 namespace {
 
+const Error kWhy(ErrorKind::worker_crashed);
+
 class BlockTest : public testing::Test {
  protected:
   op::Range part(std::uint64_t begin, std::uint64_t end) const {
@@ -40,7 +42,7 @@ TEST_F(BlockTest, is_whole_when_it_is_new) {
 
 TEST_F(BlockTest, is_whole_again_when_its_memory_gets_a_new_owner) {
   const op::Address address = block->address();
-  block->taint(block->range());
+  block->taint(block->range(), kWhy);
   block = nullptr;
   block = value(vault->allocate(1000));
   EXPECT_EQ(block->address(), address);
@@ -50,34 +52,34 @@ TEST_F(BlockTest, is_whole_again_when_its_memory_gets_a_new_owner) {
 }
 
 TEST_F(BlockTest, taints_what_lies_around_all_that_was_cut_off) {
-  block->taint(part(100, 200));
+  block->taint(part(100, 200), kWhy);
   EXPECT_FALSE(block->is_whole());
   EXPECT_TRUE(block->is_tainted(part(0, 101)));
   EXPECT_FALSE(block->is_tainted(part(0, 100)));
   EXPECT_FALSE(block->is_tainted(part(200, 1000)));
   EXPECT_FALSE(block->is_tainted(part(150, 150)));
-  block->taint(part(400, 500));
+  block->taint(part(400, 500), kWhy);
   EXPECT_EQ(block->tainted_range(), part(100, 500));
   EXPECT_TRUE(block->is_tainted(part(300, 310)));
 }
 
 TEST_F(BlockTest, ignores_taint_outside_of_it) {
-  block->taint(front->range());
-  block->taint({});
+  block->taint(front->range(), kWhy);
+  block->taint({}, kWhy);
   EXPECT_TRUE(block->is_whole());
-  block->taint({front->address(), block->address() + 10});
+  block->taint({front->address(), block->address() + 10}, kWhy);
   EXPECT_EQ(block->tainted_range(), part(0, 10));
 }
 
 TEST_F(BlockTest, becomes_whole_by_a_write_that_covers_the_taint) {
-  block->taint(part(100, 200));
+  block->taint(part(100, 200), kWhy);
   block->rewritten(part(100, 200));
   EXPECT_TRUE(block->is_whole());
   EXPECT_FALSE(block->is_tainted(block->range()));
 }
 
 TEST_F(BlockTest, is_less_tainted_after_a_write_at_either_end) {
-  block->taint(part(100, 500));
+  block->taint(part(100, 500), kWhy);
   block->rewritten(part(0, 200));
   EXPECT_EQ(block->tainted_range(), part(200, 500));
   block->rewritten(part(400, 1000));
@@ -102,7 +104,7 @@ TEST_F(BlockTest, is_being_written_while_an_op_that_writes_it_is_in_a_ring) {
 
 TEST_F(BlockTest, of_no_bytes_cannot_be_tainted) {
   const auto none = value(vault->allocate(0));
-  none->taint({0, ~op::Address{0}});
+  none->taint({0, ~op::Address{0}}, kWhy);
   EXPECT_TRUE(none->is_whole());
 }
 
@@ -112,7 +114,7 @@ TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
     threads.emplace_back([this, t] {
       for (int i = 0; i < 2000; ++i) {
         const detail::IntrusivePtr<detail::VaultBlock> mine = block;  // one more owner
-        if (t == 0) mine->taint(part(100, 200));
+        if (t == 0) mine->taint(part(100, 200), kWhy);
         if (t == 1) mine->rewritten(mine->range());
         if (t == 2) (void)mine->is_tainted(mine->range());
         if (t == 3) mine->begin_write();
@@ -125,7 +127,7 @@ TEST_F(BlockTest, may_be_shared_tainted_and_asked_by_many_threads) {
 }
 
 TEST_F(BlockTest, counts_what_was_skipped_as_tainted_until_its_owner_takes_it_as_it_is) {
-  block->skip(part(100, 200));
+  block->skip(part(100, 200), kWhy);
   EXPECT_FALSE(block->is_whole());
   EXPECT_TRUE(block->is_tainted(part(150, 151)));
   EXPECT_FALSE(block->is_unknown(block->range()));
@@ -136,8 +138,8 @@ TEST_F(BlockTest, counts_what_was_skipped_as_tainted_until_its_owner_takes_it_as
 }
 
 TEST_F(BlockTest, gives_nothing_unknown_for_something_skipped) {
-  block->skip(part(0, 1000));
-  block->taint(part(400, 500));
+  block->skip(part(0, 1000), kWhy);
+  block->taint(part(400, 500), kWhy);
   EXPECT_FALSE(block->accept_skipped(block->range()));
   EXPECT_TRUE(block->is_tainted(part(0, 10))) << "nothing has changed";
   EXPECT_TRUE(block->accept_skipped(part(0, 400))) << "that part is as it was";

@@ -60,6 +60,15 @@ void CallBase::set_deadline(Duration from_now) noexcept {
   if (call_) call_->deadline_after = from_now;
 }
 
+void CallBase::set_place(const std::source_location& where) noexcept {
+  if (place_is_unknown_) return;
+  for (OpCall* call = call_.get(); call; call = call->before.get()) call->where = where;
+}
+
+void CallBase::set_name(const char* called) noexcept {
+  if (call_) call_->called = called;
+}
+
 void CallBase::refuse_when_full() noexcept {
   if (call_) call_->refuse_when_full = true;
 }
@@ -164,8 +173,9 @@ Result<void> CallBase::take() {
   if (std::exchange(waits_, false) && !call_->ended_in_engine.load(std::memory_order_acquire))
     give_up();  // somebody else has ended it: a timeout, a stop
   Result<void> end = call_->take();
-  if (!end && end.error().kind() == ErrorKind::buffer_tainted) TROUPE_TRY(end_of_those_before(*call_));
-  return end;
+  if (end) return end;
+  if (end.error().kind() == ErrorKind::buffer_tainted) TROUPE_TRY(end_of_those_before(*call_));
+  return fail(end.error().at(call_->where));
 }
 
 }  // namespace troupe::inline v0::detail

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <stop_token>
 #include <utility>
 
@@ -78,12 +79,18 @@ class CallBase {
   CallBase& operator=(CallBase&&) = delete;
   ~CallBase();
 
+  /// For `co_await`: where in the program the op is submitted.
+  void troupe_awaited_at(const std::source_location& where) noexcept { set_place(where); }
+
  protected:
   CallBase(std::shared_ptr<DeviceState> device, IntrusivePtr<OpCall> call) noexcept;
   /// Ends in `error` at once.
   explicit CallBase(Error error);
 
   void set_deadline(Duration from_now) noexcept;
+  void set_place(const std::source_location& where) noexcept;
+  /// What the user called, where that is not the op's own name.
+  void set_name(const char* called) noexcept;
   void refuse_when_full() noexcept;
   /// True when there is nothing to wait for: it has already ended, and nothing was submitted.
   bool refuses_to_start() noexcept;
@@ -97,6 +104,7 @@ class CallBase {
   std::optional<Duration> timeout_;
   std::stop_token stop_token_;
   IntrusivePtr<OpCall> call_;
+  bool place_is_unknown_ = false;  // it is awaited by code of the library
 
  private:
   struct OnStop {
@@ -178,7 +186,9 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
 
   /// Submits, and waits in this thread. Inside a handler it would hold up the dispatcher: there it ends in
   /// `invalid_argument` at once.
-  Result<R> get() && {
+  [[nodiscard("an op may have failed, and nothing else says so")]] Result<R> get(
+      std::source_location where = std::source_location::current()) && {
+    set_place(where);
     if (!refuses_to_start()) submit_and_wait_in_thread();
     return finish();
   }
@@ -186,14 +196,17 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
   /// what the op writes. When too many ops wait already, a plain thread waits here until there is room; a task awaits
   /// the submission; a handler that does not await it gets `queue_full`. A deadline (`deadline_exceeded`), a timeout, a
   /// stop or the device's end ends that wait. An op that was not taken taints nothing.
-  detail::Submission submit() && { return refuses_to_start() ? detail::Submission(take()) : submit_only(); }
+  detail::Submission submit(std::source_location where = std::source_location::current()) && {
+    set_place(where);
+    return refuses_to_start() ? detail::Submission(take()) : submit_only();
+  }
 
   bool await_ready() noexcept { return refuses_to_start(); }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
     start_in(waiter.promise().home(), waiter);
   }
-  Result<R> await_resume() { return finish(); }
+  [[nodiscard("an op may have failed, and nothing else says so")]] Result<R> await_resume() { return finish(); }
 
   /// As a task, for `when_all` and `when_any`.
   // NOLINTNEXTLINE(google-explicit-constructor): so that calls can be put into a vector of tasks
@@ -202,7 +215,10 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
  private:
   friend class Device;
 
-  static Task<Result<R>> as_task(Call call) { co_return co_await std::move(call); }
+  static Task<Result<R>> as_task(Call call) {
+    call.place_is_unknown_ = true;
+    co_return co_await std::move(call);
+  }
 
   Result<R> finish() {
     Result<void> result = take();

@@ -30,6 +30,15 @@ Result<void> judged(const Verdict& verdict) noexcept {
   }
 }
 
+/// "b", or "array 2" of a list of arguments.
+std::string argument_name(const detail::OpCall& call, const op::Touch& touch) {
+  op::AnyOp op;
+  if (!op.decode(call.bytes.bytes())) return "an array";
+  op::Views views;
+  op.info().views(op.get(), views);
+  return op::argument_name(views, touch.view);
+}
+
 }  // namespace
 
 bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
@@ -39,37 +48,67 @@ bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
   });
 }
 
-void taint_what_it_writes(detail::OpCall& call) noexcept {
+void taint_what_it_writes(detail::OpCall& call, const Error& why) noexcept {
   for (BlockUse& use : call.uses.all())
-    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->taint(use.touch.range);
+    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->taint(use.touch.range, why);
 }
 
-void skip_what_it_writes(detail::OpCall& call) noexcept {
+void skip_what_it_writes(detail::OpCall& call, const Error& why) noexcept {
   for (BlockUse& use : call.uses.all())
-    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->skip(use.touch.range);
+    if (use.touch.writes && !(call.writes_sealed && use.block->is_sealed())) use.block->skip(use.touch.range, why);
 }
 
-void settle_content(detail::OpCall& call, Result<void>& result, bool had_begun) noexcept {
-  // An op that was held back, or failed before it began, has changed nothing; who waits for it is told, and may go on
-  // with what was there. An op that ran, and read what became unknown meanwhile, has written something unknown.
-  const bool was_skipped = (call.is_hopeless || call.nobody_waits) && !result && !had_begun && !call.writes_sealed;
-  const bool reads_unknown = !call.writes_sealed && (call.is_hopeless || (result && reads_tainted(call)));
+Error reads_unknown(const detail::OpCall& call) noexcept {
+  for (const BlockUse& use : call.uses.all()) {
+    if (!use.touch.reads || !use.block->is_tainted(use.touch.range)) continue;
+    const std::optional<Error> why = use.block->why_tainted();
+    if (!why) continue;  // it has just become whole
+    return detail::describe(ErrorKind::buffer_tainted, [&] {
+      const bool is_as_it_was = !use.block->is_unknown(use.touch.range);
+      const ErrorOrigin& from = why->origin();
+      std::string text = argument_name(call, use.touch) + (is_as_it_was ? " was not written: " : " is unknown: ");
+      text += from.op.empty() ? "an op" : from.op;
+      if (from.where.line() != 0) text += " at " + detail::place_of(from.where);
+      text += ", which writes it, ended in " + std::string(name(why->kind())) + ": " + std::string(why->message());
+      return text + (is_as_it_was ? "; write it whole, or take it as it is with accept_skipped()"
+                                  : "; write it whole to use it again");
+    });
+  }
+  return Error(ErrorKind::buffer_tainted);
+}
+
+Error root_of(const detail::OpCall& call, const Error& its_own) noexcept {
+  for (const BlockUse& use : call.uses.all())
+    if (use.touch.reads && use.block->is_tainted(use.touch.range))
+      if (std::optional<Error> why = use.block->why_tainted()) return *std::move(why);
+  return its_own;
+}
+
+Result<void> how_it_ended(detail::OpCall& call) noexcept {
   if (call.is_stale)
-    result = fail(detail::describe(ErrorKind::buffer_stale, [] { return "the memory died with its worker"; }));
-  else if (call.writes_sealed)
-    result = fail(refused_for_seal(call.kind));
-  else if (reads_unknown)
-    result = fail(ErrorKind::buffer_tainted);
-  else if (result && call.verdict.judge)
-    result = judged(call.verdict);
+    return fail(detail::describe(ErrorKind::buffer_stale, [] { return "the memory died with its worker"; }));
+  if (call.writes_sealed) return fail(refused_for_seal(call.kind));
+  if (call.is_hopeless || (!call.failure && reads_tainted(call))) return fail(reads_unknown(call));
+  if (call.failure) return fail(call.failure->error);
+  if (call.verdict.judge) return judged(call.verdict);
+  return {};
+}
+
+void settle_content(detail::OpCall& call, const Result<void>& result, bool had_begun) noexcept {
   if (result) {
     for (BlockUse& use : call.uses.all())
       if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
-  } else if (was_skipped) {
-    skip_what_it_writes(call);
-  } else if ((had_begun || reads_unknown) && !call.writes_sealed) {
-    taint_what_it_writes(call);
+    return;
   }
+  if (call.writes_sealed) return;
+  // An op that was held back, or failed before it began, has changed nothing; who waits for it is told, and may go on
+  // with what was there. An op that ran, and read what became unknown meanwhile, has written something unknown.
+  const bool has_read_unknown = result.error().kind() == ErrorKind::buffer_tainted;
+  const Error why = has_read_unknown ? root_of(call, result.error()) : result.error();
+  if ((call.is_hopeless || call.nobody_waits) && call.failure && !had_begun)
+    skip_what_it_writes(call, why);
+  else if (had_begun || has_read_unknown)
+    taint_what_it_writes(call, why);
 }
 
 }  // namespace troupe::inline v0

@@ -105,21 +105,12 @@ Result<void> check_arrays(detail::DeviceState& state, const op::OpInfo& info, co
   return {};
 }
 
-/// "out", or "array 2" of a list of arguments.
-std::string name_in(const op::Views& views, std::size_t which) {
-  const auto all = views.all();
-  const std::string_view name = all[which].name;
-  if (name != "arrays" && name != "matrices") return std::string(name);
-  const auto place = std::ranges::count_if(all.first(which), [&](const auto& view) { return view.name == name; });
-  return (name == "arrays" ? "array " : "matrix ") + std::to_string(place);
-}
-
 Result<void> check_sealed(const op::OpInfo& info, const op::Views& views, const op::Touches& touches,
                           std::span<const AnyArray* const> arrays) {
   for (const op::Touch& touch : touches.all())
     if (touch.writes && arrays[touch.view]->block()->is_sealed())
       return fail(ErrorKind::invalid_argument,
-                  std::string(info.call()) + ": " + name_in(views, touch.view) + " is sealed; unseal it first");
+                  std::string(info.call()) + ": " + op::argument_name(views, touch.view) + " is sealed; unseal it first");
   return {};
 }
 

@@ -137,7 +137,7 @@ class Device {
   /// Writes an array from shared memory, which must stay as it is until the call has ended.
   template <Element T>
   Call<void> write(const Array<T>& to, const HostArray<T>& from) const {
-    return copy(from, to);
+    return named(copy(from, to), "write");
   }
   /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns. A large
   /// array is copied piece by piece by several threads, and its pieces are submitted then, whether the call is awaited
@@ -155,12 +155,13 @@ class Device {
   Call<HostArray<T>> read(const Array<T>& from) const {
     Result<HostArray<T>> into = host_array<T>(from.shape());
     if (!into) return fail(std::move(into).error());
-    return {copy(from, *into), std::move(*into)};
+    Call<void> copied = read(from, *into);
+    return {std::move(copied), std::move(*into)};
   }
   /// Reads an array into shared memory that is there already.
   template <Element T>
   Call<void> read(const Array<T>& from, const HostArray<T>& into) const {
-    return copy(from, into);
+    return named(copy(from, into), "read");
   }
 
   /// Reads an array into ordinary memory, in row-major order; a large one piece by piece, by several threads. The
@@ -235,6 +236,10 @@ class Device {
   Result<void> allocate_host(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_managed(AnyArray& array, const Shape& shape) const;
   Result<void> allocate_sealable(AnyArray& array, const Shape& shape) const;
+  static Call<void> named(Call<void> call, const char* name) noexcept {
+    call.set_name(name);
+    return call;
+  }
   Call<void> fill_with(const AnyArray& array, const op::Scalar& value) const;
   Call<void> write_elements(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   static Task<Result<void>> read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);

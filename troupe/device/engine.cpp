@@ -281,15 +281,17 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 
 Result<void> Engine::settle(detail::OpCall& call) noexcept {
   if (call.is_hopeless && call.is_condemned) {
-    taint_what_it_writes(call);
-    return fail(about(*call.evidence, call));
+    const Error why = about(*call.evidence, call);
+    taint_what_it_writes(call, why);
+    return fail(why);
   }
-  Result<void> result;
-  if (call.failure) result = fail(call.failure->error);
+  Result<void> result = how_it_ended(call);
+  if (!result) {
+    const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
+    result = fail(about(result.error(), call, named_by_worker));
+  }
   settle_content(call, result, !call.failure || call.failure->had_begun || call.was_cut_off());
-  if (result) return result;
-  const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
-  return fail(named_by_worker.empty() ? about(result.error(), call) : about(result.error(), call, named_by_worker));
+  return result;
 }
 
 void Engine::submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept {
@@ -391,7 +393,8 @@ void Engine::stop_polling() noexcept {
 
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
-  if (!result && call.nobody_waits && call.sealing == Sealing::none) skip_what_it_writes(call);
+  if (!result && call.nobody_waits && call.sealing == Sealing::none)
+    skip_what_it_writes(call, result.error());
   call.stage = OpStage::ended;
   call.uses.clear();  // before the reply: its receiver may count on the memory
   call.ended_in_engine.store(true, std::memory_order_release);
@@ -399,8 +402,9 @@ void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
 }
 
 void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {
-  taint_what_it_writes(call);
-  end(call, fail(about(why, call)));
+  const Error its_own = about(why, call);
+  taint_what_it_writes(call, its_own);
+  end(call, fail(its_own));
 }
 
 Error Engine::about(const Error& error, const detail::OpCall& call, std::string_view op) const noexcept {
@@ -409,6 +413,7 @@ Error Engine::about(const Error& error, const detail::OpCall& call, std::string_
     origin.op = op.empty() ? call.name() : std::string(op);
     origin.device = options_.device;
     if (call.generation >= 0) origin.generation = call.generation;
+    origin.where = call.where;
     return Error(error.kind(), std::string(error.message()), std::move(origin));
   } catch (const std::bad_alloc&) {
     return error;  // without the op's name

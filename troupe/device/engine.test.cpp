@@ -258,7 +258,7 @@ TEST_F(EngineTest, runs_an_op_again_that_a_worker_let_be_because_it_was_asked_ba
 // what it would have written has read what was there before.
 TEST_F(EngineTest, takes_no_op_for_well_that_read_what_an_op_held_back_has_not_written) {
   const auto unknown = block(), unwritten = block(), written = block();
-  unknown->taint(unknown->range());
+  unknown->taint(unknown->range(), Error(ErrorKind::worker_crashed));
   const auto held_back = submit(0, unknown, unwritten);
   const auto reader = submit(1, unwritten, written);
   engine.retire_active();

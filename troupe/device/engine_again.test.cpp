@@ -139,7 +139,7 @@ TEST_F(EngineTest, leaves_tainted_what_a_culprit_wrote_when_an_op_before_it_is_r
 
 TEST_F(EngineTest, does_not_take_an_op_that_was_held_back_for_one_that_had_begun) {
   const auto unknown = block(), parameters = block();
-  unknown->taint(unknown->range());
+  unknown->taint(unknown->range(), Error(ErrorKind::worker_crashed));
   auto held_back = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
   op::encode(op::Nop{}, held_back->bytes);
   held_back->uses.add(unknown, {.range = unknown->range(), .reads = true});

@@ -184,8 +184,10 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
       return false;
     }
     remove(call);
-    if (call.was_cut_off()) taint_what_it_writes(call);
-    end(call, fail(about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call)));
+    const Error given_up =
+        about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call);
+    if (call.was_cut_off()) taint_what_it_writes(call, given_up);
+    end(call, fail(given_up));
     return false;
   }
   ++call.runs_cut_off;
@@ -214,7 +216,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
 }
 
 void Engine::condemn(detail::OpCall& call, const Error& end_in) noexcept {
-  taint_what_it_writes(call);  // and again at its turn
+  taint_what_it_writes(call, about(end_in, call));  // and again at its turn
   if (!call.settled()) call.fail_with(about(end_in, call));
   call.evidence = end_in;
   call.is_condemned = true;
@@ -308,8 +310,9 @@ bool Engine::try_suspect(std::uint32_t worker) {
     if (reads_what_stays_unknown(*call)) {
       const bool had_begun = !call->waits_unbegun();
       remove(*call);
-      had_begun ? taint_what_it_writes(*call) : skip_what_it_writes(*call);
-      end(*call, fail(about(Error(ErrorKind::buffer_tainted), *call)));
+      const Error error = about(reads_unknown(*call), *call), why = root_of(*call, error);
+      had_begun ? taint_what_it_writes(*call, why) : skip_what_it_writes(*call, why);
+      end(*call, fail(error));
       continue;
     }
     trial_ = &session;

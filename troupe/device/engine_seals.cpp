@@ -25,7 +25,7 @@ detail::IntrusivePtr<detail::OpCall> Engine::take_exclusive() {
         return detail::IntrusivePtr<detail::OpCall>::share(call);
       }
       remove(*call);
-      end(*call, fail(about(is_late ? passed_before_its_turn() : Error(ErrorKind::buffer_tainted), *call)));
+      end(*call, fail(about(is_late ? passed_before_its_turn() : reads_unknown(*call), *call)));
     }
     call = next;
   }

@@ -47,7 +47,7 @@ bool OpCall::is_users_code() const noexcept {
 }
 
 std::string OpCall::name() const {
-  std::string text = op::name_of(kind);
+  std::string text = called ? called : op::name_of(kind);
   op::AnyOp op;
   if (!op.decode(bytes.bytes())) return text;
   if (const op::Evaluate* const expression = op.get_if<op::Evaluate>()) return text + " " + op::text_of(*expression);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 
@@ -125,6 +126,8 @@ class OpCall final : public Outcome<void> {
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
   std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
+  std::source_location where;    // in the program, for errors
+  const char* called = nullptr;  // what the user called, where that is not the op's own name
   /// Another op of the same call, submitted just before this one; almost all calls have one op. Shared with the engine.
   IntrusivePtr<OpCall> before;
 
@@ -134,12 +137,12 @@ class OpCall final : public Outcome<void> {
   std::int64_t cut_off_in = -1;      // the generation whose death cut it off
   OpCall* next = nullptr;            // in the waiting list
   OpCall* previous = nullptr;
-  bool was_first = false;                // of its lane that was not done when that happened
   int runs_cut_off = 0;                  // how often a worker died while it ran
   int times_resent = 0;                  // how often a worker died before it began it
   TimePoint kill_at = TimePoint::max();  // when its worker is killed if it still runs
   std::uint64_t progress = 0;            // past its deadline: how far the ops before it were at the last look
   TimePoint stands_since{};              // since when `progress` has not changed
+  bool was_first = false;                // of its lane that was not done when it was cut off
   bool stands_still = false;             // `progress` has not changed for too long
   bool is_culprit = false;               // it ran past its deadline, and its worker is killed for that
   bool is_in_the_way = false;            // perhaps of an op past its deadline

@@ -97,13 +97,13 @@ Call<void> Device::write_elements(const AnyArray& to, std::span<const std::byte>
     AnyArray staged(to.dtype());
     if (Result<void> made = allocate_host(staged, to.shape()); !made) return fail(std::move(made).error());
     if (!bytes.empty()) std::memcpy(staged.block()->data(), bytes.data(), bytes.size());
-    return copy(staged, to);
+    return named(copy(staged, to), "write");
   }
   const Result<AnyArray> flat = to.reshape({pieces.elements});
   if (!flat) return fail(flat.error());
   InOrder in_order(pieces.count(), [&](std::size_t i, const AnyArray& staged) -> Result<void> {
     const AnyArray part = TROUPE_TRY(flat->slice(0, pieces.begin(i), pieces.end(i)));
-    Call<void> piece = copy(staged, part);
+    Call<void> piece = named(copy(staged, part), "write");
     if (piece.refuses_to_start()) return piece.take();
     return piece.submit_above_limit();  // what is submitted or awaited after it is held back
   });
@@ -116,7 +116,7 @@ Call<void> Device::write_elements(const AnyArray& to, std::span<const std::byte>
     in_order.arrived(i, std::move(staged));
   });
   if (Result<void> submitted = in_order.status(); !submitted) return fail(submitted.error());
-  return ready(to);
+  return named(ready(to), "write");
 }
 
 Task<Result<void>> Device::read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count) {

@@ -333,6 +333,7 @@ IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_b
   block.owners_.store(1, std::memory_order_relaxed);  // whoever shares it orders that itself
   block.whole_.store(true, std::memory_order_relaxed);
   block.unknown_ = block.skipped_ = {};
+  block.why_.reset();
   block.seals_.store(0, std::memory_order_relaxed);
   block.size_bytes_ = size_bytes;
   block.vault_ = IntrusivePtr<Vault>::share(this);

@@ -143,7 +143,7 @@ TEST_F(VaultTest, gives_a_small_piece_again_to_the_next_block_of_its_size) {
   const auto kept = value(vault->allocate(512));
   auto first = value(vault->allocate(700));
   const op::Address address = first->address();
-  first->taint(first->range());
+  first->taint(first->range(), Error(ErrorKind::worker_crashed));
   first = nullptr;
   EXPECT_NE(value(vault->allocate(512))->address(), address) << "of another size";
   const auto second = value(vault->allocate(1000));

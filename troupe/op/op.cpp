@@ -1,5 +1,6 @@
 #include "troupe/op/op.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -111,6 +112,14 @@ void Decoder::arguments(std::string_view, std::vector<Argument>& arguments) {
     get(argument.view);
     if (!in_.ok()) return;
   }
+}
+
+std::string argument_name(const Views& views, std::size_t which) {
+  const auto all = views.all();
+  const std::string_view name = all[which].name;
+  if (name != "arrays" && name != "matrices") return std::string(name);
+  const auto place = std::ranges::count_if(all.first(which), [&](const auto& view) { return view.name == name; });
+  return (name == "arrays" ? "array " : "matrix ") + std::to_string(place);
 }
 
 }  // namespace troupe::inline v0::op

@@ -113,6 +113,8 @@ class ShortList {
 
 /// The views of one op, in the order in which it describes them.
 using Views = ShortList<ViewUse, 8>;
+/// The name of one of them in errors: "out", or "array 2" of a list of arguments.
+std::string argument_name(const Views& views, std::size_t which);
 
 /// What one op touches. A write that is not `whole` leaves gaps in its range as they were.
 struct Touch {
