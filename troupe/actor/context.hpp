@@ -38,9 +38,17 @@ class Context {
 
   /// Spawns a child, which stops before this actor stops or restarts. Fails as `System::spawn` does.
   template <class B, class... Args>
-  Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
+  Result<Ref<B>> spawn(SpawnOptions options = {}, Args&&... args) const {
     return detail::spawn_under<B>(cell_->core(), detail::IntrusivePtr<detail::Cell>::share(cell_), std::move(options),
                                   std::forward<Args>(args)...);
+  }
+  template <class B, class First, class... Args>
+    requires(!std::convertible_to<First, SpawnOptions>)
+  Result<Ref<B>> spawn(First&&, Args&&...) const {
+    static_assert(detail::no_options<First>,
+                  "spawn takes the options first, then what the constructor takes: "
+                  "spawn<A>({}, arguments...)");
+    return fail(ErrorKind::invalid_argument);
   }
 
   /// Does what `to.tell<M>(args...)` does. A handler `on(M, RefTo<...> sender)` gets this actor as the sender.

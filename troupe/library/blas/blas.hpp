@@ -12,7 +12,9 @@
 // that an op does not take with `unsupported`, before anything is submitted.
 #pragma once
 
+#include <ranges>
 #include <span>
+#include <vector>
 
 #include "troupe/device/device.hpp"
 
@@ -68,6 +70,19 @@ struct GeamOptions {
 static_assert(std::is_trivially_destructible_v<GemmOptions> && std::is_trivially_destructible_v<SymmOptions> &&
                   std::is_trivially_destructible_v<TriangularOptions>,
               "safe inside a co_await with g++ 12");
+
+namespace detail {
+
+/// A list of arrays, of whatever type.
+template <class R>
+concept ArrayList = std::ranges::forward_range<const R> && std::derived_from<std::ranges::range_value_t<R>, AnyArray>;
+
+template <ArrayList R>
+std::vector<AnyArray> listed(const R& arrays) {
+  return {std::ranges::begin(arrays), std::ranges::end(arrays)};
+}
+
+}  // namespace detail
 
 /// Vectors and matrices on a device: `gpu.blas()`.
 class Blas {
@@ -128,6 +143,13 @@ class Blas {
   /// product may have its own shape; all must have one type.
   Call<void> gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
                         GemmOptions options = {}) const;
+  /// The same with lists of typed arrays, such as vectors of `Array<float>`.
+  template <detail::ArrayList A, detail::ArrayList B, detail::ArrayList C>
+    requires(!(detail::ContiguousOf<A, AnyArray> && detail::ContiguousOf<B, AnyArray> &&
+               detail::ContiguousOf<C, AnyArray>))
+  Call<void> gemm_group(const A& a, const B& b, const C& c, GemmOptions options = {}) const {
+    return gemm_group(detail::listed(a), detail::listed(b), detail::listed(c), options);
+  }
   /// c = alpha a b + beta c, or alpha b a + beta c, for a symmetric or Hermitian a.
   Call<void> symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options = {}) const;
   /// One half of c = alpha a a^T + beta c; the other half stays as it is.

@@ -7,6 +7,7 @@
 // `Call`; where it gives a `Task`, use the function whose name ends in `_now`.
 #pragma once
 
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -85,6 +86,19 @@ static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
                   std::is_trivially_destructible_v<SddmmOptions>,
               "safe inside a co_await with g++ 12");
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_triplet = false;
+template <class T>
+inline constexpr bool is_triplet<Triplet<T>> = true;
+
+/// Triplets of one type that lie side by side.
+template <class R>
+concept TripletRange = Contiguous<const R&> && is_triplet<std::ranges::range_value_t<const R&>>;
+
+}  // namespace detail
+
 /// Sparse matrices on a device: `gpu.sparse()`.
 class Sparse {
  public:
@@ -110,11 +124,25 @@ class Sparse {
   Call<SparseMatrix> bsr(std::int64_t rows, std::int64_t columns, std::int64_t block_size, const AnyArray& offsets,
                          const AnyArray& indices, const AnyArray& values) const;
 
-  /// CSR from elements in ordinary memory, in any order; elements with the same row and column are added. They are
-  /// checked and copied before this returns, and then sent to the device. Any thread.
+  /// CSR from elements in ordinary memory, in any order: a vector of `Triplet`s, a span, or any other range whose
+  /// elements lie side by side. Elements with the same row and column are added. They are checked and copied before
+  /// this returns, and then sent to the device. Any thread.
   template <class T>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
                                      DType index_type = DType::i32) const;
+  template <class Elements>
+  Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, const Elements& elements,
+                                     DType index_type = DType::i32) const {
+    static_assert(detail::TripletRange<Elements>,
+                  "from_triplets takes Triplets that lie side by side in memory: a std::vector<Triplet<double>>, a "
+                  "std::array, a std::span, or what read_matrix_market gives");
+    if constexpr (detail::TripletRange<Elements>) {
+      using T = decltype(std::ranges::range_value_t<const Elements&>::value);
+      return from_triplets<T>(rows, columns, std::span<const Triplet<T>>(elements), index_type);
+    } else {
+      return fail(ErrorKind::invalid_argument);
+    }
+  }
   template <class T>
   Result<SparseMatrix> from_triplets(const Triplets<T>& triplets, DType index_type = DType::i32) const {
     return from_triplets<T>(triplets.rows, triplets.columns, std::span<const Triplet<T>>(triplets.elements),
