@@ -32,6 +32,7 @@ constexpr std::array<KindText, kErrorKinds> kTexts{{
     {"internal", "something is wrong inside"},
     {"numerical_error", "the numbers do not allow it"},
     {"over_budget", "it has cost too many workers"},
+    {"handler_threw", "a handler threw"},
 }};
 
 const KindText& text(ErrorKind kind) noexcept { return kTexts[static_cast<std::size_t>(kind)]; }

@@ -30,13 +30,14 @@ enum class ErrorKind : std::uint8_t {
   cancelled,          // the asker changed its mind
   stopped,            // the actor or the system stopped before it answered
   restarted,          // the actor was restarted while it worked on this message
-  internal,           // a handler threw, or Troupe itself is wrong
+  internal,           // Troupe itself is wrong
   numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
   over_budget,        // the caller, or the op itself, has cost too many workers; the message says for how long
+  handler_threw,      // an actor's handler threw; the message has the actor, the message and the exception
 };
 
 /// How many kinds of errors there are.
-inline constexpr int kErrorKinds = 19;
+inline constexpr int kErrorKinds = 20;
 
 /// The name of a kind of error, spelled as its enumerator.
 std::string_view name(ErrorKind kind) noexcept;
