@@ -154,6 +154,7 @@ void DeviceContext::take_over(std::uint32_t worker) {
   device_->set_worker_pid(member.link->pid());
   device_->engine().take_over(worker, generation);
   if (member.link->pid() != 0) device_->deaths().watch(device_->bells().life_line(worker), generation);
+  member.link->show_generation(generation);
   device_->opened({});
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
