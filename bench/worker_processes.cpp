@@ -54,6 +54,11 @@ void start_on(int thread, int core) {
     sched_setaffinity(thread, sizeof allowed, &allowed);
 }
 
+/// A worker is called "troupe:host g3" once it is greeted, or "tr:..." where that is too long; see worker/title.hpp.
+bool is_worker(std::string_view name) {
+  return name == "troupe-worker" || name.starts_with("troupe:") || name.starts_with("tr:");
+}
+
 bool has_drain_thread(int pid) {
   std::error_code gone;
   for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone))
@@ -89,7 +94,7 @@ std::vector<int> worker_processes() {
   std::vector<int> pids;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const int pid = std::atoi(entry.path().filename().c_str());
-    if (pid > 0 && first_line(entry.path() / "comm") == "troupe-worker" && descends_from_us(pid)) pids.push_back(pid);
+    if (pid > 0 && is_worker(first_line(entry.path() / "comm")) && descends_from_us(pid)) pids.push_back(pid);
   }
   return pids;
 }

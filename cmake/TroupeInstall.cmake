@@ -14,7 +14,7 @@ foreach(target IN ITEMS ${installed_libraries} troupe_worker troupe_tool)
                         \"cmake --build ${PROJECT_BINARY_DIR}\")
   endif()")
 endforeach()
-install(TARGETS troupe ${installed_libraries} EXPORT troupeTargets
+install(TARGETS troupe troupe_plugin ${installed_libraries} EXPORT troupeTargets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(NOT BUILD_SHARED_LIBS)
   install(TARGETS troupe_thread EXPORT troupeTargets)
@@ -35,4 +35,5 @@ configure_package_config_file(
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/troupeConfig.cmake" "${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake"
-        "${PROJECT_SOURCE_DIR}/cmake/TroupeWorkerPath.cmake" DESTINATION "${package_dir}")
+        "${PROJECT_SOURCE_DIR}/cmake/TroupeWorkerPath.cmake" "${PROJECT_SOURCE_DIR}/cmake/TroupePlugin.cmake"
+        DESTINATION "${package_dir}")

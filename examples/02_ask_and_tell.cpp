@@ -40,7 +40,7 @@ Task<Result<int>> swap_and_sum(Ref<Store> store) {
 
 int main() {
   System system;
-  Ref<Store> store = value(system.spawn<Store>({}));
+  Ref<Store> store = value(system.spawn<Store>());
 
   value(store.tell(Append{1}));  // the same as store.tell<Append>(1)
   value(store.ask<Append>(2).get());

@@ -48,7 +48,7 @@ class Front {
 };
 
 std::string run(System& system, std::uint32_t max_handlers) {
-  Ref<Backend> backend = value(system.spawn<Backend>({}));
+  Ref<Backend> backend = value(system.spawn<Backend>());
   Ref<Front> front = value(system.spawn<Front>({.max_handlers = max_handlers}, backend));
   std::promise<void> begun;
   std::future<void> begins = begun.get_future();

@@ -39,7 +39,7 @@ bool ends_in(ErrorKind kind, const char* what, const Result<int>& result) {
 
 int main() {
   System system;
-  Ref<NeverDone> actor = value(system.spawn<NeverDone>({}));
+  Ref<NeverDone> actor = value(system.spawn<NeverDone>());
   bool holds = ends_in(ErrorKind::timeout, "within 10 ms:", actor.ask<Work>().within(10ms).get());
   holds &= ends_in(ErrorKind::timeout, "within 0 ms, never sent:", actor.ask<Work>().within(0ms).get());
 

@@ -29,7 +29,7 @@ Task<std::vector<Result<int>>> divide_by_all(Ref<Divider> divider, std::vector<i
 }
 
 Directive decide(const Error& error) {
-  return error.kind() == ErrorKind::internal ? Directive::restart : Directive::stop;
+  return error.kind() == ErrorKind::handler_threw ? Directive::restart : Directive::stop;
 }
 
 int main() {

@@ -59,7 +59,7 @@ Task<Result<void>> query_then_connect(Ref<Connection> connection) {
 
 int main() {
   System system;
-  Ref<Connection> connection = value(system.spawn<Connection>({}));
+  Ref<Connection> connection = value(system.spawn<Connection>());
   value(system.run(query_then_connect(connection)));
   value(connection.ask<Disconnected>().get());
   const Result<std::string> waits = connection.ask<Query>("blue").within(std::chrono::milliseconds(10)).get();

@@ -70,7 +70,7 @@ int main() {
     std::printf("cut off: %s with %u messages and %u handlers\n", cut.path.c_str(), cut.messages, cut.handlers);
   std::printf("its asker got: %s\n", waited ? "a reply" : waited.error().to_string().c_str());
 
-  const Result<Ref<Stubborn>> late = system.spawn<Stubborn>({});
+  const Result<Ref<Stubborn>> late = system.spawn<Stubborn>();
   std::printf("a spawn now: %s\n", late ? "an actor" : late.error().to_string().c_str());
   const bool cut = !report.drained && report.cut_off.size() == 1 && report.cut_off[0].path == "/user/stubborn";
   const bool in_order = story == "job, job, job, child stops, parent stops";

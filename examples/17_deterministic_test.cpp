@@ -69,7 +69,7 @@ class Sender {
 int main() {
   bool always_three = true;
   const Exploration found = explore(1, 200, [&](System& system, std::uint64_t) {
-    Ref<Counter> counter = value(system.spawn<Counter>({}));
+    Ref<Counter> counter = value(system.spawn<Counter>());
     for (int i = 0; i < 3; ++i) value(value(system.spawn<Sender>({}, counter)).tell(Go{}));
     system.run_until_idle();
     always_three &= value(counter.ask<Get>().get()) == 3;

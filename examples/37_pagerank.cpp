@@ -20,7 +20,7 @@ Result<SparseMatrix> link_matrix(const Device& device) {
     const auto& targets = links[static_cast<std::size_t>(from)];
     for (const std::int64_t to : targets) elements.push_back({to, from, 1.0 / static_cast<double>(targets.size())});
   }
-  return device.sparse().from_triplets<double>(kCount, kCount, std::span<const Triplet<double>>(elements));
+  return device.sparse().from_triplets(kCount, kCount, elements);
 }
 
 Task<Result<HostArray<double>>> page_ranks(Device device) {

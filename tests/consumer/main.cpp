@@ -1,4 +1,5 @@
-// A user's program: an actor, and a device that fills an array. It fails unless both give what they should.
+// A user's program: an actor, and a device that fills an array and calls a plugin. It fails unless all of them give
+// what they should.
 #include <cstdio>
 
 #include "troupe/troupe.hpp"
@@ -29,7 +30,8 @@ int main() {
 #endif
   const troupe::Array<float> array = troupe::value(device.array<float>({8}));
   troupe::value(device.fill(array, 3.0f).get());
+  troupe::value(device.call_plugin(DOUBLER, "twice", {updates(array)}).get());
   const float element = troupe::value(device.read(array).get())[7];
   std::printf("worker %d says %g\n", device.worker_pid(), static_cast<double>(element));
-  return sum == 2 && element == 3.0f ? 0 : 1;
+  return sum == 2 && element == 6.0f ? 0 : 1;
 }

@@ -57,7 +57,7 @@ if(NOT SHARED)
   list(APPEND programs consumer_thread)
 endif()
 step("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${build}" "-DHOW=${HOW}" ${where})
-step("${CMAKE_COMMAND}" --build "${build}" --target ${programs})
+step("${CMAKE_COMMAND}" --build "${build}" --target ${programs} doubler)
 
 # Far from the worker: only what is inside the program can tell it the way.
 file(REMOVE_RECURSE "${WORK}/elsewhere")

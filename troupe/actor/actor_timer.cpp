@@ -38,7 +38,7 @@ void ActorTimer::run(Cell& cell) noexcept {
     try {
       message_->make()->run(cell);
     } catch (...) {  // no memory, or the message's copy constructor threw
-      cell.fail(current_exception_as_error());
+      cell.fail(cell.thrown_by("making the message of a timer"));
     }
     if (period_.count() == 0) cell.timer_ended(*this);
   }

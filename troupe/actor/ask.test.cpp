@@ -142,9 +142,14 @@ TEST(Ask, ends_in_what_the_handler_threw) {
   System system = quiet();
   const auto actor = value(system.spawn<Answerer>({}));
   const Result<int> thrown = actor.ask<Throws>().get();
-  EXPECT_EQ(kind_of(thrown), ErrorKind::internal);
-  EXPECT_EQ(thrown.error().message(), "boom");
-  EXPECT_EQ(kind_of(actor.ask<ThrowsInt>().get()), ErrorKind::internal) << "also when it is no std::exception";
+  EXPECT_EQ(kind_of(thrown), ErrorKind::handler_threw);
+  const std::string path = actor.path();
+  EXPECT_EQ(thrown.error().message(),
+            "on(troupe::(anonymous namespace)::Throws) of " + path + " threw std::runtime_error: boom");
+  const Result<int> thrown_int = actor.ask<ThrowsInt>().get();
+  EXPECT_EQ(kind_of(thrown_int), ErrorKind::handler_threw) << "also when it is no std::exception";
+  EXPECT_EQ(thrown_int.error().message(),
+            "on(troupe::(anonymous namespace)::ThrowsInt) of " + path + " threw int, which is no std::exception");
   EXPECT_EQ(actor.ask<Get>().get(), 0) << "it was restarted at the same address";
 }
 
@@ -225,7 +230,7 @@ TEST(Ask, ends_in_restarted_when_its_coroutine_was_cut_off_by_a_restart) {
   const auto actor = value(system.spawn<Answerer>({}));
   std::thread asker([&] { EXPECT_EQ(kind_of(actor.ask<Never>().get()), ErrorKind::restarted); });
   while (Counted::alive == 0) std::this_thread::yield();
-  EXPECT_EQ(kind_of(actor.ask<Throws>().get()), ErrorKind::internal);
+  EXPECT_EQ(kind_of(actor.ask<Throws>().get()), ErrorKind::handler_threw);
   asker.join();
   EXPECT_EQ(Counted::alive, 0);
 }

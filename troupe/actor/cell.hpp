@@ -35,7 +35,7 @@ struct SpawnOptions {
   Supervision supervision = {};  // what happens when this actor fails
   // How many messages may wait. The message being handled counts, too, except with `Overflow::drop_oldest`.
   std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;
-  Overflow overflow = Overflow::refuse;
+  Overflow overflow = Overflow::refuse;              // what happens when that many wait
   std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler ends before the next message is handled
   Dispatcher* dispatcher = nullptr;  // null: the system's pool. The system owns it, see `System::pinned_thread`
 };
@@ -106,6 +106,11 @@ class Cell : public RefCounted, public Runnable {
   void handler_gone(RunningHandler& handler) noexcept;   // its coroutine is about to be destroyed
   /// The actor has failed. Its supervision decides what happens, after the current message.
   void fail(Error error) noexcept;
+  /// The error that the exception in flight stands for when the handler of that message threw it, or the constructor or
+  /// hook of that name: the one that an `Exception` carries, `out_of_memory` for `std::bad_alloc`, else
+  /// `handler_threw`. Call it inside a `catch` block.
+  Error thrown_by(const EnvelopeBase& envelope) const noexcept;
+  Error thrown_by(std::string_view what) const noexcept;
   /// A child escalates `error`, so this actor fails with it.
   void child_escalates(Cell& child, const Error& error) noexcept;
   /// A directive has reached this actor: from a sibling (`all_for_one`), or from the parent after an escalation.

@@ -34,13 +34,23 @@ class Context {
   Ref<A> ref() const noexcept { return Ref<A>(detail::IntrusivePtr<detail::Cell>::share(cell_)); }
   std::string path() const { return cell_->path(); }
   TimePoint now() const noexcept { return cell_->now(); }
+  /// Writes a sentence to the log of the system, under the path of this actor.
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
 
   /// Spawns a child, which stops before this actor stops or restarts. Fails as `System::spawn` does.
   template <class B, class... Args>
-  Result<Ref<B>> spawn(SpawnOptions options, Args&&... args) const {
+  Result<Ref<B>> spawn(SpawnOptions options = {}, Args&&... args) const {
     return detail::spawn_under<B>(cell_->core(), detail::IntrusivePtr<detail::Cell>::share(cell_), std::move(options),
                                   std::forward<Args>(args)...);
+  }
+  /// Does not compile: it says what is missing.
+  template <class B, class First, class... Args>
+    requires(!std::convertible_to<First, SpawnOptions>)
+  Result<Ref<B>> spawn(First&&, Args&&...) const {
+    static_assert(detail::no_options<First>,
+                  "spawn takes the options first, then what the constructor takes: "
+                  "spawn<A>({}, arguments...)");
+    return fail(ErrorKind::invalid_argument);
   }
 
   /// Does what `to.tell<M>(args...)` does. A handler `on(M, RefTo<...> sender)` gets this actor as the sender.
@@ -105,6 +115,7 @@ class Context {
   /// The stashed messages are handled next, in their order. A restart unstashes them, too.
   void unstash_all() const noexcept { cell_->unstash_all(); }
 
+  /// Where actors subscribe to events, and publish them.
   EventStream& events() const noexcept { return cell_->events(); }
 
  private:

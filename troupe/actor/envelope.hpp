@@ -229,7 +229,7 @@ class Envelope final
         end(cell, to_result(handle(cell)));
       }
     } catch (...) {
-      fail(cell, current_exception_as_error());
+      fail(cell, cell.thrown_by(*this));
     }
   }
 
@@ -245,7 +245,7 @@ class Envelope final
         end(cell, std::move(result));
       }
     } catch (...) {
-      const Error error = current_exception_as_error();
+      const Error error = cell.thrown_by(*this);
       this->task_.reset();
       fail(cell, error);
     }

@@ -1,4 +1,5 @@
 // The cell's life: start, failure, restart, stop. Everything here happens on the cell's turn.
+#include <cxxabi.h>
 #include <sched.h>
 
 #include "troupe/actor/cell.hpp"
@@ -38,6 +39,26 @@ class Escalation final : public Node {
   const IntrusivePtr<Cell> child_;
   const Error error_;
 };
+
+/// The error that the exception in flight stands for; `who` gives the words for who threw it.
+template <class Words>
+Error error_in_flight(const Words& who) noexcept {
+  try {
+    throw;
+  } catch (const Exception&) {
+    return current_exception_as_error();
+  } catch (const std::bad_alloc&) {
+    return current_exception_as_error();
+  } catch (const std::exception& exception) {
+    return describe(ErrorKind::handler_threw,
+                    [&] { return who() + " threw " + type_name(typeid(exception)) + ": " + exception.what(); });
+  } catch (...) {
+    const std::type_info* type = abi::__cxa_current_exception_type();  // null: not an exception of C++
+    return describe(ErrorKind::handler_threw, [&] {
+      return who() + " threw " + (type ? type_name(*type) : std::string("something")) + ", which is no std::exception";
+    });
+  }
+}
 
 constexpr bool has(std::uint64_t signals, Signal signal) noexcept {
   return signals & static_cast<std::uint64_t>(signal);
@@ -80,9 +101,22 @@ void Cell::start_instance() noexcept {
     construct();
     started();
   } catch (...) {
-    fail(current_exception_as_error());
+    fail(thrown_by(instance_ ? "started()" : "the constructor"));
   }
   settle();
+}
+
+Error Cell::thrown_by(const EnvelopeBase& envelope) const noexcept {
+  return error_in_flight([&] {
+    const std::string type = envelope.message_type();
+    // The actor behind `System::run` is none that a user knows.
+    if (type.starts_with("troupe::v0::detail::TaskRunner<")) return std::string("the task that was run");
+    return "on(" + type + ") of " + path();
+  });
+}
+
+Error Cell::thrown_by(std::string_view what) const noexcept {
+  return error_in_flight([&] { return std::string(what) + " of " + path(); });
 }
 
 void Cell::fail(Error error) noexcept {
@@ -200,7 +234,8 @@ void Cell::end_restart() noexcept {
     restarted(mine.recovering_from);
     unstash_all();
   } catch (...) {
-    fail(current_exception_as_error());  // `settle` lets the supervision decide again, up to the limit of restarts
+    // `settle` lets the supervision decide again, up to the limit of restarts.
+    fail(thrown_by(instance_ ? "restarted()" : "the constructor"));
   }
 }
 

@@ -198,7 +198,7 @@ TEST(Soak, a_million_asks_end_exactly_once_each) {
   EXPECT_EQ(tally.asked, kAsks);
   EXPECT_EQ(ended, kAsks);
   EXPECT_EQ(Counted::alive, 0);
-  for (const ErrorKind kind : {ErrorKind::internal, ErrorKind::restarted, ErrorKind::stopped, ErrorKind::timeout,
+  for (const ErrorKind kind : {ErrorKind::handler_threw, ErrorKind::restarted, ErrorKind::stopped, ErrorKind::timeout,
                                ErrorKind::mailbox_full, ErrorKind::cancelled, ErrorKind::unsupported})
     EXPECT_GT(tally.outcomes[static_cast<std::size_t>(kind)], 0u) << name(kind) << " never came up";
 }

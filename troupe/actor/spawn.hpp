@@ -18,6 +18,10 @@ class Context;
 
 namespace detail {
 
+/// False; for a sentence about an argument that stands where options belong.
+template <class T>
+inline constexpr bool no_options = false;
+
 template <class A, class... Args>
 concept ConstructibleWithContext = std::is_constructible_v<A, Context<A>, const Args&...>;
 

@@ -365,6 +365,41 @@ TEST_F(Supervised, a_constructor_that_throws_is_tried_again_up_to_the_limit) {
   EXPECT_EQ(hopeless.ask<Get>().get().error().kind(), ErrorKind::stopped) << "an actor that never started";
 }
 
+TEST_F(Supervised, an_error_says_which_function_of_which_actor_threw_what) {
+  const SpawnOptions options{.name = "careless", .supervision = always(Directive::stop)};
+  const auto why = [&](const auto& actor) {
+    Probe<> probe(system);
+    EXPECT_TRUE(probe.watch(actor));
+    return value(probe.template expect<Terminated>()).error.value();
+  };
+  const Error constructor = why(value(system.spawn<HardToStart>(options, std::make_shared<int>(1))));
+  EXPECT_EQ(constructor.kind(), ErrorKind::handler_threw);
+  EXPECT_EQ(constructor.message(), "the constructor of /user/careless threw std::runtime_error: not yet");
+  const Error hook = why(value(system.spawn<Hooks>(options, "started")));
+  EXPECT_EQ(hook.message(), "started() of /user/careless threw std::runtime_error: started throws");
+  const auto worker = value(system.spawn<Worker>(options, "w", diary));
+  value(worker.tell<CrashLater>());
+  EXPECT_EQ(why(worker).message(),
+            "on(troupe::(anonymous namespace)::CrashLater) of /user/careless threw std::runtime_error: late crash");
+}
+
+TEST_F(Supervised, an_exception_of_ours_stands_for_its_error_and_a_lack_of_memory_for_itself) {
+  struct Needy {
+    explicit Needy(bool is_ours) {
+      if (is_ours) throw Exception(Error(ErrorKind::unsupported, "no such thing"));
+      throw std::bad_alloc();
+    }
+    void on(Crash) {}
+  };
+  const auto kind_of_end = [&](bool is_ours) {
+    Probe<> probe(system);
+    EXPECT_TRUE(probe.watch(value(system.spawn<Needy>({.supervision = always(Directive::stop)}, is_ours))));
+    return value(probe.expect<Terminated>()).error.value().kind();
+  };
+  EXPECT_EQ(kind_of_end(true), ErrorKind::unsupported);
+  EXPECT_EQ(kind_of_end(false), ErrorKind::out_of_memory);
+}
+
 TEST_F(Supervised, a_constructor_that_throws_cannot_be_resumed_so_it_is_tried_again) {
   const auto actor =
       value(system.spawn<HardToStart>({.supervision = always(Directive::resume)}, std::make_shared<int>(2)));

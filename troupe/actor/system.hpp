@@ -46,8 +46,17 @@ class System {
   /// are kept for restarts. `invalid_argument` when an option has a value it must not have or the name is taken;
   /// `stopped` during and after shutdown; `out_of_memory` when there are `max_actors` actors.
   template <class A, class... Args>
-  Result<Ref<A>> spawn(SpawnOptions options, Args&&... args) {
+  Result<Ref<A>> spawn(SpawnOptions options = {}, Args&&... args) {
     return detail::spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
+  }
+  /// Does not compile: it says what is missing.
+  template <class A, class First, class... Args>
+    requires(!std::convertible_to<First, SpawnOptions>)
+  Result<Ref<A>> spawn(First&&, Args&&...) {
+    static_assert(detail::no_options<First>,
+                  "spawn takes the options first, then what the constructor takes: "
+                  "spawn<A>({}, arguments...)");
+    return fail(ErrorKind::invalid_argument);
   }
 
   /// The actor at `path`, such as "/user/batcher/worker-1". `invalid_argument` when there is none, or when it is not an
@@ -84,7 +93,9 @@ class System {
   Result<Device> device(std::string_view name);
   Result<Device> device(std::string_view name, const DeviceOptions& options);
 
+  /// Where actors subscribe to events, and publish them.
   EventStream& events() noexcept;
+  /// What it has counted so far. Any thread.
   SystemStats stats();
 
   /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents. At the

@@ -42,6 +42,17 @@ TEST(Names, are_unique_under_one_parent_and_free_again_after_the_end) {
   EXPECT_TRUE(system.spawn<Idle>({.name = "a"}));
 }
 
+TEST(Names, can_be_left_out_with_all_options) {
+  struct Tree {
+    explicit Tree(Context<Tree> self) : child(value(self.spawn<Idle>())) {}
+    Task<Result<int>> on(Get) { co_return co_await child.ask<Get>(); }
+    Ref<Idle> child;
+  };
+  System system = virtual_time();
+  EXPECT_EQ(value(system.spawn<Idle>()).ask<Get>().get(), 1);
+  EXPECT_EQ(value(system.spawn<Tree>()).ask<Get>().get(), 1);
+}
+
 TEST(Names, that_cannot_be_one_are_refused) {
   System system = virtual_time();
   for (const std::string& name : {std::string("a/b"), std::string("a b"), std::string("$1"), std::string("ä"),

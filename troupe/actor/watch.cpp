@@ -29,7 +29,7 @@ void Watch::run(Cell& cell) noexcept {
   try {
     make_envelope_(std::move(notice))->run(cell);
   } catch (...) {
-    cell.fail(current_exception_as_error());
+    cell.fail(cell.thrown_by("making the message of a watch"));
   }
 }
 

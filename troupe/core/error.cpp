@@ -1,5 +1,6 @@
 #include "troupe/core/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -32,6 +33,7 @@ constexpr std::array<KindText, kErrorKinds> kTexts{{
     {"internal", "something is wrong inside"},
     {"numerical_error", "the numbers do not allow it"},
     {"over_budget", "it has cost too many workers"},
+    {"handler_threw", "a handler threw"},
 }};
 
 const KindText& text(ErrorKind kind) noexcept { return kTexts[static_cast<std::size_t>(kind)]; }
@@ -69,7 +71,8 @@ std::string Error::to_string() const {
   if (from.device >= 0) add("device ", std::to_string(from.device));
   if (from.generation >= 0) add("generation ", std::to_string(from.generation));
   if (from.where.line() != 0) add("at ", detail::place_of(from.where));
-  if (!details.empty()) line += " [" + details + "]";
+  // Below the first line there may be more, such as a backtrace.
+  if (!details.empty()) line.insert(std::min(line.find('\n'), line.size()), " [" + details + "]");
   return line;
 }
 

@@ -31,13 +31,14 @@ enum class ErrorKind : std::uint8_t {
   cancelled,          // the asker changed its mind
   stopped,            // the actor or the system stopped before it answered
   restarted,          // the actor was restarted while it worked on this message
-  internal,           // a handler threw, or Troupe itself is wrong
+  internal,           // Troupe itself is wrong
   numerical_error,    // the numbers do not allow it: a singular matrix, no convergence; the message says where
   over_budget,        // the caller, or the op itself, has cost too many workers; the message says for how long
+  handler_threw,      // an actor's handler threw; the message has the actor, the message and the exception
 };
 
 /// How many kinds of errors there are.
-inline constexpr int kErrorKinds = 19;
+inline constexpr int kErrorKinds = 20;
 
 /// The name of a kind of error, spelled as its enumerator.
 std::string_view name(ErrorKind kind) noexcept;
@@ -47,9 +48,10 @@ struct ErrorOrigin {
   std::string library = {};      // "cublas", "actor", ...
   std::int64_t native_code = 0;  // the library's own code; 0 when there is none
   std::string op = {};           // the op or message under way
-  int device = -1;
-  std::int64_t generation = -1;
-  std::source_location where = {};  // the line of the program that submitted the op; line 0 when it is unknown
+  int device = -1;               // its number
+  std::int64_t generation = -1;  // of the device's workers
+  /// The line of the program that submitted the op; line 0 when it is unknown.
+  std::source_location where = {};
 };
 
 /// What went wrong, as a value: a kind for programs, a sentence for people, and where it came from.
@@ -63,9 +65,11 @@ class [[nodiscard]] Error {
   ErrorKind kind() const noexcept { return kind_; }
   /// A sentence for people; the kind's default sentence when none was given.
   std::string_view message() const noexcept;
+  /// Where it came from; all fields are empty when nobody said.
   const ErrorOrigin& origin() const noexcept;
 
-  /// Kind, sentence and origin in one line, for logs.
+  /// Kind, sentence and origin in one line, for logs. Where the message has more lines, such as a backtrace, they
+  /// follow.
   std::string to_string() const;
 
   /// The same error, with the place in the program if none is known.

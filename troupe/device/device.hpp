@@ -18,6 +18,7 @@
 
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/system.hpp"
+#include "troupe/core/contiguous.hpp"
 #include "troupe/device/array.hpp"
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
@@ -41,6 +42,7 @@ class DeviceState;
 class ArrayUse {
  public:
   ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
+  /// What the plugin or kernel does with it.
   op::Access access() const noexcept { return access_; }
   const AnyArray& array() const noexcept { return array_; }
 
@@ -139,16 +141,37 @@ class Device {
   Call<void> write(const Array<T>& to, const HostArray<T>& from) const {
     return named(copy(from, to), "write");
   }
-  /// Writes an array from ordinary memory, in row-major order. The elements are copied before this returns. A large
-  /// array is copied piece by piece by several threads, and its pieces are submitted then, whether the call is awaited
-  /// or not.
+  /// Writes an array from ordinary memory, in row-major order: from a vector, an array, a span or any other range whose
+  /// elements lie side by side and have the array's type. They are copied before this returns. A large array is copied
+  /// piece by piece by several threads, and its pieces are submitted then, whether the call is awaited or not.
   template <Element T>
   Call<void> write(const Array<T>& to, std::span<const T> from) const {
     return write_elements(to, std::as_bytes(from), from.size());
   }
+  /// The same from a vector, or from numbers in braces.
   template <Element T>
   Call<void> write(const Array<T>& to, const std::vector<T>& from) const {
-    return write(to, std::span<const T>(from));
+    static_assert(detail::ContiguousOf<const std::vector<T>&, T>,
+                  "a std::vector<bool> packs bits, so its elements do not lie side by side: use a std::array<bool, n>, "
+                  "or a HostArray<bool>");
+    if constexpr (detail::ContiguousOf<const std::vector<T>&, T>)
+      return write(to, std::span<const T>(from));
+    else
+      return fail(ErrorKind::invalid_argument);
+  }
+  /// The same from an array, or from any other range whose elements lie side by side.
+  template <Element T, class Elements>
+  Call<void> write(const Array<T>& to, const Elements& from) const {
+    static_assert(detail::Contiguous<const Elements&>,
+                  "write takes elements that lie side by side in memory: a std::vector, a std::array, a std::span, a "
+                  "HostArray");
+    static_assert(!detail::Contiguous<const Elements&> || detail::ContiguousOf<const Elements&, T>,
+                  "write takes elements of the array's own type: Array<float> takes floats. To convert, write an array "
+                  "of the other type and cast it");
+    if constexpr (detail::ContiguousOf<const Elements&, T>)
+      return write(to, std::span<const T>(from));
+    else
+      return fail(ErrorKind::invalid_argument);
   }
   /// Reads an array into fresh shared memory, in row-major order.
   template <Element T>
@@ -164,22 +187,34 @@ class Device {
     return named(copy(from, into), "read");
   }
 
-  /// Reads an array into ordinary memory, in row-major order; a large one piece by piece, by several threads. The
-  /// memory must stay until the task has ended.
+  /// Reads an array into ordinary memory, in row-major order: into a vector, an array, a span; a large one piece by
+  /// piece, by several threads. The memory must stay until the task has ended.
   template <Element T>
   Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
     return read_elements(*this, from, std::as_writable_bytes(into), into.size());
+  }
+  /// The same into a vector, an array or another range that can be written.
+  template <Element T, class Elements>
+  Task<Result<void>> read_into(const Array<T>& from, Elements&& into) const {
+    return read_into(from, writable<T>(std::forward<Elements>(into)));
   }
   /// The same in a plain thread, which waits.
   template <Element T>
   Result<void> read_now(const Array<T>& from, std::span<T> into) const {
     return read_elements_now(from, std::as_writable_bytes(into), into.size());
   }
+  /// The same into a vector, an array or another range that can be written.
+  template <Element T, class Elements>
+  Result<void> read_now(const Array<T>& from, Elements&& into) const {
+    return read_now(from, writable<T>(std::forward<Elements>(into)));
+  }
 
   /// The same of elements of any type, as bytes: `write_bytes` copies them before it returns, as `write` does, and the
   /// two others are `read_into` and `read_now`. There must be as many as the array has, without gaps.
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const;
+  /// Reads the elements as bytes; the memory must stay until the task has ended.
   Task<Result<void>> read_bytes(const AnyArray& from, std::span<std::byte> into) const;
+  /// The same in a plain thread, which waits.
   Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into) const;
 
   /// Ends when all ops that were submitted before and write the array have ended; in `buffer_tainted` when something of
@@ -229,6 +264,26 @@ class Device {
   class Handle;
   explicit Device(std::shared_ptr<Handle> handle, std::uint64_t account = 0) noexcept
       : handle_(std::move(handle)), account_(account) {}
+
+  /// The memory of a range, for an array to be read into.
+  template <class T, class Elements>
+  static std::span<T> writable(Elements&& into) {
+    using Given = Elements&&;
+    static_assert(detail::Contiguous<Given>,
+                  "an array is read into elements that lie side by side in memory: a std::vector, a std::array, a "
+                  "std::span, a HostArray");
+    static_assert(!detail::Contiguous<Given> || detail::ContiguousOf<Given, T>,
+                  "an array is read into elements of its own type: Array<float> into floats. To convert, cast the "
+                  "array first");
+    static_assert(!detail::ContiguousOf<Given, T> || detail::WritableOf<Given, T>,
+                  "an array is read into elements that can be written, and these are const");
+    static_assert(!detail::WritableOf<Given, T> || detail::Lasting<Elements>,
+                  "an array is read into memory that is there afterwards, and this is a temporary: give it a name");
+    if constexpr (detail::WritableOf<Given, T>)
+      return std::span<T>(into);
+    else
+      return {};
+  }
 
   const std::shared_ptr<detail::DeviceState>& state() const noexcept;
   EventStream& events() const noexcept;

@@ -208,6 +208,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
     setup.executable = TROUPE_TRY(find_worker_executable(options.worker_executable));
   setup.backend = info.backend;
   setup.device = info.id;
+  setup.device_name = info.backend == "cuda" ? "gpu" + std::to_string(info.index) : info.backend;
   setup.ring_units = options.ring_units;
   setup.memory_limit_bytes = or_half(options.worker_memory_limit_bytes);
   setup.completion = options.completion;

@@ -38,6 +38,42 @@ TEST_F(Staging, reads_for_those_who_await_it_and_any_view) {
   for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(column[i], all[1000 * i + 7]);
 }
 
+TEST_F(Staging, takes_vectors_arrays_and_spans_of_either_constness) {
+  const Device device = open({.standby = Standby::none});
+  const Array<float> there = value(device.array<float>({3}));
+  std::vector<float> vector = {1, 2, 3};
+  const std::array<float, 3> array = {4, 5, 6};
+  const float plain[] = {7, 8, 9};
+  std::vector<float> back(3);
+  const auto comes_back = [&](Call<void> written) {
+    value(std::move(written).get());
+    back.assign(3, 0);
+    value(device.read_now(there, back));  // a vector
+    return back;
+  };
+  EXPECT_EQ(comes_back(device.write(there, vector)), vector);
+  EXPECT_EQ(comes_back(device.write(there, std::span<float>(vector))), vector);
+  EXPECT_EQ(comes_back(device.write(there, std::span<const float>(vector))), vector);
+  EXPECT_EQ(comes_back(device.write(there, std::span<float, 3>(vector))), vector);
+  EXPECT_EQ(comes_back(device.write(there, array)), std::vector<float>({4, 5, 6}));
+  EXPECT_EQ(comes_back(device.write(there, plain)), std::vector<float>({7, 8, 9}));
+  EXPECT_EQ(comes_back(device.write(there, {1.5f, 2.5f, 3.5f})), std::vector<float>({1.5f, 2.5f, 3.5f}));
+
+  std::array<float, 3> into{};
+  value(device.read_now(there, into));
+  EXPECT_EQ(into, (std::array<float, 3>{1.5f, 2.5f, 3.5f}));
+  into = {};
+  value(device.read_now(there, std::span<float, 3>(into)));
+  EXPECT_EQ(into[2], 3.5f);
+  back.assign(3, 0);
+  value(system.run([](Device on, Array<float> from, std::vector<float>& result) -> Task<Result<void>> {
+    co_return co_await on.read_into(from, result);
+  }(device, there, back)));
+  EXPECT_EQ(back, std::vector<float>({1.5f, 2.5f, 3.5f}));
+  std::vector<float> nine(9);
+  EXPECT_EQ(kind_of(device.read_now(there, nine)), ErrorKind::invalid_argument);
+}
+
 TEST_F(Staging, refuses_another_number_of_elements) {
   const Device device = open();
   const Array<std::uint32_t> there = value(device.array<std::uint32_t>({10}));

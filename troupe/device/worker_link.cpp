@@ -15,6 +15,8 @@ namespace troupe::inline v0 {
 namespace {
 
 constexpr int kSocketInWorker = 3;
+/// An argument that only makes room: the worker writes its title over its arguments.
+constexpr std::size_t kTitleRoom = 64;
 /// A longer line becomes several.
 constexpr std::size_t kMaxPrintedLine = 4096;
 /// How much of a worker's print is read at a time, before others have their turn.
@@ -58,6 +60,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .mark_secret = channel.key().secret(),
                           .memory_limit_bytes = setup.memory_limit_bytes,
                           .device = setup.device,
+                          .device_name = setup.device_name,
                           .completion = setup.completion,
                           .cpu_threads = setup.cpu_threads,
                           .priorities = setup.priorities,
@@ -80,9 +83,10 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
   fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
   wire::ChildOptions options{
       .executable = setup.executable,
-      .arguments = {"--socket", std::to_string(kSocketInWorker)},
+      .arguments = {"--socket", std::to_string(kSocketInWorker), std::string(kTitleRoom, ' ')},
       .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
-      .environment = {}};
+      .environment = {},
+      .keeper_name = "keeper:" + setup.device_name};
   wire::Descriptor nothing;
   if (setup.sandbox != Sandbox::none) {
     nothing = TROUPE_TRY(input_that_has_ended());
@@ -129,6 +133,14 @@ WorkerLink::~WorkerLink() {
 }
 
 int WorkerLink::end_descriptor() const noexcept { return child_ ? child_->pidfd().get() : -1; }
+
+void WorkerLink::show_generation(std::int64_t generation) noexcept {
+  if (!child_ || !socket_) return;
+  try {
+    (void)wire::send(*socket_, wire::ToWorker(wire::BeginGeneration{generation}), {}, Duration::zero());
+  } catch (const std::bad_alloc&) {  // then its title is old
+  }
+}
 
 bool WorkerLink::kill() noexcept { return child_ && child_->kill(); }
 

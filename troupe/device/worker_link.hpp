@@ -24,7 +24,8 @@ struct WorkerSetup {
   Isolation isolation = Isolation::process;
   std::string executable;  // for Isolation::process
   std::string backend;
-  std::string device;  // which device of the backend
+  std::string device;       // which device of the backend
+  std::string device_name;  // for people: "gpu0", "host"
   std::uint64_t ring_units = 0;
   std::uint64_t memory_limit_bytes = 0;
   CompletionPolicy completion = CompletionPolicy::timeline;
@@ -62,6 +63,8 @@ class WorkerLink {
   /// The same for all that is left, once the worker has ended.
   void read_last_printed() noexcept;
 
+  /// Tells the worker that it serves now, for its title in `ps`; nobody waits for that.
+  void show_generation(std::int64_t generation) noexcept;
   /// False for a thread: it cannot be killed.
   bool kill() noexcept;
   /// How it ended, once it has. After that nothing of it runs any more.

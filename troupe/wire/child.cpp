@@ -107,6 +107,7 @@ struct PreparedPlan {
       first_parking_number = std::max(first_parking_number, std::min(in_child, INT_MAX - 1) + 1);
     }
     plan = KeeperPlan{.memory = memory,
+                      .name = options.keeper_name.c_str(),
                       .executable = options.executable.c_str(),
                       .arguments = arguments.data(),
                       .environment = environment.data(),

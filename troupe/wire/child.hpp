@@ -23,8 +23,9 @@ struct ChildOptions {
   /// {the number in the child, ours}. The child has these and no others, except 0, 1 and 2: where those are not listed,
   /// it shares ours.
   std::vector<std::pair<int, int>> descriptors;
-  std::vector<std::string> environment;  // NAME=value, added to ours; replaces ours of the same name
-  bool inherits_environment = true;      // false: it has only the variables above
+  std::vector<std::string> environment;       // NAME=value, added to ours; replaces ours of the same name
+  bool inherits_environment = true;           // false: it has only the variables above
+  std::string keeper_name = "troupe-keeper";  // in `ps -e` and `top`; its first 15 characters
 };
 
 struct ChildEnd {

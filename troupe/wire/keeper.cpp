@@ -184,7 +184,7 @@ TROUPE_BORROWS int keep(void* argument) noexcept {
   KeeperRecord* record = &plan->memory->record;
   const std::uint64_t one = 1;
   reset_signal_actions();
-  raw_call(SYS_prctl, PR_SET_NAME, raw("troupe-keeper"));
+  raw_call(SYS_prctl, PR_SET_NAME, raw(plan->name));
   raw_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
   plan->keeper = static_cast<pid_t>(raw_call(SYS_getpid));
   if (const long answer = hear_of_death(plan->app, kAppDied); answer < 0) {

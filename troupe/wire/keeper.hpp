@@ -51,6 +51,7 @@ struct DescriptorPlacement {
 /// All that keeper and child need. The app prepares it, because they may not allocate.
 struct KeeperPlan {
   KeeperMemory* memory;  // must live until the keeper has ended
+  const char* name;      // the keeper's, in `ps`
   const char* executable;
   char** arguments;
   char** environment;

@@ -16,7 +16,8 @@ enum class Tag : std::uint8_t {
   no_memory,
   poisoned,
   protect_chunk,
-  chunk_protected
+  chunk_protected,
+  begin_generation
 };
 
 struct Encode {
@@ -30,6 +31,7 @@ struct Encode {
     out.put(m.mark_secret);
     out.put(m.memory_limit_bytes);
     out.put_text(m.device);
+    out.put_text(m.device_name);
     out.put(m.completion);
     out.put(m.cpu_threads.has_value());
     out.put(m.cpu_threads.value_or(0));
@@ -75,6 +77,10 @@ struct Encode {
   void operator()(const DropChunk& m) const {
     out.put(Tag::drop_chunk);
     out.put(m.id);
+  }
+  void operator()(const BeginGeneration& m) const {
+    out.put(Tag::begin_generation);
+    out.put(m.generation);
   }
   void operator()(const Ready& m) const {
     out.put(Tag::ready);
@@ -158,6 +164,7 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
       hello.mark_secret = in.get<std::uint64_t>();
       hello.memory_limit_bytes = in.get<std::uint64_t>();
       hello.device = in.get_text();
+      hello.device_name = in.get_text();
       hello.completion = in.get<CompletionPolicy>();
       if (hello.completion > CompletionPolicy::kLast) return not_a_message();
       const bool has_threads = in.get<bool>();
@@ -175,6 +182,7 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
     case Tag::drop_chunk: message = DropChunk{in.get<std::uint32_t>()}; break;
     case Tag::make_memory: message = MakeMemory{TROUPE_TRY(decode_chunk(in))}; break;
     case Tag::protect_chunk: message = TROUPE_TRY(decode_protection<ProtectChunk>(in)); break;
+    case Tag::begin_generation: message = BeginGeneration{in.get<std::int64_t>()}; break;
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();

@@ -28,7 +28,8 @@ struct Hello {
   std::uint64_t mark_secret = 0;  // of the channel's `MarkKey`
   /// What the worker may allocate for itself, without the vault; 0: no limit.
   std::uint64_t memory_limit_bytes = 0;
-  std::string device;  // which device of the backend
+  std::string device;            // which device of the backend
+  std::string device_name = {};  // for people: "gpu0", "host"
   CompletionPolicy completion = CompletionPolicy::timeline;
   std::optional<std::int32_t> cpu_threads = {};  // none: as many as there are
   std::array<std::int8_t, kMaxLanes> priorities = {};
@@ -55,6 +56,10 @@ struct DropChunk {
 struct ProtectChunk {
   std::uint32_t id = 0;
   bool read_only = false;
+};
+/// App to worker: it serves now, as that generation. Only for those who look at its process.
+struct BeginGeneration {
+  std::int64_t generation = 0;
 };
 /// Worker to app: the backend is open; send ops.
 struct Ready {
@@ -86,7 +91,7 @@ struct ChunkProtected {
   bool read_only = false;
 };
 
-using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk>;
+using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk, BeginGeneration>;
 using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned, ChunkProtected>;
 
 /// Fails as `Socket::send` does.

@@ -30,6 +30,7 @@ const ToWorker kHello = Hello{.version = protocol_version(),
                               .mark_secret = 0x0123456789abcdef,
                               .memory_limit_bytes = ~std::uint64_t{0},
                               .device = "GPU-1234",
+                              .device_name = "gpu0",
                               .completion = CompletionPolicy::polled,
                               .cpu_threads = 3,
                               .priorities = {1, -2},
@@ -44,6 +45,7 @@ const ToWorker kMapChunk = MapChunk{{.id = 4095,
 const ToWorker kMakeMemory = MakeMemory{.chunk = {.size_bytes = std::uint64_t{1} << 43}};
 const ToWorker kDropChunk = DropChunk{.id = 7};
 const ToWorker kProtectChunk = ProtectChunk{.id = 8, .read_only = true};
+const ToWorker kBeginGeneration = BeginGeneration{.generation = std::int64_t{1} << 40};
 const ToApp kReady = Ready{.version = protocol_version()};
 const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
 const ToApp kMemoryMade = MemoryMade{};
@@ -63,6 +65,7 @@ TEST(Protocol, a_greeting_comes_as_it_was_sent) {
   EXPECT_EQ(hello.mark_secret, 0x0123456789abcdefU);
   EXPECT_EQ(hello.memory_limit_bytes, ~std::uint64_t{0});
   EXPECT_EQ(hello.device, "GPU-1234");
+  EXPECT_EQ(hello.device_name, "gpu0");
   EXPECT_EQ(hello.completion, CompletionPolicy::polled);
   EXPECT_EQ(hello.cpu_threads, 3);
   EXPECT_EQ(hello.priorities, (std::array<std::int8_t, kMaxLanes>{1, -2}));
@@ -98,6 +101,11 @@ TEST(Protocol, a_chunks_protection_and_its_answer_come_as_they_were_sent) {
     EXPECT_EQ(std::get<ChunkProtected>(done).id, 9U);
     EXPECT_EQ(std::get<ChunkProtected>(done).read_only, read_only);
   }
+}
+
+TEST(Protocol, a_generation_comes_as_it_was_sent) {
+  const ToWorker message = value(decode_to_worker(sent(kBeginGeneration).bytes));
+  EXPECT_EQ(std::get<BeginGeneration>(message).generation, std::int64_t{1} << 40);
 }
 
 TEST(Protocol, wishes_for_memory_and_their_answers_come_as_they_were_sent) {
@@ -150,7 +158,7 @@ TEST(Protocol, the_version_names_everything_that_must_agree) {
 }
 
 TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -171,7 +179,7 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
 }
 
 TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk})
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration})
     EXPECT_FALSE(decode_to_app(sent(message).bytes));
   for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned, kChunkProtected})
     EXPECT_FALSE(decode_to_worker(sent(message).bytes));
@@ -194,7 +202,7 @@ TEST(Protocol, an_error_kind_that_does_not_exist_is_refused) {
 }
 
 TEST(Protocol, every_corruption_is_another_message_or_none) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk}) {
+  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration}) {
     Bytes bytes = sent(message).bytes;
     for (std::byte& byte : bytes) {
       const std::byte before = byte;

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "troupe/backend/op_notes.hpp"
+#include "troupe/wire/backtrace.hpp"
 
 namespace troupe::worker {
 namespace {
@@ -22,7 +23,6 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 constexpr int kMaxFrames = 16;
 constexpr int kPoisonedExit = 86;
-constexpr int kMaxSymbolBytes = 160;
 constexpr unsigned kBacktraceSeconds = 1;
 constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwinder takes about 10 KiB
 
@@ -125,9 +125,9 @@ std::uintptr_t caller(const void* context) noexcept {
 #endif
 }
 
-/// "plugin.so(symbol+0x12)", or "plugin.so(+0x1234)" where there is no symbol; where there is no code, the bare
-/// address, and false. A return address lies after the call, perhaps already in the next function, so the byte before
-/// it is looked up.
+/// "plugin.so+0x1234(symbol)", or "plugin.so+0x1234" where there is no symbol; where there is no code, the bare
+/// address, and false. A return address lies after the call, perhaps already in the next line or function, so the byte
+/// before it is looked up.
 bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) noexcept {
   Dl_info info = {};
   const std::uintptr_t inside = is_return_address ? address - 1 : address;
@@ -138,11 +138,13 @@ bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) 
   }
   const char* slash = std::strrchr(info.dli_fname, '/');
   out.text(slash != nullptr ? slash + 1 : info.dli_fname);
-  out.text("(");
-  const bool named = info.dli_sname != nullptr;
-  if (named) out.text(std::string_view(info.dli_sname, strnlen(info.dli_sname, kMaxSymbolBytes)));
   out.text("+");
-  out.hex(address - reinterpret_cast<std::uintptr_t>(named ? info.dli_saddr : info.dli_fbase));
+  out.hex(inside - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  if (info.dli_sname == nullptr) return true;
+  const std::size_t size = strnlen(info.dli_sname, wire::kMaxSymbolBytes + 1);
+  if (size > wire::kMaxSymbolBytes) return true;
+  out.text("(");
+  out.text(std::string_view(info.dli_sname, size));
   out.text(")");
   return true;
 }
@@ -154,7 +156,7 @@ void write_backtrace(LastWords& words, const void* context) noexcept {
   const std::uintptr_t instruction = faulting_instruction(context);
   if (!write_frame(out, instruction, false)) {
     // A jump to a place without code (a null function, a smashed stack): the unwinder would read there, and fault.
-    out.text(" <- ");
+    out.text(wire::kFrameSeparator);
     write_frame(out, caller(context), true);
     return;
   }
@@ -165,7 +167,7 @@ void write_backtrace(LastWords& words, const void* context) noexcept {
   while (next < count && frame(next) != instruction) ++next;
   ++next;  // the frames before it are this handler
   for (int written = 1; next < count && written < kMaxFrames; ++next, ++written) {
-    out.text(" <- ");
+    out.text(wire::kFrameSeparator);
     write_frame(out, frame(next), true);
   }
 }

@@ -13,8 +13,9 @@
 namespace {
 
 constexpr const char* kHelp =
-    "usage: troupe-worker --socket DESCRIPTOR\n"
+    "usage: troupe-worker --socket DESCRIPTOR [ROOM]\n"
     "Executes ops for a Troupe program, which starts it and talks to it through DESCRIPTOR.\n"
+    "It shows in ps what it is for, in the place of its arguments; ROOM makes that longer.\n"
     "  --version   what it speaks: a program needs a worker of its own version\n"
     "  --devices   the accelerators it can open, a line each\n"
     "  --doctor    what it finds on this machine, for `troupe doctor`\n"
@@ -43,12 +44,14 @@ int main(int argc, char** argv) {
     troupe::worker::print_facts(stdout);
     _exit(0);  // what the libraries do at the end of a process is not worth waiting for
   }
-  if (argc != 3 || std::strcmp(argv[1], "--socket") != 0) {
+  if ((argc != 3 && argc != 4) || std::strcmp(argv[1], "--socket") != 0) {
     std::fputs(kHelp, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
   }
   setpgid(0, 0);  // Ctrl-C is for the app; we end when it does. (Not by ignoring SIGINT: OpenBLAS raises it to die.)
-  const troupe::Result<void> end = troupe::worker::serve(
-      troupe::wire::Socket(troupe::wire::Descriptor(std::atoi(argv[2]))), {.owns_process = true, .log = log_to_app});
+  troupe::wire::Descriptor socket(std::atoi(argv[2]));
+  troupe::worker::Title title(argc, argv);
+  const troupe::Result<void> end = troupe::worker::serve(troupe::wire::Socket(std::move(socket)),
+                                                         {.owns_process = true, .log = log_to_app, .title = &title});
   return end ? 0 : 1;
 }

@@ -96,7 +96,7 @@ Result<void> protect(wire::Socket& socket, B& backend, const wire::ProtectChunk&
 
 /// Handles the app's messages until it hangs up.
 template <backend::Backend B>
-Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend) {
+Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend, Title* title) {
   for (;;) {
     Result<wire::Message> message = socket.receive();
     if (!message) return fail(message.error());
@@ -111,6 +111,8 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
       TROUPE_TRY(protect(socket, backend, *wish, std::move(message->descriptors)));
     } else if (const auto* dropped = std::get_if<wire::DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
+    } else if (const auto* began = std::get_if<wire::BeginGeneration>(&decoded)) {
+      if (title) title->serving(began->generation);
     }
   }
 }
@@ -161,10 +163,11 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
     loop.run();
   });
   drains.wait();
+  if (options.title) options.title->standby();
   (void)send(socket, wire::ToApp(wire::Ready{wire::protocol_version()}));  // if nobody hears it, `listen` ends at once
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
-  const Result<void> end = listen(socket, shared.channel, *backend);
+  const Result<void> end = listen(socket, shared.channel, *backend, options.title);
   if (end.error().kind() == ErrorKind::context_poisoned) setup.poisoned(end.error());  // we noticed before the backend
   if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);   // nobody is left to work for
   backend->memory().close();
@@ -176,6 +179,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
 }
 
 Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOptions& options) {
+  if (options.title) options.title->starting(shared.hello.device_name);
   if (options.owns_process) {
     allow_descriptors();
     limit_own_memory(shared.hello.memory_limit_bytes);

@@ -5,6 +5,7 @@
 #include "troupe/core/log.hpp"
 #include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
+#include "troupe/worker/title.hpp"
 
 namespace troupe::worker {
 
@@ -12,6 +13,8 @@ struct ServeOptions {
   /// The process is ours: limit its memory, leave last words, and end it the moment the app hangs up.
   bool owns_process = false;
   LogSink log;
+  /// Shows in `ps` what this process is for; null: it is not ours.
+  Title* title = nullptr;
 };
 
 /// Serves the app at the other end of `socket`. Returns when the app has hung up, or the error because of which it

@@ -12,7 +12,9 @@
 // that an op does not take with `unsupported`, before anything is submitted.
 #pragma once
 
+#include <ranges>
 #include <span>
+#include <vector>
 
 #include "troupe/device/device.hpp"
 
@@ -21,10 +23,10 @@ namespace troupe::inline v0 {
 
 /// What `gemm`, `gemm_group` and `gemv` can be told.
 struct GemmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
-  bool conjugate_a = false;
-  bool conjugate_b = false;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output; with 0 that is not read
+  bool conjugate_a = false;             // the elements of a are conjugated
+  bool conjugate_b = false;             // those of b
   Compute compute = Compute::standard;  // tf32: f32 only, where the GPU has it; elsewhere it is f32
 };
 /// What `dot` can be told.
@@ -33,41 +35,54 @@ struct DotOptions {
 };
 /// What `ger` can be told.
 struct GerOptions {
-  detail::Factor alpha = 1.0;
-  bool conjugate = false;  // the second vector
+  detail::Factor alpha = 1.0;  // multiplies the product
+  bool conjugate = false;      // the second vector
 };
 /// What `symm` and `symv` can be told.
 struct SymmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output
   Triangle triangle = Triangle::lower;  // the half of the matrix that is read
   bool hermitian = false;               // instead of symmetric
-  Side side = Side::left;
+  Side side = Side::left;               // where the symmetric matrix stands in the product
 };
 /// What `syrk`, `herk`, `syr2k` and `her2k` can be told.
 struct SyrkOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output
   Triangle triangle = Triangle::lower;  // the half of the result that is written
 };
 /// What `trmv`, `trsv`, `trmm` and `trsm` can be told.
 struct TriangularOptions {
-  detail::Factor alpha = 1.0;
-  Triangle triangle = Triangle::lower;
-  bool unit_diagonal = false;  // the diagonal is not read; it counts as ones
-  bool conjugate = false;      // the triangular matrix
-  Side side = Side::left;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  Triangle triangle = Triangle::lower;  // the half of the matrix that is read
+  bool unit_diagonal = false;           // the diagonal is not read; it counts as ones
+  bool conjugate = false;               // the triangular matrix
+  Side side = Side::left;               // where the triangular matrix stands in the product
 };
 /// What `geam` can be told.
 struct GeamOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 1.0;
-  bool conjugate_a = false;
-  bool conjugate_b = false;
+  detail::Factor alpha = 1.0;  // multiplies a
+  detail::Factor beta = 1.0;   // multiplies b
+  bool conjugate_a = false;    // the elements of a are conjugated
+  bool conjugate_b = false;    // those of b
 };
 static_assert(std::is_trivially_destructible_v<GemmOptions> && std::is_trivially_destructible_v<SymmOptions> &&
                   std::is_trivially_destructible_v<TriangularOptions>,
               "safe inside a co_await with g++ 12");
+
+namespace detail {
+
+/// A list of arrays, of whatever type.
+template <class R>
+concept ArrayList = std::ranges::forward_range<const R> && std::derived_from<std::ranges::range_value_t<R>, AnyArray>;
+
+template <ArrayList R>
+std::vector<AnyArray> listed(const R& arrays) {
+  return {std::ranges::begin(arrays), std::ranges::end(arrays)};
+}
+
+}  // namespace detail
 
 /// Vectors and matrices on a device: `gpu.blas()`.
 class Blas {
@@ -104,6 +119,7 @@ class Blas {
   /// The index, from 0 and in row-major order, of the first element with the largest (or smallest) absolute value, as
   /// `asum` takes it. `invalid_argument` when there are no elements.
   Call<std::int64_t> iamax(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamax, x); }
+  /// The same with the smallest absolute value.
   Call<std::int64_t> iamin(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamin, x); }
 
   // ---- a matrix and vectors ----
@@ -128,6 +144,13 @@ class Blas {
   /// product may have its own shape; all must have one type.
   Call<void> gemm_group(std::span<const AnyArray> a, std::span<const AnyArray> b, std::span<const AnyArray> c,
                         GemmOptions options = {}) const;
+  /// The same with lists of typed arrays, such as vectors of `Array<float>`.
+  template <detail::ArrayList A, detail::ArrayList B, detail::ArrayList C>
+    requires(!(detail::ContiguousOf<A, AnyArray> && detail::ContiguousOf<B, AnyArray> &&
+               detail::ContiguousOf<C, AnyArray>))
+  Call<void> gemm_group(const A& a, const B& b, const C& c, GemmOptions options = {}) const {
+    return gemm_group(detail::listed(a), detail::listed(b), detail::listed(c), options);
+  }
   /// c = alpha a b + beta c, or alpha b a + beta c, for a symmetric or Hermitian a.
   Call<void> symm(const AnyArray& a, const AnyArray& b, const AnyArray& c, SymmOptions options = {}) const;
   /// One half of c = alpha a a^T + beta c; the other half stays as it is.

@@ -106,6 +106,16 @@ TEST_F(BlasTest, a_group_has_a_limit) {
   EXPECT_TRUE(blas.gemm_group({}, {}, {}).get());
 }
 
+TEST_F(BlasTest, a_group_takes_lists_of_typed_arrays) {
+  const std::vector<Array<float>> a = {matrix(2, 2, 2.0f), matrix(2, 3, 3.0f)};
+  const std::array b = {matrix(2, 1, 5.0f), matrix(3, 1, 7.0f)};
+  const Array<float> first = matrix(2, 1);
+  const Array<float> second = matrix(2, 1);
+  value(blas.gemm_group(a, b, std::vector<AnyArray>{first, second}).get());
+  EXPECT_EQ(value(device.read(first).get())[0], 20.0f);
+  EXPECT_EQ(value(device.read(second).get())[0], 63.0f);
+}
+
 TEST_F(BlasTest, a_singular_triangle_is_told_with_its_row_and_taints_what_was_written) {
   const Array<float> a = matrix(3, 3);
   value(device.write(a, std::vector<float>{1, 0, 0, 1, 0, 0, 1, 1, 1}).get());

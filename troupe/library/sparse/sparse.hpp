@@ -7,6 +7,7 @@
 // `Call`; where it gives a `Task`, use the function whose name ends in `_now`.
 #pragma once
 
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -42,6 +43,7 @@ class SparseMatrix {
 
   /// The stored elements in the order of the structure: by rows, of CSC by columns; of BSR [blocks, size, size].
   const AnyArray& values() const noexcept { return values_; }
+  /// The same as an array of `T`; `invalid_argument` when that is not their type.
   template <Element T>
   Result<Array<T>> values_as() const {
     return values_.as<T>();
@@ -62,28 +64,41 @@ class SparseMatrix {
 
 /// What `multiply` of a sparse matrix can be told.
 struct SparseMultiplyOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
-  bool transpose = false;  // the sparse matrix is transposed
-  bool conjugate = false;  // its elements are conjugated; together they make the adjoint
+  detail::Factor alpha = 1.0;  // multiplies the product
+  detail::Factor beta = 0.0;   // multiplies the old content of the output; with 0 that is not read
+  bool transpose = false;      // the sparse matrix is transposed
+  bool conjugate = false;      // its elements are conjugated; together they make the adjoint
 };
 /// What `solve` with a sparse triangle can be told.
 struct SparseSolveOptions {
-  detail::Factor alpha = 1.0;
+  detail::Factor alpha = 1.0;  // multiplies b
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter
   bool unit_diagonal = false;  // the diagonal counts as ones, whatever is stored there
   bool transpose = false;      // the triangle is taken first, and then transposed
-  bool conjugate = false;
+  bool conjugate = false;      // the elements of the triangle are conjugated
 };
 /// What `sddmm` can be told.
 struct SddmmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;  // multiplies the product
+  detail::Factor beta = 0.0;   // multiplies the old values
 };
 static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
                   std::is_trivially_destructible_v<SparseSolveOptions> &&
                   std::is_trivially_destructible_v<SddmmOptions>,
               "safe inside a co_await with g++ 12");
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_triplet = false;
+template <class T>
+inline constexpr bool is_triplet<Triplet<T>> = true;
+
+/// Triplets of one type that lie side by side.
+template <class R>
+concept TripletRange = Contiguous<const R&> && is_triplet<std::ranges::range_value_t<const R&>>;
+
+}  // namespace detail
 
 /// Sparse matrices on a device: `gpu.sparse()`.
 class Sparse {
@@ -110,11 +125,27 @@ class Sparse {
   Call<SparseMatrix> bsr(std::int64_t rows, std::int64_t columns, std::int64_t block_size, const AnyArray& offsets,
                          const AnyArray& indices, const AnyArray& values) const;
 
-  /// CSR from elements in ordinary memory, in any order; elements with the same row and column are added. They are
-  /// checked and copied before this returns, and then sent to the device. Any thread.
+  /// CSR from elements in ordinary memory, in any order: a vector of `Triplet`s, a span, or any other range whose
+  /// elements lie side by side. Elements with the same row and column are added. They are checked and copied before
+  /// this returns, and then sent to the device. Any thread.
   template <class T>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
                                      DType index_type = DType::i32) const;
+  /// The same from a vector, an array or any other range that lies side by side.
+  template <class Elements>
+  Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, const Elements& elements,
+                                     DType index_type = DType::i32) const {
+    static_assert(detail::TripletRange<Elements>,
+                  "from_triplets takes Triplets that lie side by side in memory: a std::vector<Triplet<double>>, a "
+                  "std::array, a std::span, or what read_matrix_market gives");
+    if constexpr (detail::TripletRange<Elements>) {
+      using T = decltype(std::ranges::range_value_t<const Elements&>::value);
+      return from_triplets<T>(rows, columns, std::span<const Triplet<T>>(elements), index_type);
+    } else {
+      return fail(ErrorKind::invalid_argument);
+    }
+  }
+  /// The same from what `read_matrix_market` gives.
   template <class T>
   Result<SparseMatrix> from_triplets(const Triplets<T>& triplets, DType index_type = DType::i32) const {
     return from_triplets<T>(triplets.rows, triplets.columns, std::span<const Triplet<T>>(triplets.elements),
@@ -133,20 +164,24 @@ class Sparse {
   /// blocks of `block_size`, which must divide both extents. From BSR every element of every block is kept.
   Task<Result<SparseMatrix>> convert(const SparseMatrix& matrix, SparseFormat format,
                                      std::int64_t block_size = 1) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
   /// Writes the matrix to `out`: dense, of the same type and extents, any strides.
   Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
   /// CSR with the nonzero elements of a dense matrix of any strides. `invalid_argument` when their number changes
   /// meanwhile.
   Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
   /// The elements in ordinary memory, sorted by row, then by column. `T` must be the type of the matrix.
   template <class T>
   Task<Result<Triplets<T>>> triplets(const SparseMatrix& matrix) const;
+  /// The same in a plain thread, which waits.
   template <class T>
   Result<Triplets<T>> triplets_now(const SparseMatrix& matrix) const;
   /// Writes a Matrix Market file.
   Task<Result<void>> save(const SparseMatrix& matrix, const std::string& path) const;
+  /// The same in a plain thread, which waits.
   Result<void> save_now(const SparseMatrix& matrix, const std::string& path) const;
 
   // ---- computing ----
@@ -165,6 +200,7 @@ class Sparse {
   /// The product of two sparse matrices of one type, as CSR. Elements that cancel out stay, as zeros. Both matrices may
   /// have any format; formats other than CSR are converted.
   Task<Result<SparseMatrix>> product(const SparseMatrix& a, const SparseMatrix& b) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> product_now(const SparseMatrix& a, const SparseMatrix& b) const;
 
  private:

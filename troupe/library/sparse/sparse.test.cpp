@@ -197,6 +197,20 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
 }
 
+TEST_F(SparseInput, triplets_come_in_any_range_that_lies_side_by_side) {
+  const Sparse sparse = device().sparse();
+  std::vector<Triplet<double>> elements{{0, 0, 4}, {1, 2, 2.5}};
+  const auto comes_back = [&](const Result<SparseMatrix>& matrix) {
+    return value(sparse.triplets_now<double>(value(matrix))).elements;
+  };
+  EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, elements)), elements);
+  EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, std::span(elements))), elements);
+  EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, std::span(std::as_const(elements)))), elements);
+  EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, std::array{elements[0], elements[1]}, DType::i64)), elements);
+  EXPECT_EQ(comes_back(sparse.from_triplets<double>(2, 3, elements)), elements);
+  EXPECT_EQ(value(sparse.from_triplets(2, 3, std::vector<Triplet<float>>{{0, 0, 4}})).dtype(), DType::f32);
+}
+
 /// The columns of a dense operand are computed many at once, a few at once or one by one, depending on their layout and
 /// number; each alone, as a vector, gives the same.
 template <class T>
