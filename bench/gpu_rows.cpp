@@ -17,6 +17,7 @@ Result<void> check_gpu() {
 #include <optional>
 #include <utility>
 
+#include "bench/einsum_rows.hpp"
 #include "bench/fault_wait_rows.hpp"
 #include "bench/gpu_crashes.hpp"
 #include "bench/pair.hpp"
@@ -186,7 +187,6 @@ std::vector<Row> product_rows(const SharedGpu& gpu, const Options& options) {
             .rounds = options.rounds(5)};
   };
   const int batches = options.count(kPipelinedGemms);
-  const int einsums = options.count(kLargeGemms);
   return {
       gemm(DType::f16, 64, kSmallGemms, kSmall),
       gemm(DType::f16, 1024, kPipelinedGemms, kSmall),
@@ -203,13 +203,6 @@ std::vector<Row> product_rows(const SharedGpu& gpu, const Options& options) {
        .rounds = options.rounds(5)},
       layer(DType::bf16),
       layer(DType::f8e4m3),
-      {.name = "einsum abcd,cdef->abef f32, 64 each",
-       .unit = "us",
-       .ours = [=] { return kUs * gpu->linear().einsum_ns(64, einsums); },
-       .references = {.all = {{"PyTorch's torch.einsum", [=] { return kUs * gpu->torch().einsum_ns(64, einsums); }}},
-                      .why_none = {}},
-       .limit = Limit::at_most_times(1.02),  // as fast; the rest is for what rounds differ by
-       .rounds = options.rounds(5)},
   };
 }
 
@@ -476,6 +469,7 @@ std::vector<Row> gpu_rows(const Options& options) {
   rows.push_back(host_function_row(gpu, options));
   for (Row& row : gemm_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : product_rows(gpu, options)) rows.push_back(std::move(row));
+  for (Row& row : einsum_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : solver_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : sparse_rows(gpu, options)) rows.push_back(std::move(row));
   for (Row& row : step_rows(gpu, options)) rows.push_back(std::move(row));

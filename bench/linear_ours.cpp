@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "bench/bench.hpp"
+
 namespace troupe::bench {
 namespace {
 
@@ -69,6 +71,17 @@ double LinearOurs::einsum_ns(int extent, int count) {
   const Array<float> b = numbers(shape, 2);
   const Array<float> c = value(device_.array<float>(shape));
   return settled_median_ns(count, [&] { value(device_.tensor().einsum("abcd,cdef->abef", a, b, c).get()); });
+}
+
+double LinearOurs::measured_einsum_ns(const EinsumCase& einsum, int count) {
+  const auto [in_a, in_b, in_c] = einsum.operands();
+  const Array<float> a = numbers(Shape(einsum.shape_of(in_a)), 1);
+  const Array<float> b = numbers(Shape(einsum.shape_of(in_b)), 2);
+  const Array<float> c = value(device_.array<float>(Shape(einsum.shape_of(in_c))));
+  const Tensor tensor = device_.tensor();
+  const Result<void> there = tensor.einsum(einsum.text, a, b, c, {.engine = TensorEngine::cutensor}).get();
+  if (!there && there.error().kind() == ErrorKind::unsupported) return kNotMeasured;
+  return settled_median_ns(count, [&] { value(tensor.einsum(einsum.text, a, b, c, {.autotune = true}).get()); });
 }
 
 double LinearOurs::lu_ns(int n, int count, Layout layout) {

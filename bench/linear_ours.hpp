@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "bench/einsum_cases.hpp"
 #include "bench/sparse_sample.hpp"
 #include "troupe/troupe.hpp"
 
@@ -25,6 +26,8 @@ class LinearOurs {
   double layer_ns(DType dtype, int n, int count);
   /// "abcd,cdef->abef", every extent of that size.
   double einsum_ns(int extent, int count);
+  /// By the engine that was measured to be the fastest. NaN where there is no cuTENSOR.
+  double measured_einsum_ns(const EinsumCase& einsum, int count);
 
   /// Of arrays that lie in rows, as usual, or in columns, as the libraries like them.
   double lu_ns(int n, int count, Layout layout = Layout::in_rows);

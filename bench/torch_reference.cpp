@@ -17,9 +17,12 @@ namespace {
 constexpr char kScript[] = R"(
 import statistics, sys, time
 import torch
-def einsum(extent):
-    a, b = (torch.rand([extent] * 4, device="cuda") - 0.5 for _ in "ab")
-    return lambda: torch.einsum("abcd,cdef->abef", a, b)
+def einsum(case):
+    text, *letters = case.split(";")
+    extents = {letter[0]: int(letter[1:]) for letter in letters}
+    a, b = (torch.rand([extents[letter] for letter in operand], device="cuda") - 0.5
+            for operand in text.split("->")[0].split(","))
+    return lambda: torch.einsum(text, a, b)
 def gemm(extent):
     a, b, c = (torch.rand([extent] * 2, device="cuda") - 0.5 for _ in "abc")
     return lambda: torch.mm(a, b, out=c)
@@ -39,7 +42,7 @@ def once(op):
     return time.perf_counter_ns() - begin
 for line in sys.stdin:
     what, size, count = line.split()
-    op = globals()[what](int(size))
+    op = globals()[what](size if what == "einsum" else int(size))
     settled = time.perf_counter_ns() + 100_000_000
     while count != "1" and time.perf_counter_ns() < settled:
         once(op)
@@ -62,8 +65,8 @@ Torch::Torch() {
   if (child) child_ = std::move(*child);
 }
 
-double Torch::ns(const std::string& what, std::size_t size, int count) {
-  std::string line = what + " " + std::to_string(size) + " " + std::to_string(count) + "\n";
+double Torch::ns(const std::string& what, const std::string& size, int count) {
+  std::string line = what + " " + size + " " + std::to_string(count) + "\n";
   if (!child_ || send(talk_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return kNotMeasured;
   line.clear();
   for (char next = 0; next != '\n'; line += next)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/einsum_cases.hpp"
 #include "troupe/wire/child.hpp"
 
 namespace troupe::bench {
@@ -18,8 +19,8 @@ class Torch {
   // Nanoseconds on the first GPU, one at a time: the median of so many. NaN where there is no Python with PyTorch that
   // sees a GPU.
 
-  /// torch.einsum("abcd,cdef->abef") of floats, every extent of that size.
-  double einsum_ns(std::size_t extent, int count) { return ns("einsum", extent, count); }
+  /// torch.einsum of floats, which PyTorch does not round to tf32 by itself.
+  double einsum_ns(const EinsumCase& einsum, int count) { return ns("einsum", einsum.to_string(), count); }
   /// torch.mm of floats, into a matrix that is there.
   double gemm_ns(std::size_t extent, int count) { return ns("gemm", extent, count); }
   /// copy_ between pinned memory and the GPU.
@@ -27,7 +28,8 @@ class Torch {
   double copy_out_ns(std::size_t size_bytes, int count) { return ns("copy_out", size_bytes, count); }
 
  private:
-  double ns(const std::string& what, std::size_t size, int count);
+  double ns(const std::string& what, std::size_t size, int count) { return ns(what, std::to_string(size), count); }
+  double ns(const std::string& what, const std::string& size, int count);
 
   wire::Descriptor talk_;
   std::optional<wire::Child> child_;

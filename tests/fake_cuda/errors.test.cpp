@@ -46,6 +46,10 @@ INSTANTIATE_TEST_SUITE_P(Fake, FakeLibraryErrors,
                                            LibraryFault{"cusolverDnXgetrf", 999, ErrorKind::library_error},
                                            LibraryFault{"cusparseCreate", 2, ErrorKind::out_of_memory},
                                            LibraryFault{"cusparseSpMV", 999, ErrorKind::library_error},
+                                           LibraryFault{"cutensorCreate", 2, ErrorKind::out_of_memory},
+                                           LibraryFault{"cutensorCreatePlan", 999, ErrorKind::library_error},
+                                           LibraryFault{"cutensorContract", 1, ErrorKind::library_error},
+                                           LibraryFault{"cutensorContract", 2, ErrorKind::out_of_memory},
                                            LibraryFault{"cublasLtCreate", 2, ErrorKind::out_of_memory},
                                            LibraryFault{"cublasLtMatmul", 2, ErrorKind::out_of_memory},
                                            LibraryFault{"cuModuleLoadData", 2, ErrorKind::out_of_memory},
@@ -69,6 +73,7 @@ TEST_P(FakeLibraryErrors, cost_one_op_and_the_next_one_goes_well) {
     const auto run_all = [&] {
       std::vector<Result<void>> ends;
       ends.push_back(gpu.tensor().einsum("ik,kj->ij", a, a, c, {.engine = TensorEngine::gemm}).get());
+      ends.push_back(gpu.tensor().einsum("ik,kj->ij", a, a, c, {.engine = TensorEngine::cutensor}).get());
       ends.push_back(gpu.solver().inverse(a, c).get());
       ends.push_back(gpu.sparse().multiply(sparse, x, y).get());
       ends.push_back(gpu.matmul().multiply(a, a, c).get());

@@ -51,6 +51,7 @@ class FakeCuda {
     use_all_libraries();
     setenv("LD_AUDIT", beside("fake_cuda/libhide_libraries.so").c_str(), 1);
     unsetenv("TROUPE_MATMUL_TUNING");
+    unsetenv("TROUPE_TENSOR_TUNING");
   }
   fake_cuda::Page& make_page() {
     const std::string path = (folder_ / "page").string();

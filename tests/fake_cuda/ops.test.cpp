@@ -224,7 +224,8 @@ TYPED_TEST(FakeOpsOf, tensor) {
   const Array<T> a = this->some({3, 40, 50});
   const Array<T> b = this->some({3, 50, 20});
   const Array<T> c = this->some({3, 40, 20});
-  for (const TensorEngine engine : {TensorEngine::automatic, TensorEngine::gemm, TensorEngine::loops}) {
+  for (const TensorEngine engine :
+       {TensorEngine::automatic, TensorEngine::gemm, TensorEngine::loops, TensorEngine::cutensor}) {
     this->end_well(tensor.einsum("bik,bkj->bij", a, b, c, {.engine = engine}));
     this->end_well(tensor.einsum("bik,ckj->ij", a, b, this->some({40, 20}), {.beta = 1.0, .engine = engine}));
   }

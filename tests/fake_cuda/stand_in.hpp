@@ -42,6 +42,9 @@ inline int destroy(const char* function, void* handle, const Statuses& statuses)
   FAKE_EXPORT int name() { return fake_cuda::status_of(fake_cuda_enter(#name), kStatuses); }
 #define STAND_IN_CREATE(name) \
   FAKE_EXPORT int name(void** handle) { return fake_cuda::create(#name, handle, kStatuses); }
+/// What is made by means of a handle.
+#define STAND_IN_CREATE_BY(name) \
+  FAKE_EXPORT int name(void*, void** made) { return fake_cuda::create(#name, made, kStatuses); }
 #define STAND_IN_DESTROY(name) \
   FAKE_EXPORT int name(void* handle) { return fake_cuda::destroy(#name, handle, kStatuses); }
 #define STAND_IN_TYPED(before, after) \

@@ -58,6 +58,8 @@ class FakeSweep : public FakeGpu {
     TROUPE_TRY(gpu.solver().solve(a, a, x).get());
     TROUPE_TRY(gpu.matmul().multiply(a, a, x).get());
     TROUPE_TRY(gpu.tensor().reduce(Reduction::sum, a).get());
+    TROUPE_TRY(gpu.tensor().einsum("ik,kj->ij", a, a, x, {.engine = TensorEngine::cutensor}).get());
+    TROUPE_TRY(gpu.tensor().einsum("ik,kj->ji", a, a, x, {.autotune = true}).get());
     const std::vector<Triplet<float>> elements{{0, 0, 1.0f}, {1, 1, 1.0f}};
     const SparseMatrix sparse = TROUPE_TRY(gpu.sparse().from_triplets<float>(4, 4, elements, DType::i32));
     TROUPE_TRY(gpu.sparse().multiply(sparse, a, x).get());

@@ -197,7 +197,7 @@ TEST_F(LibraryRefusals, of_einsum) {
   refused(device.tensor().einsum("ij->ji", a, array({3, 2}), {.engine = TensorEngine::gemm}),
           "einsum: options.engine is gemm; with one operand it must be automatic", unsupported);
   refused(device.tensor().einsum("ik,kj->ij", a, b, c, {.engine = TensorEngine::cutensor}),
-          "einsum: this build has no cuTENSOR; the engine must be automatic, gemm or loops", unsupported);
+          "einsum: the engine cutensor needs a GPU; use automatic, gemm or loops", unsupported);
 }
 
 TEST_F(LibraryRefusals, of_tensors) {

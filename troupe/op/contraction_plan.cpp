@@ -5,6 +5,15 @@
 #include <string>
 
 namespace troupe::inline v0::op {
+
+bool has_axis(const ContractionAxis& axis, Packed operand) noexcept {
+  switch (operand) {
+    case Packed::a: return axis.role != AxisRole::column;
+    case Packed::b: return axis.role != AxisRole::row;
+    default: return axis.role != AxisRole::depth;
+  }
+}
+
 namespace {
 
 constexpr std::array kOperands{Packed::a, Packed::b, Packed::c};
@@ -13,12 +22,11 @@ std::int64_t& stride(ContractionAxis& axis, Packed operand) noexcept {
   return operand == Packed::a ? axis.a : operand == Packed::b ? axis.b : axis.c;
 }
 
-bool has(const ContractionAxis& axis, Packed operand) noexcept {
-  switch (operand) {
-    case Packed::a: return axis.role != AxisRole::column;
-    case Packed::b: return axis.role != AxisRole::row;
-    default: return axis.role != AxisRole::depth;
-  }
+/// The largest stride first. By insertion: they are few.
+void order_by_stride(AxisList& axes, Packed by) noexcept {
+  for (std::size_t i = 1; i < axes.size(); ++i)
+    for (std::size_t j = i; j > 0 && std::abs(stride_in(axes[j], by)) > std::abs(stride_in(axes[j - 1], by)); --j)
+      std::swap(axes[j], axes[j - 1]);
 }
 
 /// What a candidate does: which operands it packs, and whether rows or columns that do not merge become batches.
@@ -50,7 +58,7 @@ class Candidate {
         !merge_group(plan_.column_axes, plan_.columns, Packed::c, Packed::b, choice_.peels_columns) ||
         !merge_group(plan_.depth_axes, plan_.depth, Packed::a, Packed::b, false))
       return false;
-    order(plan_.batch_axes, !choice_.packs_c ? Packed::c : !choice_.packs_a ? Packed::a : Packed::b);
+    order_by_stride(plan_.batch_axes, !choice_.packs_c ? Packed::c : !choice_.packs_a ? Packed::a : Packed::b);
     plan_.batch = plan_.batch_axes;
     pack(Packed::a, plan_.rows, plan_.depth);
     pack(Packed::b, plan_.depth, plan_.columns);
@@ -76,20 +84,13 @@ class Candidate {
     }
   }
 
-  /// The largest stride first. By insertion: they are few.
-  static void order(AxisList& axes, Packed by) noexcept {
-    for (std::size_t i = 1; i < axes.size(); ++i)
-      for (std::size_t j = i; j > 0 && std::abs(stride_in(axes[j], by)) > std::abs(stride_in(axes[j - 1], by)); --j)
-        std::swap(axes[j], axes[j - 1]);
-  }
-
   bool side_by_side(const ContractionAxis& outer, const ContractionAxis& inner, Packed operand) const noexcept {
     return stride_in(outer, operand) == stride_in(inner, operand) * inner.extent;
   }
 
   /// Makes one axis of a group that the operands x and y have, if that can be where they are not packed.
   bool merge_group(AxisList& axes, ContractionAxis& merged, Packed x, Packed y, bool peels) {
-    order(axes, choice_.packs(x) ? y : x);
+    order_by_stride(axes, choice_.packs(x) ? y : x);
     if (axes.empty()) return true;
     merged = axes[axes.size() - 1];
     std::size_t first = axes.size() - 1;
@@ -116,8 +117,8 @@ class Candidate {
     std::int64_t dense = inner.extent * outer.extent;
     for (std::size_t i = plan_.batch.size(); i-- > 0;) {
       ContractionAxis& axis = plan_.batch[i];
-      stride(axis, operand) = has(axis, operand) ? dense : 0;
-      if (has(axis, operand)) dense *= axis.extent;
+      stride(axis, operand) = has_axis(axis, operand) ? dense : 0;
+      if (has_axis(axis, operand)) dense *= axis.extent;
     }
   }
 
@@ -152,7 +153,7 @@ class Candidate {
     double count = 1;
     for (const AxisList* list : {&plan_.batch_axes, &plan_.row_axes, &plan_.column_axes, &plan_.depth_axes})
       for (const ContractionAxis& axis : *list)
-        if (has(axis, operand)) count *= static_cast<double>(axis.extent);
+        if (has_axis(axis, operand)) count *= static_cast<double>(axis.extent);
     return count;
   }
 
@@ -216,6 +217,17 @@ std::optional<ContractionPlan> plan_gemm(const AxisList& axes, DType dtype, cons
   return best;
 }
 
+/// Nobody knows before what cuTENSOR does: the time is that of a product that moves nothing.
+Result<ContractionPlan> plan_cutensor(const AxisList& axes, DType dtype, const ContractionRates& rates) {
+  if (rates.cutensor_seconds == 0)
+    return fail(ErrorKind::unsupported, "einsum: the engine cutensor needs a GPU; use automatic, gemm or loops");
+  ContractionPlan plan;
+  plan.engine = TensorEngine::cutensor;
+  plan.flops = flops_of(axes, dtype);
+  plan.seconds = rates.call_seconds + plan.flops / rates.gemm_flops;
+  return plan;
+}
+
 }  // namespace
 
 AxisList axes_of(const Contract& op) {
@@ -241,19 +253,52 @@ AxisList axes_of(const Contract& op) {
 Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, TensorEngine wanted,
                                          const ContractionRates& rates) {
   if (wanted == TensorEngine::cutensor)
-    return fail(ErrorKind::unsupported,
-                "einsum: this build has no cuTENSOR; the engine must be automatic, gemm or loops");
+    return plan_cutensor(axes, dtype, rates);
   ContractionPlan loops;
   loops.engine = TensorEngine::loops;
   loops.flops = flops_of(axes, dtype);
   loops.seconds = rates.call_seconds + loops.flops / rates.loops_flops;
   if (wanted == TensorEngine::loops) return loops;
-  const std::optional<ContractionPlan> gemm = plan_gemm(axes, dtype, rates);
-  if (gemm && (wanted == TensorEngine::gemm || gemm->seconds <= loops.seconds)) return *gemm;
+  std::optional<ContractionPlan> gemm = plan_gemm(axes, dtype, rates);
+  if (gemm && (wanted == TensorEngine::gemm || gemm->seconds <= loops.seconds)) {
+    gemm->takes_cutensor = wanted == TensorEngine::automatic && rates.cutensor_seconds > 0 &&
+                           gemm->seconds >= rates.cutensor_seconds;
+    return *gemm;
+  }
   if (wanted == TensorEngine::automatic) return loops;
   return fail(ErrorKind::unsupported, "einsum: the engine gemm needs more than " +
                                           std::to_string(rates.max_scratch_bytes) +
                                           " bytes of scratch memory here; use automatic or loops");
+}
+
+bool is_nested(const AxisList& axes, Packed operand) noexcept {
+  AxisList own;
+  for (const ContractionAxis& axis : axes)
+    if (has_axis(axis, operand)) own.add(axis);
+  order_by_stride(own, operand);
+  std::int64_t least = 1;
+  for (std::size_t i = own.size(); i-- > 0;) {
+    if (stride_in(own[i], operand) < least) return false;
+    least = stride_in(own[i], operand) * own[i].extent;
+  }
+  return true;
+}
+
+AxisList made_dense(const AxisList& axes, Packed operand) noexcept {
+  const auto is_inside = [&](std::size_t inner, std::size_t outer) {
+    const std::int64_t difference =
+        std::abs(stride_in(axes[inner], operand)) - std::abs(stride_in(axes[outer], operand));
+    return difference != 0 ? difference < 0 : inner > outer;
+  };
+  AxisList dense = axes;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!has_axis(axes[i], operand)) continue;
+    std::int64_t step = 1;
+    for (std::size_t j = 0; j < axes.size(); ++j)
+      if (has_axis(axes[j], operand) && is_inside(j, i)) step *= axes[j].extent;
+    stride(dense[i], operand) = step;
+  }
+  return dense;
 }
 
 AxisList packed_axes(const ContractionPlan& plan, Packed operand) {
@@ -262,7 +307,7 @@ AxisList packed_axes(const ContractionPlan& plan, Packed operand) {
   AxisList axes;
   for (const AxisList* list : {&plan.batch_axes, &outer, &inner})
     for (const ContractionAxis& axis : *list)
-      if (has(axis, operand)) axes.add(axis);
+      if (has_axis(axis, operand)) axes.add(axis);
   return axes;
 }
 

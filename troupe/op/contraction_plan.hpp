@@ -53,6 +53,7 @@ struct ContractionRates {
   bool batches_in_one_call = false;
   bool needs_unit_strides = false;  // one of the two of each matrix
   std::int64_t max_scratch_bytes = 0;
+  double cutensor_seconds = 0;  // what is estimated to take so long is left to cuTENSOR where it is there; 0: never
 };
 /// Two cores of a server; the ratios hold from laptops to large machines well enough.
 inline constexpr ContractionRates kHostRates{.gemm_flops = 5e10,
@@ -62,7 +63,8 @@ inline constexpr ContractionRates kHostRates{.gemm_flops = 5e10,
                                              .call_seconds = 4e-7,
                                              .batches_in_one_call = false,
                                              .needs_unit_strides = false,
-                                             .max_scratch_bytes = std::int64_t{4} << 30};
+                                             .max_scratch_bytes = std::int64_t{4} << 30,
+                                             .cutensor_seconds = 0};
 inline constexpr ContractionRates kGpuRates{.gemm_flops = 4e13,
                                             .gemm_half = 32,
                                             .loops_flops = 3e11,
@@ -70,13 +72,15 @@ inline constexpr ContractionRates kGpuRates{.gemm_flops = 4e13,
                                             .call_seconds = 4e-6,
                                             .batches_in_one_call = true,
                                             .needs_unit_strides = true,
-                                            .max_scratch_bytes = std::int64_t{16} << 30};
+                                            .max_scratch_bytes = std::int64_t{16} << 30,
+                                            .cutensor_seconds = 1e-4};
 constexpr const ContractionRates& rates_of(std::string_view backend) noexcept {
   return backend == "host" ? kHostRates : kGpuRates;
 }
 
 struct ContractionPlan {
-  TensorEngine engine{};  // gemm or loops
+  TensorEngine engine{};        // never automatic
+  bool takes_cutensor = false;  // where the worker has it, and only else the engine
   bool packs_a = false;
   bool packs_b = false;
   bool packs_c = false;
@@ -100,8 +104,9 @@ struct ContractionPlan {
 
 /// All axes of an op, but those that are summed first, as its views have them. Needs an op that passed `check`.
 AxisList axes_of(const Contract& op);
-/// The best plan by `wanted`. Needs extents of 1 at least. `unsupported` for cutensor, and when the engine that is
-/// asked for would take more scratch memory than the backend gives.
+/// The best plan by `wanted`. Needs extents of 1 at least. `unsupported` for cutensor on a backend that cannot have it,
+/// and when the engine that is asked for would take more scratch memory than the backend gives. Whether cuTENSOR is
+/// there, only a worker knows.
 Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, TensorEngine wanted,
                                          const ContractionRates& rates);
 
@@ -111,5 +116,12 @@ AxisList packed_axes(const ContractionPlan& plan, Packed operand);
 inline std::int64_t stride_in(const ContractionAxis& axis, Packed operand) noexcept {
   return operand == Packed::a ? axis.a : operand == Packed::b ? axis.b : axis.c;
 }
+/// Whether an operand has the axis.
+bool has_axis(const ContractionAxis& axis, Packed operand) noexcept;
+/// Whether an operand's axes lie one inside the other: strides are positive, and each is as long as all that the
+/// smaller ones reach.
+bool is_nested(const AxisList& axes, Packed operand) noexcept;
+/// The same axes with the operand contiguous, from the longest of its strides to the shortest.
+AxisList made_dense(const AxisList& axes, Packed operand) noexcept;
 
 }  // namespace troupe::inline v0::op

@@ -115,6 +115,54 @@ TEST(ContractionPlan, keeps_to_the_limit_of_scratch_memory) {
             ErrorKind::unsupported);
 }
 
+TEST(ContractionPlan, leaves_long_products_to_cutensor_where_a_worker_may_have_it) {
+  const Contract large = matrices(1, 4096, 4096, 4096);
+  EXPECT_TRUE(plan(large, TensorEngine::automatic, kGpuRates).takes_cutensor);
+  EXPECT_EQ(plan(large, TensorEngine::automatic, kGpuRates).engine, TensorEngine::gemm) << "where it has not";
+  EXPECT_FALSE(plan(large, TensorEngine::gemm, kGpuRates).takes_cutensor);
+  EXPECT_FALSE(plan(large, TensorEngine::automatic, kHostRates).takes_cutensor);
+  EXPECT_FALSE(plan(matrices(1, 64, 64, 64), TensorEngine::automatic, kGpuRates).takes_cutensor);
+  const ContractionPlan asked = plan(large, TensorEngine::cutensor, kGpuRates);
+  EXPECT_EQ(asked.engine, TensorEngine::cutensor);
+  EXPECT_EQ(asked.flops, 2.0 * 4096 * 4096 * 4096);
+}
+
+TEST(ContractionPlan, knows_which_axes_lie_one_inside_the_other) {
+  const auto axes_with = [](std::initializer_list<std::pair<std::int64_t, std::int64_t>> extents_and_strides) {
+    AxisList axes;
+    for (const auto& [extent, step] : extents_and_strides)
+      axes.add({.extent = extent, .a = step, .b = 0, .c = 0, .role = AxisRole::row});
+    return axes;
+  };
+  const auto nested = [&](auto... axes) { return is_nested(axes_with({axes...}), Packed::a); };
+  using Axis = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_TRUE(nested());
+  EXPECT_TRUE(nested(Axis{3, 4}, Axis{4, 1}));
+  EXPECT_TRUE(nested(Axis{4, 2}, Axis{3, 9})) << "any order, and gaps";
+  EXPECT_FALSE(nested(Axis{3, 3}, Axis{4, 1})) << "windows of a row";
+  EXPECT_FALSE(nested(Axis{3, 4}, Axis{4, -1}));
+  EXPECT_FALSE(nested(Axis{3, 0}, Axis{4, 1}));
+  EXPECT_TRUE(is_nested(axes_with({{3, 0}}), Packed::b)) << "which has no rows";
+}
+
+TEST(ContractionPlan, makes_an_operand_dense_and_leaves_the_others) {
+  AxisList axes;
+  axes.add({.extent = 3, .a = -1, .b = 0, .c = 7, .role = AxisRole::row});
+  axes.add({.extent = 4, .a = 0, .b = 5, .c = 0, .role = AxisRole::depth});
+  axes.add({.extent = 5, .a = 30, .b = 2, .c = 1, .role = AxisRole::batch});
+  axes.add({.extent = 6, .a = 0, .b = 9, .c = 8, .role = AxisRole::column});
+  const AxisList dense = made_dense(axes, Packed::a);
+  EXPECT_EQ(dense[2].a, 12) << "what had the longest stride has it still";
+  EXPECT_EQ(dense[0].a, 4);
+  EXPECT_EQ(dense[1].a, 1);
+  EXPECT_TRUE(is_nested(dense, Packed::a));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    EXPECT_EQ(dense[i].b, axes[i].b);
+    EXPECT_EQ(dense[i].c, axes[i].c);
+    EXPECT_EQ(dense[i].extent, axes[i].extent);
+  }
+}
+
 // ---- plans carried out ----
 
 /// What a plan says, done on numbers: packs, multiplies, unpacks, with memory as maps from offsets to numbers.

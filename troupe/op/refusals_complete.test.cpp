@@ -66,7 +66,7 @@ TEST(Refusals, of_an_engine_say_which_one_to_take) {
     return text_of(plan_contraction(axes_of(op), f32, engine, rates));
   };
   EXPECT_EQ(plan(TensorEngine::cutensor, kHostRates),
-            "einsum: this build has no cuTENSOR; the engine must be automatic, gemm or loops");
+            "einsum: the engine cutensor needs a GPU; use automatic, gemm or loops");
   ContractionRates poor = kGpuRates;
   poor.max_scratch_bytes = 0;
   Contract strided = op;

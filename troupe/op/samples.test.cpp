@@ -229,6 +229,7 @@ void add_tensor_samples(Samples& add) {
   Contract contract;
   contract.alpha = one;
   contract.beta = one;
+  contract.tunes = true;
   contract.groups = {.rows = 1, .columns = 1, .depth = 1};
   contract.a = add.view({2, 3});
   contract.b = add.view({3, 4});

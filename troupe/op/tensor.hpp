@@ -141,6 +141,7 @@ struct Contract {
   Scalar alpha;
   Scalar beta;
   TensorEngine engine{};
+  bool tunes = false;  // engines are measured once for the shapes, and the fastest is kept
   ContractionGroups groups;
   View a;
   View b;
@@ -155,6 +156,7 @@ struct Contract {
     v.field("alpha", self.alpha);
     v.field("beta", self.beta);
     v.field("engine", self.engine);
+    v.field("tunes", self.tunes);
     v.field("groups.batch", self.groups.batch);
     v.field("groups.rows", self.groups.rows);
     v.field("groups.columns", self.groups.columns);

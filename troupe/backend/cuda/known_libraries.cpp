@@ -8,6 +8,7 @@
 #include "troupe/backend/cuda/matmul/cublas_lt_library.hpp"
 #include "troupe/backend/cuda/solver/cusolver_library.hpp"
 #include "troupe/backend/cuda/sparse/cusparse_library.hpp"
+#include "troupe/backend/cuda/tensor/cutensor_library.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -31,12 +32,6 @@ constexpr VendorDeclaration kCurand{.name = "cuRAND",
                                     .version_symbol = "curandGetProperty",
                                     .read_version = version_by_property,
                                     .install = "the CUDA toolkit"};
-constexpr VendorDeclaration kCutensor{.name = "cuTENSOR",
-                                      .files = {"libcutensor.so.2"},
-                                      .versions = {.oldest = {2, 0}, .newest_major = 2},
-                                      .version_symbol = "cutensorGetVersion",
-                                      .read_version = version_by_number,
-                                      .install = "cuTENSOR (libcutensor2)"};
 constexpr VendorDeclaration kNccl{.name = "NCCL",
                                   .files = {"libnccl.so.2"},
                                   .versions = {.oldest = {2, 0}, .newest_major = 2},

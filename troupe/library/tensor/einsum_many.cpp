@@ -115,6 +115,7 @@ Result<detail::IntrusivePtr<detail::OpCall>> make_ops(const Device& device, Orde
     op.alpha = op::Scalar(is_last ? options.alpha : detail::Factor(1.0));
     op.beta = op::Scalar(is_last ? options.beta : detail::Factor(0.0));
     op.engine = options.engine;
+    op.tunes = options.autotune;
     TROUPE_TRY(check_engine(op, device.info().backend));
     const std::array used{arrays[step.first], arrays[step.second], arrays.back()};
     auto call = TROUPE_TRY(DeviceParts::make_op_call(device, op::info_of<op::Contract>(), &op, used));

@@ -116,6 +116,7 @@ Result<op::Contract> make_contraction(std::string_view text, const AnyArray& a, 
   op.alpha = op::Scalar(options.alpha);
   op.beta = op::Scalar(options.beta);
   op.engine = options.engine;
+  op.tunes = options.autotune;
   return op;
 }
 
@@ -130,6 +131,7 @@ Result<EinsumPlan> explained(const op::Contract& op, std::string_view backend) {
   const op::AxisList axes = op::axes_of(op);
   const op::ContractionPlan plan = TROUPE_TRY(op::plan_contraction(axes, op.c.dtype, op.engine, op::rates_of(backend)));
   explained.engine = plan.engine;
+  explained.takes_cutensor = plan.takes_cutensor;
   explained.permutes_a = plan.packs_a;
   explained.permutes_b = plan.packs_b;
   explained.permutes_c = plan.packs_c;
@@ -156,7 +158,7 @@ Result<EinsumPlan> explained(const op::Contract& op, std::string_view backend) {
 
 std::string EinsumPlan::to_string() const {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
-  std::string text = std::string(name(engine)) + ": ";
+  std::string text = std::string(name(engine)) + (takes_cutensor ? " or, where it is there, cutensor: " : ": ");
   text += number(batch) + " x [" + number(rows) + " x " + number(depth) + "] [" + number(depth) + " x " +
           number(columns) + "]";
   if (sums_a_first) text += ", a summed first";

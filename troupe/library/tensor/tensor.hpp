@@ -131,6 +131,10 @@ struct EinsumOptions {
   detail::Factor alpha = 1.0;                     // multiplies the sum
   detail::Factor beta = 0.0;                      // multiplies the old content of the output
   TensorEngine engine = TensorEngine::automatic;  // how it is computed
+  /// Measures the engines on a GPU, and the kernels of cuTENSOR, the first time that shapes and strides are seen, and
+  /// uses the fastest from then on. The file that $TROUPE_TENSOR_TUNING names keeps the choice. Without autotune, and
+  /// where there is only one engine, the choice is an estimate.
+  bool autotune = false;
 };
 static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_trivially_destructible_v<ReduceOptions> &&
                   std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<detail::Axes> &&
@@ -140,7 +144,8 @@ static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_tr
 
 /// How an einsum of two operands would be computed, and its estimated cost.
 struct EinsumPlan {
-  TensorEngine engine{};      // gemm or loops
+  TensorEngine engine{};        // never automatic
+  bool takes_cutensor = false;  // instead, where the worker finds cuTENSOR
   bool sums_a_first = false;  // letters that only a has
   bool sums_b_first = false;  // letters that only b has
   bool permutes_a = false;    // into scratch memory; b likewise

@@ -133,7 +133,7 @@ TEST_F(TensorTest, refuses_what_cannot_be_contracted) {
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, value(array({1, 4}).broadcast({2, 4}))),
                  ErrorKind::invalid_argument, "overlap each other");
   expect_refused(tensor().einsum("ik,kj->ij", a_, b_, c_, {.engine = TensorEngine::cutensor}), ErrorKind::unsupported,
-                 "this build has no cuTENSOR");
+                 "the engine cutensor needs a GPU");
   expect_refused(tensor().einsum("ij->ji", a_, array({3, 2}), {.engine = TensorEngine::gemm}), ErrorKind::unsupported,
                  "options.engine is gemm; with one operand it must be automatic");
   expect_refused(tensor().einsum("ik,kj->ij", Array<float>(), b_, c_), ErrorKind::invalid_argument, "");

@@ -121,26 +121,82 @@ class TensorEinsumConformance : public Conformance<T> {
     }
   }
   void on_every_engine(const std::string& text, const Extents& extents, Layout layout) {
+    if (is_by_cutensor_) return expect_einsum(text, extents, layout, kCutensorWays);
     constexpr std::array<EinsumOptions, 3> kWays{{{.engine = TensorEngine::automatic},
                                                   {.alpha = 0.5, .beta = 2.0, .engine = TensorEngine::gemm},
                                                   {.alpha = 0.5, .engine = TensorEngine::loops}}};
     expect_einsum(text, extents, layout, kWays);
   }
+  /// From now on every engine is cuTENSOR; says why it cannot be.
+  std::string use_cutensor() {
+    if (this->device().info().backend == "host") return "cuTENSOR needs a GPU";
+    Sample<Number> a = this->random({2, 2});
+    Sample<Number> c = this->poisoned({2, 2});
+    const Result<void> there =
+        this->device().tensor().einsum("ik,kj->ij", a.array(), a.array(), c.array(), kCutensorWays[0]).get();
+    is_by_cutensor_ = true;
+    return there || there.error().kind() != ErrorKind::unsupported ? "" : "there is no cuTENSOR";
+  }
+  void what_people_write() {
+    const Extents extents{{'b', 3}, {'h', 2}, {'i', 7}, {'j', 5}, {'k', 11}, {'l', 4}, {'q', 13}};
+    for (const char* const text :
+         {"ik,kj->ij",     "ki,kj->ij",       "ik,jk->ij",       "ik,kj->ji",  "bik,bkj->bij", "bik,kj->bij",
+          "ik,bkj->bij",   "bhqk,bhlk->bhql", "bqhk,blhk->bhql", "i,j->ij",    "i,i->",        "ij,ij->",
+          "ij,ij->ij",     "ij,ij->i",        "ij,j->i",         "i,ij->j",    "ijk,lk->ijl",  "ijk,jil->kl",
+          "ijkl,kjbl->ib", "ijl,jkl->ikl",    "ij,->ij",         ",ij->ji",    ",->",          "ik,k->k",
+          "ik,j->",        "ijq,jk->ik",      "ikq,jkbl->ij",    "iik,kj->ij", "iij,jjk->ik",  "iji,j->i",
+          "ij,kl->likj"})
+      for (const Layout layout : {Layout::dense, Layout::transposed, Layout::sliced})
+        on_every_engine(text, extents, layout);
+  }
+  void every_extent() {
+    for (const std::int64_t n : {0, 1, 2, 31, 61}) {
+      const Extents square{{'b', 2}, {'i', n}, {'j', n}, {'k', n}};
+      on_every_engine("bik,bkj->bij", square, Layout::dense);
+      on_every_engine("ikb,jkb->bji", square, Layout::offset);
+      on_every_engine("bik,bkj->bij", {{'b', 3}, {'i', 5}, {'j', 4}, {'k', n}}, Layout::padded);
+      on_every_engine("bik,bkj->bij", {{'b', n}, {'i', 5}, {'j', 1}, {'k', 3}}, Layout::reversed);
+      on_every_engine("bis,bsj->bi", {{'b', 2}, {'i', n}, {'j', 3}, {'s', n}}, Layout::sliced);
+    }
+  }
+  /// Operands with letters of eight at random, of which each has some twice, in any order.
+  void expressions_at_random() {
+    std::mt19937_64& random = this->random_numbers();
+    const auto number = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+    for (int round = 0; round < 120; ++round) {
+      Extents all;
+      for (const char letter : std::string("abcdefgh")) all[letter] = number(1, 4);
+      std::string letters;
+      std::vector<std::string> inputs(2);
+      for (std::string& input : inputs) {
+        const int rank = number(0, 5);
+        for (int i = 0; i < rank; ++i) input += static_cast<char>('a' + number(0, 7));
+      }
+      for (const char letter : inputs[0] + inputs[1])
+        if (letters.find(letter) == std::string::npos) letters += letter;
+      std::shuffle(letters.begin(), letters.end(), random);
+      const std::string output =
+          letters.substr(0, static_cast<std::size_t>(number(0, static_cast<int>(letters.size()))));
+      if (output.size() > kMaxRank) continue;
+      on_every_engine(inputs[0] + "," + inputs[1] + "->" + output, all,
+                      kLayouts[static_cast<std::size_t>(number(0, static_cast<int>(kLayouts.size()) - 1))]);
+    }
+  }
+
+ private:
+  // The last one by the kernel that the one before it has measured to be the fastest.
+  static constexpr std::array<EinsumOptions, 4> kCutensorWays{
+      {{.engine = TensorEngine::cutensor},
+       {.alpha = 0.5, .beta = 2.0, .engine = TensorEngine::cutensor},
+       {.alpha = 0.5, .engine = TensorEngine::automatic, .autotune = true},
+       {.alpha = 3.0, .engine = TensorEngine::cutensor}}};
+  bool is_by_cutensor_ = false;
 };
 CONFORMANCE_SUITE(TensorEinsumConformance, SixTypes);
 
 CONFORMANCE_TEST(TensorEinsumConformance, what_people_write) {
   this->covers("tensor", "einsum");
-  const Extents extents{{'b', 3}, {'h', 2}, {'i', 7}, {'j', 5}, {'k', 11}, {'l', 4}, {'q', 13}};
-  for (const char* const text :
-       {"ik,kj->ij",     "ki,kj->ij",       "ik,jk->ij",       "ik,kj->ji",  "bik,bkj->bij", "bik,kj->bij",
-        "ik,bkj->bij",   "bhqk,bhlk->bhql", "bqhk,blhk->bhql", "i,j->ij",    "i,i->",        "ij,ij->",
-        "ij,ij->ij",     "ij,ij->i",        "ij,j->i",         "i,ij->j",    "ijk,lk->ijl",  "ijk,jil->kl",
-        "ijkl,kjbl->ib", "ijl,jkl->ikl",    "ij,->ij",         ",ij->ji",    ",->",          "ik,k->k",
-        "ik,j->",        "ijq,jk->ik",      "ikq,jkbl->ij",    "iik,kj->ij", "iij,jjk->ik",  "iji,j->i",
-        "ij,kl->likj"})
-    for (const Layout layout : {Layout::dense, Layout::transposed, Layout::sliced})
-      this->on_every_engine(text, extents, layout);
+  this->what_people_write();
 }
 
 CONFORMANCE_TEST(TensorEinsumConformance, one_operand) {
@@ -153,38 +209,19 @@ CONFORMANCE_TEST(TensorEinsumConformance, one_operand) {
     }
 }
 
-CONFORMANCE_TEST(TensorEinsumConformance, every_extent) {
-  for (const std::int64_t n : {0, 1, 2, 31, 61}) {
-    const Extents square{{'b', 2}, {'i', n}, {'j', n}, {'k', n}};
-    this->on_every_engine("bik,bkj->bij", square, Layout::dense);
-    this->on_every_engine("ikb,jkb->bji", square, Layout::offset);
-    this->on_every_engine("bik,bkj->bij", {{'b', 3}, {'i', 5}, {'j', 4}, {'k', n}}, Layout::padded);
-    this->on_every_engine("bik,bkj->bij", {{'b', n}, {'i', 5}, {'j', 1}, {'k', 3}}, Layout::reversed);
-    this->on_every_engine("bis,bsj->bi", {{'b', 2}, {'i', n}, {'j', 3}, {'s', n}}, Layout::sliced);
-  }
-}
+CONFORMANCE_TEST(TensorEinsumConformance, every_extent) { this->every_extent(); }
 
-/// Operands with letters of eight at random, of which each has some twice, in any order.
-CONFORMANCE_TEST(TensorEinsumConformance, expressions_at_random) {
-  std::mt19937_64& random = this->random_numbers();
-  const auto number = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
-  for (int round = 0; round < 120; ++round) {
-    Extents all;
-    for (const char letter : std::string("abcdefgh")) all[letter] = number(1, 4);
-    std::string letters;
-    std::vector<std::string> inputs(2);
-    for (std::string& input : inputs) {
-      const int rank = number(0, 5);
-      for (int i = 0; i < rank; ++i) input += static_cast<char>('a' + number(0, 7));
-    }
-    for (const char letter : inputs[0] + inputs[1])
-      if (letters.find(letter) == std::string::npos) letters += letter;
-    std::shuffle(letters.begin(), letters.end(), random);
-    const std::string output = letters.substr(0, static_cast<std::size_t>(number(0, static_cast<int>(letters.size()))));
-    if (output.size() > kMaxRank) continue;
-    this->on_every_engine(inputs[0] + "," + inputs[1] + "->" + output, all,
-                          kLayouts[static_cast<std::size_t>(number(0, static_cast<int>(kLayouts.size()) - 1))]);
-  }
+CONFORMANCE_TEST(TensorEinsumConformance, expressions_at_random) { this->expressions_at_random(); }
+
+/// Which kernels are chosen depends on the extents, so that the small ones of all other tests show little.
+CONFORMANCE_TEST(TensorEinsumConformance, by_cutensor) {
+  if (const std::string why_not = this->use_cutensor(); !why_not.empty()) GTEST_SKIP() << why_not;
+  this->what_people_write();
+  this->every_extent();
+  this->expressions_at_random();
+  const Extents large{{'a', 24}, {'b', 20}, {'c', 33}, {'d', 16}, {'e', 25}};
+  for (const char* const text : {"abcd,dbe->cae", "acd,cde->ea", "abc,bda->dc"})
+    for (const Layout layout : {Layout::dense, Layout::sliced}) this->on_every_engine(text, large, layout);
 }
 
 CONFORMANCE_TEST(TensorEinsumConformance, a_chain_without_waiting) {

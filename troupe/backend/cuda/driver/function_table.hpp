@@ -88,6 +88,14 @@ class FunctionFinder {
   void find_optional(BoundFunction<Table, Signature>& function) {
     function.function_ = library_.find_function<Signature>(function.name());
   }
+  /// A variable of the library's, as it is now; required.
+  template <class T>
+  void find_variable(const char* name, T& value) {
+    if (const void* const at = library_.find(name))
+      value = *static_cast<const T*>(at);
+    else
+      missing_.push_back(name);
+  }
   /// `unsupported`, with the names of all that are missing.
   Result<void> status(const VendorDeclaration& declaration) const;
 

@@ -67,8 +67,10 @@ std::vector<std::string> candidates(std::string_view file, const SearchPaths& pa
     add(fs::path(toolkit) / "lib");
     for (const fs::path& target : folders_in(fs::path(toolkit) / "targets")) add(target / "lib");
   }
-  for (const std::string& python : paths.pythons)
+  for (const std::string& python : paths.pythons) {
     for (const fs::path& package : folders_in(fs::path(python) / "nvidia")) add(package / "lib");
+    add(fs::path(python) / "cutensor" / "lib");  // which is not where the others are
+  }
   return found;
 }
 

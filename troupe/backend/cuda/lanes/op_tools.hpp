@@ -20,6 +20,7 @@
 #include "troupe/backend/cuda/memory/cuda_memory.hpp"
 #include "troupe/backend/cuda/solver/cusolver.hpp"
 #include "troupe/backend/cuda/sparse/cusparse.hpp"
+#include "troupe/backend/cuda/tensor/cutensor.hpp"
 #include "troupe/backend/plugin/plugin_caller.hpp"
 #include "troupe/backend/run_table.hpp"
 #include "troupe/wire/channel.hpp"
@@ -49,7 +50,8 @@ class MadeOnce {
 
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
 /// new one is a name here.
-using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cusolver>, MadeOnce<Cusparse>>;
+using LaneHandles =
+    std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cusolver>, MadeOnce<Cusparse>, MadeOnce<Cutensor>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {

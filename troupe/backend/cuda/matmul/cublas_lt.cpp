@@ -3,12 +3,12 @@
 #include "troupe/backend/cuda/matmul/cublas_lt.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "troupe/backend/cuda/driver/cuda_types.hpp"
+#include "troupe/backend/cuda/lanes/measuring.hpp"
 #include "troupe/backend/cuda/matmul/cublas_lt_library.hpp"
 
 namespace troupe::cuda {
@@ -45,57 +45,6 @@ std::string text_of(const LtProblem& p) {
 }
 
 static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(AlgorithmBytes));
-
-std::string tuning_file() {
-  const char* const path = std::getenv("TROUPE_MATMUL_TUNING");  // NOLINT(concurrency-mt-unsafe): workers set nothing
-  return path ? path : "";
-}
-
-/// "cuBLASLt 130100 on NVIDIA H200".
-std::string tuning_origin() {
-  std::array<char, 256> name{};
-  CUdevice device = 0;
-  const Result<const Driver*> driver = Driver::load();
-  if (driver && TROUPE_CUDA(**driver, cuCtxGetDevice, &device))
-    (void)TROUPE_CUDA(**driver, cuDeviceGetName, name.data(), static_cast<int>(name.size()) - 1, device);
-  return "cuBLASLt " + std::to_string(lt().cublasLtGetVersion()) + " on " + name.data();
-}
-
-/// Two events around work on a stream.
-class Stopwatch {
- public:
-  static Result<Stopwatch> make(const Driver& driver) {
-    Stopwatch made(driver);
-    TROUPE_TRY(TROUPE_CUDA(driver, cuEventCreate, &made.begin_, CU_EVENT_DEFAULT));
-    TROUPE_TRY(TROUPE_CUDA(driver, cuEventCreate, &made.end_, CU_EVENT_DEFAULT));
-    return made;
-  }
-  ~Stopwatch() {
-    if (begin_) (void)TROUPE_CUDA(*driver_, cuEventDestroy, begin_);
-    if (end_) (void)TROUPE_CUDA(*driver_, cuEventDestroy, end_);
-  }
-  Stopwatch(Stopwatch&& other) noexcept
-      : driver_(other.driver_),
-        begin_(std::exchange(other.begin_, nullptr)),
-        end_(std::exchange(other.end_, nullptr)) {}
-  Stopwatch& operator=(Stopwatch&&) = delete;
-
-  Result<void> start(CUstream stream) const { return TROUPE_CUDA(*driver_, cuEventRecord, begin_, stream); }
-  /// Waits, and gives milliseconds.
-  Result<float> stop(CUstream stream) const {
-    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventRecord, end_, stream));
-    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventSynchronize, end_));
-    float milliseconds = 0;
-    TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventElapsedTime, &milliseconds, begin_, end_));
-    return milliseconds;
-  }
-
- private:
-  explicit Stopwatch(const Driver& driver) noexcept : driver_(&driver) {}
-  const Driver* driver_;
-  CUevent begin_ = nullptr;
-  CUevent end_ = nullptr;
-};
 
 }  // namespace
 
@@ -241,7 +190,7 @@ Result<std::unique_ptr<CublasLt>> CublasLt::create(CUstream stream) {
 }
 
 CublasLt::CublasLt(cublasLtHandle_t handle, CUstream stream)
-    : handle_(handle), stream_(stream), tuning_(tuning_file(), tuning_origin()) {}
+    : handle_(handle), stream_(stream), tuning_(tuning_path("TROUPE_MATMUL_TUNING"), "matmul", tuning_origin("cuBLASLt", lt().cublasLtGetVersion())) {}
 
 CublasLt::~CublasLt() {
   plans_.clear();
@@ -264,7 +213,7 @@ bool CublasLt::is_tuned(const Plan& plan) noexcept { return plan.is_tuned; }
 Result<void> CublasLt::run(Plan& plan, const LtCall& call) { return plan.run(handle_, stream_, call); }
 
 Result<bool> CublasLt::tune(const CudaContext& context, const LtProblem& problem, Plan& plan, const LtCall& call) {
-  const Stopwatch watch = TROUPE_TRY(Stopwatch::make(context.driver()));
+  const GpuStopwatch watch = TROUPE_TRY(GpuStopwatch::make(context.driver()));
   const auto candidates = TROUPE_TRY(plan.guesses(handle_, problem, kCandidates));
   std::optional<std::size_t> fastest;
   float least = 0;

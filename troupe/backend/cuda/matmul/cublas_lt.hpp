@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "troupe/backend/cuda/driver/cuda_context.hpp"
-#include "troupe/backend/cuda/matmul/matmul_tuning.hpp"
+#include "troupe/backend/cuda/lanes/tuning_file.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"
 
@@ -97,7 +97,7 @@ class CublasLt {
 
   cublasLtHandle_t handle_;
   CUstream stream_;
-  MatmulTuning tuning_;
+  TuningFile tuning_;
   std::map<LtProblem, std::unique_ptr<Plan>> plans_;  // null: there is no algorithm
 };
 

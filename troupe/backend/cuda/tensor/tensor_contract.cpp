@@ -3,23 +3,15 @@
 #include <optional>
 
 #include "troupe/backend/cuda/memory/move_elements.hpp"
+#include "troupe/backend/cuda/tensor/tensor_contract.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 #include "troupe/backend/cuda/tensor/tensor_ops.hpp"
-#include "troupe/op/contraction_plan.hpp"
 
 namespace troupe::cuda {
 namespace {
 
 using op::Packed;
 using OwnScratch = std::optional<StreamScratch>;
-
-/// The three operands where the GPU has them: in the vault, or in scratch memory. The op's views say how they lie.
-struct Operands {
-  op::Contract op;
-  CUdeviceptr a = 0;
-  CUdeviceptr b = 0;
-  CUdeviceptr c = 0;
-};
 
 op::View dense_view(const Shape& shape, DType dtype) { return {0, dtype, shape, contiguous_strides(shape)}; }
 
@@ -144,16 +136,29 @@ Result<void> contract_by_gemm(const op::ContractionPlan& plan, Operands with, Cu
   return move_elements(on, dtype, with.c, result, back);
 }
 
-Result<void> contract(const Operands& with, const LaneTools& on) {
-  const op::ContractionPlan plan =
-      TROUPE_TRY(op::plan_contraction(op::axes_of(with.op), with.op.c.dtype, with.op.engine, op::kGpuRates));
-  // cuBLAS does not read what has a factor of 0, and would lose a NaN.
-  if (plan.engine == TensorEngine::loops || op::is_zero(with.op.alpha)) return contract_by_loops(with, on);
+/// By our own kernels and cuBLAS, as the plan says.
+Result<void> contract_as_planned(const op::ContractionPlan& plan, const Operands& with, const LaneTools& on) {
+  if (plan.engine == TensorEngine::loops) return contract_by_loops(with, on);
   const Result<Cublas*> cublas = on.handle<Cublas>();
   if (cublas) return contract_by_gemm(plan, with, **cublas, on);
-  if (with.op.engine == TensorEngine::automatic && cublas.error().kind() == ErrorKind::unsupported)
+  if (with.op.engine != TensorEngine::gemm && cublas.error().kind() == ErrorKind::unsupported)
     return contract_by_loops(with, on);
   return fail(cublas.error());
+}
+
+Result<void> contract(const Operands& with, const LaneTools& on) {
+  // Libraries do not read what has a factor of 0, and would lose a NaN.
+  if (op::is_zero(with.op.alpha)) return contract_by_loops(with, on);
+  const bool is_for_cutensor = with.op.engine == TensorEngine::cutensor;
+  const op::ContractionPlan plan =
+      TROUPE_TRY(op::plan_contraction(op::axes_of(with.op), with.op.c.dtype,
+                                      is_for_cutensor ? TensorEngine::automatic : with.op.engine, op::kGpuRates));
+  const bool measures = with.op.tunes && with.op.engine == TensorEngine::automatic;
+  if (is_for_cutensor || plan.takes_cutensor || measures) {
+    const auto other_way = [&] { return contract_as_planned(plan, with, on); };
+    if (TROUPE_TRY(contract_by_cutensor(with, other_way, on))) return {};
+  }
+  return contract_as_planned(plan, with, on);
 }
 
 // ---- what only one operand has is summed first ----

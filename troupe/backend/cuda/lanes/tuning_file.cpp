@@ -1,4 +1,4 @@
-#include "troupe/backend/cuda/matmul/matmul_tuning.hpp"
+#include "troupe/backend/cuda/lanes/tuning_file.hpp"
 
 #include <charconv>
 #include <fstream>
@@ -29,12 +29,12 @@ std::optional<AlgorithmBytes> from_hex(std::string_view text) {
 
 }  // namespace
 
-MatmulTuning::MatmulTuning(std::string path, std::string origin)
-    : path_(std::move(path)), first_line_("troupe matmul tuning 1, " + std::move(origin)) {
+TuningFile::TuningFile(std::string path, std::string_view family, std::string_view origin)
+    : path_(std::move(path)), first_line_("troupe " + std::string(family) + " tuning 1, " + std::string(origin)) {
   is_ours_ = !path_.empty() && read();
 }
 
-bool MatmulTuning::read() {
+bool TuningFile::read() {
   std::ifstream file(path_);
   std::string line;
   if (!std::getline(file, line) || line != first_line_) return false;
@@ -47,12 +47,12 @@ bool MatmulTuning::read() {
   return true;
 }
 
-std::optional<AlgorithmBytes> MatmulTuning::find(const std::string& problem) const {
+std::optional<AlgorithmBytes> TuningFile::find(const std::string& problem) const {
   const auto known = known_.find(problem);
   return known == known_.end() ? std::nullopt : std::optional(known->second);
 }
 
-Result<void> MatmulTuning::add(const std::string& problem, const AlgorithmBytes& algorithm) {
+Result<void> TuningFile::add(const std::string& problem, const AlgorithmBytes& algorithm) {
   if (known_.size() >= kMaxEntries && !known_.contains(problem))
     return fail(ErrorKind::out_of_memory, "the tuning has " + std::to_string(kMaxEntries) + " entries already");
   known_.insert_or_assign(problem, algorithm);

@@ -1,8 +1,8 @@
-// What was measured to be the fastest algorithm for a product, kept in a file so that the next worker need not measure
-// again: $TROUPE_MATMUL_TUNING. Text, one line for each problem: what it is, and the algorithm's own bytes in
-// hexadecimal. They mean something only to the version of cuBLASLt and the GPU that they came from, which the first
-// line names: a file of another one is begun anew. Several workers may share a file; what one adds the others see when
-// they next start.
+// What was measured to be the fastest algorithm for a product or a contraction, kept in a file so that the next worker
+// need not measure again: $TROUPE_MATMUL_TUNING, $TROUPE_TENSOR_TUNING. Text, one line for each problem: what it is, and
+// the algorithm's own bytes in hexadecimal. They mean something only to the version of the library and the GPU that they
+// came from, which the first line names: a file of another one is begun anew. Several workers may share a file; what one
+// adds the others see when they next start.
 #pragma once
 
 #include <array>
@@ -10,20 +10,22 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "troupe/core/result.hpp"
 
 namespace troupe::cuda {
 
-/// An algorithm of cuBLASLt as it stores it.
+/// An algorithm: as cuBLASLt stores it, or as we number cuTENSOR's.
 using AlgorithmBytes = std::array<std::uint64_t, 8>;
 
-class MatmulTuning {
+class TuningFile {
  public:
   static constexpr std::size_t kMaxEntries = 4096;
 
-  /// Reads the file; with an empty path nothing is kept. `origin` is the library's version and the GPU.
-  MatmulTuning(std::string path, std::string origin);
+  /// Reads the file; with an empty path nothing is kept. `family` is whose ops they are, `origin` the library's version
+  /// and the GPU.
+  TuningFile(std::string path, std::string_view family, std::string_view origin);
 
   std::optional<AlgorithmBytes> find(const std::string& problem) const;
   /// Remembers the algorithm, and appends it to the file. When the file cannot be written, that is an error, but the
