@@ -166,6 +166,18 @@ void add_ternary(std::vector<Row>& rows) {
   }
 }
 
+void add_expressions(std::vector<Row>& rows) {
+  for (const char* const op : {"one_step", "five_steps", "five_short_steps"})
+    for (const Layout layout : {Layout::contiguous, Layout::row})
+      for (const DType dtype : kFloats)
+        for (const std::int64_t size : kSizes) {
+          Row row = sized(Kind::expression, op, dtype, name(layout), size);
+          row.inputs = {operand(Layout::contiguous, dtype, row.output.shape, kAround),
+                        operand(layout, dtype, row.output.shape, kAround)};
+          rows.push_back(std::move(row));
+        }
+}
+
 // ---- reductions ----
 
 struct Reduced {
@@ -288,6 +300,7 @@ std::vector<Row> all_rows(Hardware hardware) {
   add_binary(rows, kBinary, kContiguous);
   add_binary(rows, kBinaryLaidOut, kBinaryLayouts);
   add_ternary(rows);
+  add_expressions(rows);
   add_reductions(rows);
   add_gemm(rows, hardware);
   add_vectors(rows);
