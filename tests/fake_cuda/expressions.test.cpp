@@ -164,6 +164,26 @@ TEST_F(FakeExpressions, are_unloaded_only_after_what_was_launched_has_ended) {
   eventually([&] { return calls("cuModuleUnload") == 1; });
 }
 
+TEST_F(FakeExpressions, that_end_in_a_reduction_are_compiled_for_each_way) {
+  open_with();
+  const Array<float> matrix = filled(*gpu, {300, 200}, 1.0f);
+  const Array<float> rows = filled(*gpu, {300}, 0.0f), columns = filled(*gpu, {200}, 0.0f);
+  value(gpu->tensor().reduce(Reduction::sum, exp(matrix), {1}, rows).get());
+  EXPECT_EQ(launches("troupe_interpret_rows_f32"), 1);
+  EXPECT_EQ(launches("troupe_finish_reduce_f32"), 1);
+  value(gpu->tensor().reduce(Reduction::sum, exp(matrix), {0}, columns).get());
+  EXPECT_EQ(launches("troupe_interpret_columns_f32"), 1);
+  eventually([&] {
+    value(gpu->tensor().reduce(Reduction::mean, exp(matrix), {1}, rows).get());
+    return launches(kCompiled) == 1;
+  });
+  eventually([&] {
+    value(gpu->tensor().reduce(Reduction::sum, exp(matrix), {0}, columns).get());
+    return launches(kCompiled) == 2;
+  });
+  EXPECT_EQ(compilations(), 2);
+}
+
 TEST_F(FakeExpressions, begin_anew_in_a_worker_that_replaces_another) {
   open_with("compiled", in_process());
   evaluate(x + 1);

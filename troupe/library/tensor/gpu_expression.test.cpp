@@ -139,7 +139,33 @@ TYPED_TEST(GpuExpression, in_place_broadcasting_and_of_mixed_types_is_what_the_i
   EXPECT_EQ(std::memcmp(ours.data(), theirs.data(), ours.size() * sizeof(T)), 0);
 }
 
+TYPED_TEST(GpuExpression, that_ends_in_a_reduction_is_what_the_interpreter_gives) {
+  using T = TypeParam;
+  const auto run = [&](const Device& device) {
+    std::mt19937_64 random(7);
+    std::vector<T> all;
+    for (const Shape& shape : {Shape{300'007, 1}, Shape{3, 30'000}, Shape{30'000, 5}, Shape{257, 131}})
+      for (const Layout layout : {Layout::dense, Layout::transposed, Layout::sliced})
+        for (const Reduction function : {Reduction::sum, Reduction::mean, Reduction::max}) {
+          if (detail::kIsComplex<T> && !detail::takes_complex(function)) continue;
+          Sample<T> x = this->template sample<T>(device, shape, layout, random);
+          Sample<float> row = this->template sample<float>(device, {shape[1]}, Layout::dense, random);
+          for (const int axis : {0, 1}) {
+            Sample<T> out(device, {shape[1 - axis]}, Layout::dense, {});
+            value(device.tensor().reduce(function, x.array() * x.array() * row.array() + 1, {axis}, out.array()).get());
+            const std::vector<T> some = out.read();
+            all.insert(all.end(), some.begin(), some.end());
+          }
+        }
+    return all;
+  };
+  const std::vector<T> ours = run(this->two->compiled), theirs = run(this->two->interpreted);
+  ASSERT_EQ(ours.size(), theirs.size());
+  EXPECT_EQ(std::memcmp(ours.data(), theirs.data(), ours.size() * sizeof(T)), 0);
+}
+
 TYPED_TEST(GpuExpression, of_bools_is_what_the_interpreter_gives) {
+  if (detail::kIsComplex<TypeParam>) GTEST_SKIP() << "complex numbers make no bools";
   this->template compare<bool>("not zero", {100'003}, Layout::dense,
                                [](const auto& a, const auto& b, const auto&) { return a * b; });
 }

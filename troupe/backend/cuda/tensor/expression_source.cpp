@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "troupe/backend/cuda/tensor/expression_arguments.hpp"
 #include "troupe/core/assert.hpp"
 
 namespace troupe::cuda {
@@ -38,16 +39,16 @@ std::string operand_text(Operand operand) {
   return "s" + index;
 }
 
-/// s2 = tanh(s1), and so on.
-std::string steps_text(const op::Evaluate& op) {
+/// s2 = tanh(s1), and so on. What comes after the last step may be a sum, too.
+std::string steps_text(const op::ExpressionProgram& program, bool rounds_last) {
   std::string text;
-  const std::size_t count = op.step_count();
+  const std::size_t count = program.step_count();
   for (std::size_t i = 0; i < count; ++i) {
-    const Step step = op.step(i);
+    const Step step = program.step(i);
     std::string applied = "tensor::apply<" + function_text(step) + ">(";
     for (std::size_t j = 0; j < step.arity; ++j) applied += (j == 0 ? "" : ", ") + operand_text(step.operands[j]);
     text += "    const C s" + std::to_string(i) + " = " +
-            (i + 1 < count ? "rounded(" + applied + "), m.zero)" : applied + ")") + ";\n";
+            (i + 1 < count || rounds_last ? "rounded(" + applied + "), m.zero)" : applied + ")") + ";\n";
   }
   return text;
 }
@@ -73,17 +74,27 @@ ExpressionLayout layout_of(const op::Evaluate& op, const GroupAxes<kOut + 1>& ax
   return layout;
 }
 
-ExpressionKey::ExpressionKey(const op::Evaluate& op, const ExpressionLayout& layout) noexcept {
-  TROUPE_ASSERT(op.steps.size() <= op::kMaxExpressionSteps * sizeof(Step) && op.inputs.size() <= kOut,
+void ExpressionKey::add_program(const op::ExpressionProgram& program) noexcept {
+  TROUPE_ASSERT(program.steps.size() <= op::kMaxExpressionSteps * sizeof(Step) && program.inputs.size() <= kOut,
                 "checked with the op");
-  const auto add = [this](auto number) { bytes_[size_++] = static_cast<char>(number); };
-  add(layout.is_plain);
-  add(layout.single);
-  add(op.out.dtype);
-  add(op.inputs.size());
-  for (const op::Argument& input : op.inputs) add(input.view.dtype);
-  std::memcpy(bytes_ + size_, op.steps.data(), op.steps.size());
-  size_ += op.steps.size();
+  bytes_[size_++] = static_cast<char>(program.inputs.size());
+  for (const op::Argument& input : program.inputs) bytes_[size_++] = static_cast<char>(input.view.dtype);
+  std::memcpy(bytes_ + size_, program.steps.data(), program.steps.size());
+  size_ += program.steps.size();
+}
+
+ExpressionKey::ExpressionKey(const op::Evaluate& op, const ExpressionLayout& layout) noexcept {
+  bytes_[size_++] = layout.is_plain ? 'p' : 's';
+  bytes_[size_++] = static_cast<char>(layout.single);
+  bytes_[size_++] = static_cast<char>(op.out.dtype);
+  add_program(op);
+}
+
+ExpressionKey::ExpressionKey(const op::EvaluateReduce& op, bool by_columns) noexcept {
+  bytes_[size_++] = by_columns ? 'c' : 'r';
+  bytes_[size_++] = static_cast<char>(reduced_by(op.function));
+  bytes_[size_++] = static_cast<char>(op.computed_in());
+  add_program(op);
 }
 
 std::string source_of(const op::Evaluate& op, const ExpressionLayout& layout) {
@@ -120,11 +131,53 @@ std::string source_of(const op::Evaluate& op, const ExpressionLayout& layout) {
          "> out;\n"
          "#pragma unroll\n"
          "  for (int i = 0; i < " +
-         items + "; ++i) {\n" + numbers + steps_text(op) + "    out.items[i] = written<Out>(s" +
+         items + "; ++i) {\n" + numbers + steps_text(op, false) + "    out.items[i] = written<Out>(s" +
          std::to_string(op.step_count() - 1) +
          ");\n"
          "  }\n"
          "  group.store(m, out);\n"
+         "}\n";
+}
+
+std::string source_of(const op::EvaluateReduce& op, bool by_columns) {
+  const std::string items = std::to_string(reduced_items(static_cast<int>(size_bytes(op.computed_in()))));
+  std::string loads, numbers;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const std::string index = std::to_string(i);
+    loads += "    C in" + index + "[" + items + "];\n    load_numbers<C, " + type_text(op.inputs[i].view.dtype) +
+             ">(m, " + index + ", at, strides, items, in" + index + ");\n";
+    numbers += "      const C x" + index + " = in" + index + "[i];\n";
+  }
+  return "#include \"troupe/backend/cuda/tensor/expression_reduce.cuh\"\n"
+         "using namespace troupe;\n"
+         "using namespace troupe::cuda;\n"
+         "using C = " +
+         std::string(type_text(op.computed_in())) +
+         ";\n"
+         "struct Source {\n"
+         "  using Number = C;\n"
+         "  __device__ static void load(const ExpressionReduceArguments& m, const InputPlaces& at,\n"
+         "                              const long long* strides, int items, C (&out)[" +
+         items + "]) {\n" + loads +
+         "#pragma unroll\n"
+         "    for (int i = 0; i < " +
+         items + "; ++i) {\n" + numbers + steps_text(op, true) + "      out[i] = s" +
+         std::to_string(op.step_count() - 1) +
+         ";\n"
+         "    }\n"
+         "  }\n"
+         "};\n"
+         "using Reduce = ExpressionReduce<Reduction::" +
+         std::string(name(reduced_by(op.function))) +
+         ", Source>;\n"
+         "extern \"C\" __global__ void __launch_bounds__(kReduceThreads)\n"
+         "    " +
+         kExpressionKernel +
+         "(const __grid_constant__ ExpressionReduceArguments m) {\n"
+         "  __shared__ Bytes16 memory[Reduce::kMemory];\n"
+         "  Reduce::" +
+         (by_columns ? "columns" : "rows") +
+         "(m, memory);\n"
          "}\n";
 }
 

@@ -25,6 +25,11 @@ struct ExpressionLayout {
   friend bool operator==(const ExpressionLayout&, const ExpressionLayout&) = default;
 };
 
+/// The reduction that is computed first: a mean is a sum until the end.
+constexpr Reduction reduced_by(Reduction function) noexcept {
+  return function == Reduction::mean ? Reduction::sum : function;
+}
+
 /// How many elements a thread takes at a time: 16 bytes of the largest type.
 int items_of(const op::Evaluate& op) noexcept;
 
@@ -35,9 +40,13 @@ ExpressionLayout layout_of(const op::Evaluate& op, const GroupAxes<op::kMaxExpre
 class ExpressionKey {
  public:
   ExpressionKey(const op::Evaluate& op, const ExpressionLayout& layout) noexcept;
+  /// Of an expression that ends in a reduction, by groups of outputs or of terms.
+  ExpressionKey(const op::EvaluateReduce& op, bool by_columns) noexcept;
   std::string_view bytes() const noexcept { return {bytes_, size_}; }
 
  private:
+  void add_program(const op::ExpressionProgram& program) noexcept;
+
   static constexpr std::size_t kMaxBytes = 4 + op::kMaxExpressionInputs + op::kMaxExpressionSteps * sizeof(op::Step);
   char bytes_[kMaxBytes];
   std::size_t size_ = 0;
@@ -45,5 +54,6 @@ class ExpressionKey {
 
 /// Needs an op that was checked.
 std::string source_of(const op::Evaluate& op, const ExpressionLayout& layout);
+std::string source_of(const op::EvaluateReduce& op, bool by_columns);
 
 }  // namespace troupe::cuda

@@ -25,6 +25,15 @@ op::Evaluate evaluate(std::initializer_list<DType> inputs, DType out, const std:
   return op;
 }
 
+op::EvaluateReduce reduce(Reduction function, const op::Evaluate& of, DType out) {
+  op::EvaluateReduce op;
+  static_cast<op::ExpressionProgram&>(op) = of;
+  op.function = function;
+  op.out = {.address = 0, .dtype = out, .shape = {1}, .strides = {0}};
+  EXPECT_TRUE(op::check(op));
+  return op;
+}
+
 constexpr Operand kX{Operand::of(From::input, 0)};
 constexpr Operand kY{Operand::of(From::input, 1)};
 constexpr Operand kNumber{Operand::of(From::number, 0)};
@@ -96,6 +105,20 @@ TEST(ExpressionSource, is_known_by_steps_types_and_layout_and_not_by_numbers) {
   EXPECT_NE(key(first, {.is_plain = true, .single = 1}), key(first, {.is_plain = true, .single = 0}));
 }
 
+TEST(ExpressionSource, of_a_reduction_is_known_by_its_function_way_and_computed_type) {
+  const op::Evaluate of = evaluate({DType::f32}, DType::f32, {step(Unary::exp, kX)});
+  const auto key = [](const op::EvaluateReduce& op, bool by_columns = false) {
+    return std::string(ExpressionKey(op, by_columns).bytes());
+  };
+  const op::EvaluateReduce sum = reduce(Reduction::sum, of, DType::f32);
+  EXPECT_EQ(key(sum), key(reduce(Reduction::mean, of, DType::f16))) << "a mean is a sum until the end";
+  EXPECT_EQ(source_of(sum, false), source_of(reduce(Reduction::mean, of, DType::f16), false));
+  EXPECT_NE(key(sum), key(sum, true));
+  EXPECT_NE(key(sum), key(reduce(Reduction::max, of, DType::f32)));
+  EXPECT_NE(key(sum), key(reduce(Reduction::sum, of, DType::f64)));
+  EXPECT_NE(key(sum), std::string(ExpressionKey(of, {}).bytes()));
+}
+
 TEST(ExpressionSource, is_plain_where_all_lie_side_by_side_or_are_one_element) {
   const op::Evaluate op = evaluate({DType::f32, DType::f32}, DType::f32, {step(Binary::add, kX, kY)});
   GroupAxes<9> axes{};
@@ -112,7 +135,7 @@ TEST(ExpressionSource, is_plain_where_all_lie_side_by_side_or_are_one_element) {
 
 /// By NVRTC itself, which needs no GPU: the headers that the worker carries are all that it has.
 TEST(ExpressionSource, compiles_with_every_function_type_and_layout) {
-  const auto compiles = [](const op::Evaluate& op, const ExpressionLayout& layout) {
+  const auto compiles = [](const auto& op, const auto& layout) {
     const std::string source = source_of(op, layout);
     const Result<CompiledCode> code = compile(source, kExpressionFlags, 90, source_headers());
     EXPECT_TRUE(code) << code.error().to_string() << "\n" << source;
@@ -128,17 +151,20 @@ TEST(ExpressionSource, compiles_with_every_function_type_and_layout) {
   for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128}) {
     SCOPED_TRACE(name(dtype));
     const op::Evaluate op = evaluate({dtype, dtype}, dtype, all_functions(dtype));
-    compiles(op, {});
-    compiles(op, {.is_plain = true, .single = 2});
+    compiles(op, ExpressionLayout());
+    compiles(op, ExpressionLayout{.is_plain = true, .single = 2});
+    compiles(reduce(Reduction::sum, op, dtype), false);
+    compiles(reduce(Reduction::norm, evaluate({dtype, dtype}, dtype, sum), detail::real_type(dtype)), true);
+    if (!is_complex(dtype)) compiles(reduce(Reduction::max, evaluate({dtype, dtype}, dtype, sum), dtype), true);
   }
   for (int i = 0; i < kDTypes; ++i) {
     const auto dtype = static_cast<DType>(i);
     if (is_floating(dtype) && size_bytes(dtype) == 1) continue;
     SCOPED_TRACE(name(dtype));
     const DType out = is_complex(dtype) ? dtype : DType::f64;
-    compiles(evaluate({dtype, DType::f16}, out, sum), {.is_plain = true, .single = 0});
+    compiles(evaluate({dtype, DType::f16}, out, sum), ExpressionLayout{.is_plain = true, .single = 0});
     if (is_floating(dtype) || is_complex(dtype) || dtype == DType::boolean)
-      compiles(evaluate({DType::f64, is_complex(dtype) ? dtype : DType::i8}, dtype, sum), {});
+      compiles(evaluate({DType::f64, is_complex(dtype) ? dtype : DType::i8}, dtype, sum), ExpressionLayout());
   }
 }
 

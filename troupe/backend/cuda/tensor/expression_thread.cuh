@@ -69,19 +69,19 @@ struct StridedGroup {
 };
 
 /// A number of the expression. It comes with the arguments, so that an expression is compiled once for all numbers.
-template <class C>
-__device__ inline C number_of(const CompiledArguments& m, int which) {
+template <class C, class Arguments>
+__device__ inline C number_of(const Arguments& m, int which) {
   return *reinterpret_cast<const C*>(&m.numbers[which]);
 }
 
 /// What a step gives, as it is rounded: no compiler may make a step's product part of the next step's sum, which would
 /// round once instead of twice. So an expression is what its steps are one after another. `zero` comes with the
-/// arguments, so that no compiler knows it.
+/// arguments, so that no compiler knows it; and what was done twice cannot be undone, as an exclusive or could.
 __device__ inline float rounded(float number, unsigned zero) {
-  return __uint_as_float(__float_as_uint(number) ^ zero);
+  return __uint_as_float(__float_as_uint(number) | zero);
 }
 __device__ inline double rounded(double number, unsigned zero) {
-  return __hiloint2double(__double2hiint(number), __double2loint(number) ^ static_cast<int>(zero));
+  return __hiloint2double(__double2hiint(number), __double2loint(number) | static_cast<int>(zero));
 }
 template <class R>
 __device__ inline std::complex<R> rounded(const std::complex<R>& number, unsigned zero) {
