@@ -47,9 +47,10 @@ def functions(torch):
     reductions = {"max": torch.amax, "min": torch.amin, "norm": torch.linalg.vector_norm}
 
     # As bench/matrix/prepared.cpp has them.
-    expressions = {"one_step": lambda x, b: x + b,
-                   "five_steps": lambda x, b: torch.tanh(0.5 * x + b) * x - b,
-                   "five_short_steps": lambda x, b: torch.clamp_min(0.5 * x + b, 0) * x - b}
+    expressions = {"one_step": lambda _, x, b: x + b,
+                   "five_steps": lambda _, x, b: torch.tanh(0.5 * x + b) * x - b,
+                   "five_short_steps": lambda _, x, b: torch.clamp_min(0.5 * x + b, 0) * x - b,
+                   "sum_of_squares": lambda row, x, b: torch.sum((x - b) ** 2, dim=row["axes"])}
     compiled = {}
 
     def expression(row, given, out):
@@ -58,7 +59,7 @@ def functions(torch):
             torch.compiler.reset()
             of = expressions[row["op"]]
             compiled.clear()
-            compiled[row["id"]] = torch.compile(lambda x, b, out: out.copy_(of(x, b)), dynamic=False)
+            compiled[row["id"]] = torch.compile(lambda x, b, out: out.copy_(of(row, x, b)), dynamic=False)
         compiled[row["id"]](*given, out)
 
     def elementwise(named):

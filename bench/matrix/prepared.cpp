@@ -64,6 +64,10 @@ Result<Prepared> prepare_elementwise(const Tensor& tensor, const Row& row, Array
 /// What tools/torch_ops.py does under the same names.
 Result<Prepared> prepare_expression(const Tensor& tensor, const Row& row, const Arrays& arrays) {
   const AnyArray &x = arrays.in[0].array, &b = arrays.in[1].array;
+  if (row.op == "sum_of_squares")
+    return prepared([=, axes = axes_of(row.axes)] {
+      return tensor.reduce(Reduction::sum, square(arrays.in[0].array - arrays.in[1].array), axes, arrays.out);
+    });
   const auto made = [&]() -> std::optional<Expression> {
     if (row.op == "one_step") return x + b;
     if (row.op == "five_steps") return tanh(0.5 * x + b) * x - b;

@@ -186,6 +186,22 @@ struct Reduced {
   std::vector<int> axes;
 };
 
+/// Expressions that end in one.
+void add_reduced_expressions(std::vector<Row>& rows) {
+  const Reduced ways[] = {{"all", 2, {0, 1}}, {"rows", 2, {1}}, {"columns", 2, {0}}};
+  for (const Reduced& way : ways)
+    for (const DType dtype : kFloats)
+      for (const std::int64_t size : kSizes) {
+        Row row = sized(Kind::expression, "sum_of_squares", dtype, way.layout, size);
+        const std::vector<std::int64_t> shape = split(size / size_bytes(dtype), way.rank);
+        row.inputs = {operand(Layout::contiguous, dtype, shape, kAround),
+                      operand(Layout::contiguous, dtype, shape, kAround)};
+        row.axes = way.axes;
+        row.output.shape = left_out(shape, way.axes);
+        rows.push_back(std::move(row));
+      }
+}
+
 void add_reductions(std::vector<Row>& rows) {
   const Reduced ways[] = {{"all", 2, {0, 1}}, {"rows", 2, {1}}, {"columns", 2, {0}}, {"middle", 3, {1}}};
   for (const Reduction function : {Reduction::sum, Reduction::mean, Reduction::max, Reduction::norm})
@@ -301,6 +317,7 @@ std::vector<Row> all_rows(Hardware hardware) {
   add_binary(rows, kBinaryLaidOut, kBinaryLayouts);
   add_ternary(rows);
   add_expressions(rows);
+  add_reduced_expressions(rows);
   add_reductions(rows);
   add_gemm(rows, hardware);
   add_vectors(rows);

@@ -41,7 +41,7 @@ inline constexpr bool is_integral_v =
 template <class T>
 inline constexpr bool is_floating_point_v = kIsOneOf<T, float, double>;
 template <class T>
-inline constexpr bool is_signed_v = T(-1) < T(0);
+inline constexpr bool is_signed_v = kIsOneOf<T, signed char, short, int, long, long long, float, double>;
 
 template <bool condition, class A, class>
 struct Conditional {
@@ -127,11 +127,15 @@ struct numeric_limits {  // of integers
 };
 template <>
 struct numeric_limits<float> {
+  static constexpr float min() { return 0x1p-126F; }
+  static constexpr float max() { return 0x1.fffffep+127F; }
   static constexpr float infinity() { return __builtin_bit_cast(float, 0x7f800000U); }
   static constexpr float quiet_NaN() { return __builtin_bit_cast(float, 0x7fc00000U); }
 };
 template <>
 struct numeric_limits<double> {
+  static constexpr double min() { return 0x1p-1022; }
+  static constexpr double max() { return 0x1.fffffffffffffp+1023; }
   static constexpr double infinity() { return __builtin_bit_cast(double, 0x7ff0000000000000UL); }
   static constexpr double quiet_NaN() { return __builtin_bit_cast(double, 0x7ff8000000000000UL); }
 };

@@ -1,5 +1,5 @@
-// The kernels of expressions that end in a reduction: one that takes their steps one after another, for expressions that
-// are not compiled, and one that finishes what any of them has begun.
+// The kernels of expressions that end in a reduction: one that takes their steps one after another, for expressions
+// that are not compiled, and one that finishes what any of them has begun.
 #include "troupe/backend/cuda/tensor/expression_interpreter.cuh"
 #include "troupe/backend/cuda/tensor/expression_reduce.cuh"
 
