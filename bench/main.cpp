@@ -11,6 +11,7 @@
 #include "bench/actor_rows.hpp"
 #include "bench/bench.hpp"
 #include "bench/device_rows.hpp"
+#include "bench/expression_rows.hpp"
 #include "bench/gpu_rows.hpp"
 #include "bench/options.hpp"
 #include "bench/raw_fault.hpp"
@@ -28,6 +29,7 @@ std::vector<Row> all_rows(const Options& options) {
   std::vector<Row> rows;
   if (options.gpu) {
     std::ranges::move(gpu_rows(options), std::back_inserter(rows));
+    std::ranges::move(expression_rows(options), std::back_inserter(rows));
   } else {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));

@@ -46,6 +46,22 @@ def functions(torch):
     of_three = {"fma": lambda a, b, c, out: torch.addcmul(c, a, b, out=out), "select": torch.where}
     reductions = {"max": torch.amax, "min": torch.amin, "norm": torch.linalg.vector_norm}
 
+    # As bench/matrix/prepared.cpp has them.
+    expressions = {"one_step": lambda _, x, b: x + b,
+                   "five_steps": lambda _, x, b: torch.tanh(0.5 * x + b) * x - b,
+                   "five_short_steps": lambda _, x, b: torch.clamp_min(0.5 * x + b, 0) * x - b,
+                   "sum_of_squares": lambda row, x, b: torch.sum((x - b) ** 2, dim=row["axes"])}
+    compiled = {}
+
+    def expression(row, given, out):
+        """By torch.compile, which makes one loop of it; each row has shapes and types of its own."""
+        if row["id"] not in compiled:
+            torch.compiler.reset()
+            of = expressions[row["op"]]
+            compiled.clear()
+            compiled[row["id"]] = torch.compile(lambda x, b, out: out.copy_(of(row, x, b)), dynamic=False)
+        compiled[row["id"]](*given, out)
+
     def elementwise(named):
         return lambda row, given, out: named.get(row["op"], getattr(torch, row["op"], None))(*given, out=out)
 
@@ -72,6 +88,7 @@ def functions(torch):
         "dot": lambda row, given, out: torch.dot(*given, out=out),
         "axpy": lambda row, given, out: out.add_(given[0], alpha=1.5),
         "einsum": lambda row, given, out: torch.einsum(row["text"], *given),
+        "expression": expression,
     }
 
 

@@ -1,5 +1,6 @@
 // `troupe_bench_matrix`: our side of `./dev bench --torch`.
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <span>
@@ -86,6 +87,8 @@ int run(const Options& options) {
     json.open(options.json_file);
     if (!json) return complain("cannot write to " + options.json_file);
   }
+  // What is used again and again is compiled soon; that is what is measured, from the first time on.
+  setenv("TROUPE_EXPRESSIONS", "compiled", 0);  // NOLINT(concurrency-mt-unsafe): there is no other thread yet
   const Opened opened(options.device);
   if (!opened.device) return complain(opened.device.error().to_string());
   const Effort effort = options.quick ? Effort::quick() : Effort();

@@ -1,6 +1,7 @@
 #include "bench/matrix/prepared.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "bench/matrix/operands.hpp"
@@ -60,6 +61,23 @@ Result<Prepared> prepare_elementwise(const Tensor& tensor, const Row& row, Array
   });
 }
 
+/// What tools/torch_ops.py does under the same names.
+Result<Prepared> prepare_expression(const Tensor& tensor, const Row& row, const Arrays& arrays) {
+  const AnyArray &x = arrays.in[0].array, &b = arrays.in[1].array;
+  if (row.op == "sum_of_squares")
+    return prepared([=, axes = axes_of(row.axes)] {
+      return tensor.reduce(Reduction::sum, square(arrays.in[0].array - arrays.in[1].array), axes, arrays.out);
+    });
+  const auto made = [&]() -> std::optional<Expression> {
+    if (row.op == "one_step") return x + b;
+    if (row.op == "five_steps") return tanh(0.5 * x + b) * x - b;
+    if (row.op == "five_short_steps") return (max(0.5 * x + b, 0) * x) - b;
+    return std::nullopt;
+  }();
+  if (!made) return fail(ErrorKind::invalid_argument, "there is no expression " + row.op);
+  return prepared([=] { return tensor.evaluate(*made, arrays.out); });
+}
+
 Result<Prepared> prepare_dot(const Blas& blas, const Arrays& arrays) {
   const auto of_type = [&]<Element T>() -> Result<Prepared> {
     const Array<T> x = TROUPE_TRY(arrays.in[0].array.as<T>());
@@ -102,6 +120,7 @@ Result<Prepared> prepare_with(const Device& device, const Row& row, Arrays array
     case Kind::einsum:
       return prepared(
           [=, text = row.text] { return tensor.einsum(text, arrays.in[0].array, arrays.in[1].array, arrays.out); });
+    case Kind::expression: return prepare_expression(tensor, row, arrays);
   }
   return fail(ErrorKind::invalid_argument, "there is no kind of " + row.id());
 }

@@ -41,7 +41,23 @@ struct Operand {
 };
 
 /// Which function of ours a row calls.
-enum class Kind { fill, copy, cast, unary, binary, ternary, reduce, permute, gemm, layer, gemv, dot, axpy, einsum };
+enum class Kind {
+  fill,
+  copy,
+  cast,
+  unary,
+  binary,
+  ternary,
+  reduce,
+  permute,
+  gemm,
+  layer,
+  gemv,
+  dot,
+  axpy,
+  einsum,
+  expression
+};
 
 struct Row {
   Kind kind{};

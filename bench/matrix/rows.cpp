@@ -166,6 +166,18 @@ void add_ternary(std::vector<Row>& rows) {
   }
 }
 
+void add_expressions(std::vector<Row>& rows) {
+  for (const char* const op : {"one_step", "five_steps", "five_short_steps"})
+    for (const Layout layout : {Layout::contiguous, Layout::row})
+      for (const DType dtype : kFloats)
+        for (const std::int64_t size : kSizes) {
+          Row row = sized(Kind::expression, op, dtype, name(layout), size);
+          row.inputs = {operand(Layout::contiguous, dtype, row.output.shape, kAround),
+                        operand(layout, dtype, row.output.shape, kAround)};
+          rows.push_back(std::move(row));
+        }
+}
+
 // ---- reductions ----
 
 struct Reduced {
@@ -173,6 +185,22 @@ struct Reduced {
   int rank;
   std::vector<int> axes;
 };
+
+/// Expressions that end in one.
+void add_reduced_expressions(std::vector<Row>& rows) {
+  const Reduced ways[] = {{"all", 2, {0, 1}}, {"rows", 2, {1}}, {"columns", 2, {0}}};
+  for (const Reduced& way : ways)
+    for (const DType dtype : kFloats)
+      for (const std::int64_t size : kSizes) {
+        Row row = sized(Kind::expression, "sum_of_squares", dtype, way.layout, size);
+        const std::vector<std::int64_t> shape = split(size / size_bytes(dtype), way.rank);
+        row.inputs = {operand(Layout::contiguous, dtype, shape, kAround),
+                      operand(Layout::contiguous, dtype, shape, kAround)};
+        row.axes = way.axes;
+        row.output.shape = left_out(shape, way.axes);
+        rows.push_back(std::move(row));
+      }
+}
 
 void add_reductions(std::vector<Row>& rows) {
   const Reduced ways[] = {{"all", 2, {0, 1}}, {"rows", 2, {1}}, {"columns", 2, {0}}, {"middle", 3, {1}}};
@@ -288,6 +316,8 @@ std::vector<Row> all_rows(Hardware hardware) {
   add_binary(rows, kBinary, kContiguous);
   add_binary(rows, kBinaryLaidOut, kBinaryLayouts);
   add_ternary(rows);
+  add_expressions(rows);
+  add_reduced_expressions(rows);
   add_reductions(rows);
   add_gemm(rows, hardware);
   add_vectors(rows);

@@ -319,6 +319,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   constexpr unsigned kMostThreads = 1024;
   if (blocks == 0 || threads == 0 || threads > kMostThreads) return CUDA_ERROR_INVALID_VALUE;
   const auto& kernel = *reinterpret_cast<Function*>(function);
+  if (CallCount* const count = count_of(page(), hash_of("launch " + kernel.name))) ++count->count;
   if (kernel.fault != 0) stream_of(stream).add([fault = kernel.fault] { poison(fault); });
   if (std::function<void()> work = work_of_kernel(kernel.name, arguments)) stream_of(stream).add(std::move(work));
   return CUDA_SUCCESS;

@@ -13,8 +13,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::string_view kCall = "evaluate";
-
 std::string_view name_of_function(const Step& step) noexcept {
   if (step.arity == 1) return name(static_cast<Unary>(step.function));
   if (step.arity == 2) return name(static_cast<Binary>(step.function));
@@ -95,42 +93,96 @@ class Text {
 
 // ---- checks ----
 
-Result<void> check_operand(const Evaluate& op, std::size_t at, std::size_t which) {
-  const Operand operand = op.step(at).operands[which];
-  const auto refuse_it = [&](const std::string& why) {
-    return refuse(kCall, "operand " + std::to_string(which) + " of step " + std::to_string(at) + " is " + why);
-  };
-  if (operand.from_number() > 2) return refuse_it("nothing: its code is " + std::to_string(operand.code));
-  const bool is_input = operand.from() == Operand::From::input;
-  const bool is_number = operand.from() == Operand::From::number;
-  const std::size_t limit = is_input ? op.inputs.size() : is_number ? op.number_count() : at;
-  const char* const what = is_input ? "input " : is_number ? "number " : "step ";
-  if (operand.index() < limit) return {};
-  return refuse_it(what + std::to_string(operand.index()) + "; there are " + std::to_string(limit) + " before it");
-}
+/// Checks a program for the call that it is part of.
+class Checked {
+ public:
+  Checked(std::string_view call, const ExpressionProgram& program) noexcept : call_(call), program_(program) {}
 
-Result<void> check_steps(const Evaluate& op) {
-  const std::size_t count = op.step_count();
-  if (op.steps.size() % sizeof(Step) != 0 || count == 0 || count > kMaxExpressionSteps)
-    return refuse(kCall, "there are " + std::to_string(op.steps.size()) + " bytes of steps; there must be 1 to " +
-                             std::to_string(kMaxExpressionSteps) + " steps of " + std::to_string(sizeof(Step)));
-  if (op.numbers.size() % sizeof(Complex) != 0 || op.number_count() > kMaxExpressionNumbers)
-    return refuse(kCall, "there are " + std::to_string(op.numbers.size()) + " bytes of numbers; there may be " +
-                             std::to_string(kMaxExpressionNumbers) + " numbers of " + std::to_string(sizeof(Complex)));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Step step = op.step(i);
-    if (step.arity < 1 || step.arity > 3 || !has_function(step))
-      return refuse(kCall, "step " + std::to_string(i) + " is function " + std::to_string(step.function) + " of " +
-                               std::to_string(step.arity) + " operands; there is none");
-    for (std::size_t j = 0; j < 3; ++j) {
-      if (j < step.arity)
-        TROUPE_TRY(check_operand(op, i, j));
-      else if (step.operands[j] != Operand{})
-        return refuse(kCall, "step " + std::to_string(i) + " has more operands than its function");
+  Result<void> steps() const {
+    const std::size_t count = program_.step_count();
+    if (program_.steps.size() % sizeof(Step) != 0 || count == 0 || count > kMaxExpressionSteps)
+      return refuse(call_, "there are " + std::to_string(program_.steps.size()) +
+                               " bytes of steps; there must be 1 to " + std::to_string(kMaxExpressionSteps) +
+                               " steps of " + std::to_string(sizeof(Step)));
+    if (program_.numbers.size() % sizeof(Complex) != 0 || program_.number_count() > kMaxExpressionNumbers)
+      return refuse(call_, "there are " + std::to_string(program_.numbers.size()) + " bytes of numbers; there may be " +
+                               std::to_string(kMaxExpressionNumbers) + " numbers of " +
+                               std::to_string(sizeof(Complex)));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Step step = program_.step(i);
+      if (step.arity < 1 || step.arity > 3 || !has_function(step))
+        return refuse(call_, "step " + std::to_string(i) + " is function " + std::to_string(step.function) + " of " +
+                                 std::to_string(step.arity) + " operands; there is none");
+      for (std::size_t j = 0; j < 3; ++j) {
+        if (j < step.arity)
+          TROUPE_TRY(operand(i, j));
+        else if (step.operands[j] != Operand{})
+          return refuse(call_, "step " + std::to_string(i) + " has more operands than its function");
+      }
     }
+    return {};
   }
-  return {};
-}
+
+  Result<void> inputs(const Shape& shape) const {
+    if (program_.inputs.empty() || program_.inputs.size() > kMaxExpressionInputs)
+      return refuse(call_, "there are " + std::to_string(program_.inputs.size()) +
+                               " arrays; an expression takes 1 to " + std::to_string(kMaxExpressionInputs));
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
+      const Argument& input = program_.inputs[i];
+      const std::string called = "x" + std::to_string(i);
+      if (input.access != Access::read) return refuse(call_, called + " is written; an expression reads its arrays");
+      if (is_floating(input.view.dtype) && size_bytes(input.view.dtype) == 1)
+        return refuse_unsupported(
+            call_, called + " is " + std::string(name(input.view.dtype)) + "; expressions have no floats of 8 bits");
+      TROUPE_TRY(check_shape(call_, {called, input.view}, shape));
+    }
+    return {};
+  }
+
+  /// That complex numbers are nowhere; `why` says what is real.
+  Result<void> is_real(const std::string& why) const {
+    for (std::size_t i = 0; i < program_.inputs.size(); ++i)
+      if (const DType type = program_.inputs[i].view.dtype; is_complex(type))
+        return refuse_unsupported(call_, "x" + std::to_string(i) + " is " + std::string(name(type)) + " and " + why +
+                                             "; out must be complex, too");
+    for (std::size_t i = 0; i < program_.number_count(); ++i)
+      if (program_.number(i).imag() != 0)
+        return refuse(call_, "the number " + number_text(program_.number(i)) + " is complex, and " + why);
+    return {};
+  }
+
+  /// That numbers of that type have all functions; `why` says why they are of it.
+  Result<void> functions(DType computed_in, const std::string& why) const {
+    for (std::size_t i = 0; i < program_.step_count(); ++i) {
+      const Step step = program_.step(i);
+      if (!takes(step, DType::f32))
+        return refuse_unsupported(call_,
+                                  std::string(name_of_function(step)) +
+                                      " takes integers and bool only, and expressions compute in floating point");
+      if (is_complex(computed_in) && !takes(step, computed_in))
+        return refuse_unsupported(call_, std::string(name_of_function(step)) + " takes no complex numbers, and " + why);
+    }
+    return {};
+  }
+
+ private:
+  Result<void> operand(std::size_t at, std::size_t which) const {
+    const Operand operand = program_.step(at).operands[which];
+    const auto refuse_it = [&](const std::string& why) {
+      return refuse(call_, "operand " + std::to_string(which) + " of step " + std::to_string(at) + " is " + why);
+    };
+    if (operand.from_number() > 2) return refuse_it("nothing: its code is " + std::to_string(operand.code));
+    const bool is_input = operand.from() == Operand::From::input;
+    const bool is_number = operand.from() == Operand::From::number;
+    const std::size_t limit = is_input ? program_.inputs.size() : is_number ? program_.number_count() : at;
+    const char* const what = is_input ? "input " : is_number ? "number " : "step ";
+    if (operand.index() < limit) return {};
+    return refuse_it(what + std::to_string(operand.index()) + "; there are " + std::to_string(limit) + " before it");
+  }
+
+  std::string_view call_;
+  const ExpressionProgram& program_;
+};
 
 }  // namespace
 
@@ -140,72 +192,85 @@ bool takes(const Step& step, DType dtype) noexcept {
   return takes(static_cast<Ternary>(step.function), dtype);
 }
 
-Step Evaluate::step(std::size_t i) const noexcept {
+Step ExpressionProgram::step(std::size_t i) const noexcept {
   Step step;
   std::memcpy(&step, steps.data() + i * sizeof step, sizeof step);
   return step;
 }
 
-std::complex<double> Evaluate::number(std::size_t i) const noexcept {
+std::complex<double> ExpressionProgram::number(std::size_t i) const noexcept {
   Complex number;
   std::memcpy(&number, numbers.data() + i * sizeof number, sizeof number);
   return number;
 }
 
-void Evaluate::set(std::span<const Step> all_steps, std::span<const Complex> all_numbers) {
+void ExpressionProgram::set(std::span<const Step> all_steps, std::span<const Complex> all_numbers) {
   const auto bytes = [](const auto& all) { return std::as_bytes(all); };
   steps.assign(bytes(all_steps).begin(), bytes(all_steps).end());
   numbers.assign(bytes(all_numbers).begin(), bytes(all_numbers).end());
 }
 
-DType Evaluate::computed_in() const noexcept {
-  DType all = promoted(out.dtype, DType::f16);
+bool ExpressionProgram::is_complex_anywhere() const noexcept {
+  for (const Argument& input : inputs)
+    if (is_complex(input.view.dtype)) return true;
+  for (std::size_t i = 0; i < number_count(); ++i)
+    if (number(i).imag() != 0) return true;
+  return false;
+}
+
+DType ExpressionProgram::computed_for(DType out, bool as_complex) const noexcept {
+  DType all = promoted(out, DType::f16);
   for (const Argument& input : inputs) all = promoted(all, promoted(input.view.dtype, DType::f16));
   const bool is_wide = detail::real_type(all) == DType::f64;
-  if (is_complex(out.dtype)) return is_wide ? DType::c128 : DType::c64;
+  if (as_complex) return is_wide ? DType::c128 : DType::c64;
   return is_wide ? DType::f64 : DType::f32;
 }
 
-std::uint64_t Evaluate::work() const noexcept {
+std::uint64_t ExpressionProgram::work_for(const Shape& shape) const noexcept {
   std::uint64_t work = step_count() + inputs.size();
   bool is_huge = false;
-  for (const std::int64_t extent : out.shape) is_huge |= __builtin_mul_overflow(work, std::uint64_t(extent), &work);
+  for (const std::int64_t extent : shape) is_huge |= __builtin_mul_overflow(work, std::uint64_t(extent), &work);
   return is_huge ? ~std::uint64_t{0} : work;
 }
 
 Result<void> check(const Evaluate& op) {
-  TROUPE_TRY(check_steps(op));
-  if (op.inputs.empty() || op.inputs.size() > kMaxExpressionInputs)
-    return refuse(kCall, "there are " + std::to_string(op.inputs.size()) + " arrays; an expression takes 1 to " +
-                             std::to_string(kMaxExpressionInputs));
+  const Checked checked("evaluate", op);
+  TROUPE_TRY(checked.steps());
   TROUPE_TRY(
-      check_type_is_one_of(kCall, {"out", op.out},
+      check_type_is_one_of("evaluate", {"out", op.out},
                            {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128, DType::boolean}));
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-    const Argument& input = op.inputs[i];
-    const std::string called = "x" + std::to_string(i);
-    if (input.access != Access::read) return refuse(kCall, called + " is written; an expression reads its arrays");
-    if (is_floating(input.view.dtype) && size_bytes(input.view.dtype) == 1)
-      return refuse_unsupported(
-          kCall, called + " is " + std::string(name(input.view.dtype)) + "; expressions have no floats of 8 bits");
-    if (is_complex(input.view.dtype) && !is_complex(op.out.dtype))
-      return refuse_unsupported(kCall, called + " is " + std::string(name(input.view.dtype)) + " and out is " +
-                                           std::string(name(op.out.dtype)) + "; out must be complex, too");
-    TROUPE_TRY(check_shape(kCall, {called, input.view}, op.out.shape));
-  }
-  for (std::size_t i = 0; i < op.number_count(); ++i)
-    if (op.number(i).imag() != 0 && !is_complex(op.out.dtype))
-      return refuse(kCall, "the number " + number_text(op.number(i)) + " is complex, and out is " +
-                               std::string(name(op.out.dtype)));
-  for (std::size_t i = 0; i < op.step_count(); ++i) {
-    const Step step = op.step(i);
-    if (!takes(step, DType::f32))
-      return refuse_unsupported(kCall, std::string(name_of_function(step)) +
-                                           " takes integers and bool only, and expressions compute in floating point");
-    if (is_complex(op.out.dtype) && !takes(step, op.out.dtype))
-      return refuse_unsupported(kCall, std::string(name_of_function(step)) + " takes no complex numbers, and out is " +
-                                           std::string(name(op.out.dtype)));
-  }
+  TROUPE_TRY(checked.inputs(op.out.shape));
+  const std::string out_is = "out is " + std::string(name(op.out.dtype));
+  if (!is_complex(op.out.dtype)) TROUPE_TRY(checked.is_real(out_is));
+  return checked.functions(op.computed_in(), out_is);
+}
+
+Result<void> check(const EvaluateReduce& op) {
+  const std::string_view call = name(op.function);
+  const Checked checked(call, op);
+  TROUPE_TRY(checked.steps());
+  TROUPE_TRY(check_type_is_one_of(call, {"out", op.out},
+                                  {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128}));
+  TROUPE_TRY(checked.inputs(op.inputs.empty() ? Shape() : op.shape()));
+  const std::string out_is = "out is " + std::string(name(op.out.dtype));
+  const bool is_norm = op.function == Reduction::norm;
+  if (!is_complex(op.out.dtype) && !is_norm) TROUPE_TRY(checked.is_real(out_is));
+  const DType computed_in = op.computed_in();
+  if (!takes(op.function, computed_in))
+    return refuse_unsupported(call, "expressions of " + std::string(name(computed_in)) + " have none");
+  if (is_norm && is_complex(computed_in) && op.out.dtype != DType::f32 && op.out.dtype != DType::f64)
+    return refuse(call, out_is + "; the norm of complex numbers is f32 or f64");
+  TROUPE_TRY(checked.functions(computed_in, is_complex(op.out.dtype) ? out_is : "there are some"));
+  const Shape& shape = op.shape();
+  bool fits = shape.rank() == op.out.shape.rank();
+  for (int i = 0; fits && i < shape.rank(); ++i) fits = op.out.shape[i] == shape[i] || op.out.shape[i] == 1;
+  if (!fits)
+    return refuse(call, "the expression is " + shape.to_string() + " and out is " + op.out.shape.to_string() +
+                            "; each extent of out must be that of the expression, or 1 where it is reduced");
+  const bool has_none =
+      op.function == Reduction::min || op.function == Reduction::max || op.function == Reduction::mean;
+  if (has_none && element_count(op.inputs.front().view) == 0 && element_count(op.out) != 0)
+    return refuse(call, "the expression is " + shape.to_string() + "; it must have at least one element");
   return {};
 }
 
@@ -213,11 +278,11 @@ std::string text_of(std::span<const Step> steps, std::span<const Complex> number
   return Text(steps, numbers).of(steps.back());
 }
 
-std::string text_of(const Evaluate& op) {
-  std::vector<Step> steps(op.step_count());
-  std::vector<Complex> numbers(op.number_count());
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = op.step(i);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = op.number(i);
+std::string text_of(const ExpressionProgram& program) {
+  std::vector<Step> steps(program.step_count());
+  std::vector<Complex> numbers(program.number_count());
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = program.step(i);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = program.number(i);
   return text_of(steps, numbers);
 }
 

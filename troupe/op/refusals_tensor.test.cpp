@@ -166,6 +166,41 @@ std::vector<Refusal> tensor_refusals() {
          op.steps[6] = static_cast<std::byte>(Unary::relu);
        }),
        "evaluate: relu takes no complex numbers, and out is c64", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { op.steps.clear(); }),
+       "sum: there are 0 bytes of steps; there must be 1 to 64 steps of 5"},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { op.inputs.clear(); }),
+       "sum: operand 0 of step 0 is input 0; there are 0 before it"},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { op.out.dtype = boolean; }),
+       "sum: out is bool; it must be f32, f64, f16, bf16, c64 or c128", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { op.function = Reduction::any; }),
+       "any: expressions of f32 have none", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { op.inputs[0].view.dtype = c64; }),
+       "sum: x0 is c64 and out is f32; out must be complex, too", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) {
+         op.function = Reduction::max;
+         op.out.dtype = c64;
+       }),
+       "max: expressions of c64 have none", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) {
+         op.function = Reduction::norm;
+         op.inputs[0].view.dtype = c64;
+         op.out.dtype = f16;
+       }),
+       "norm: out is f16; the norm of complex numbers is f32 or f64"},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) {
+         op.function = Reduction::norm;
+         op.inputs[0].view.dtype = c64;
+         op.steps[6] = static_cast<std::byte>(Unary::relu);
+       }),
+       "norm: relu takes no complex numbers, and there are some", kUnsupported},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) { reshape(op.out, {2, 2}); }),
+       "sum: the expression is [2, 3] and out is [2, 2]; each extent of out must be that of the expression, or 1 where "
+       "it is reduced"},
+      {bad<EvaluateReduce>([](EvaluateReduce& op) {
+         op.function = Reduction::mean;
+         reshape(op.inputs[0].view, {2, 0});
+       }),
+       "mean: the expression is [2, 0]; it must have at least one element"},
   };
 }
 

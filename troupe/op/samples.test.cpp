@@ -245,6 +245,12 @@ void add_tensor_samples(Samples& add) {
   evaluate.inputs = {{Access::read, add.view({2, 3})}};
   evaluate.out = add.view({2, 3});
   add(evaluate);
+  EvaluateReduce evaluate_reduce;
+  evaluate_reduce.set(steps, numbers);
+  evaluate_reduce.function = Reduction::sum;
+  evaluate_reduce.inputs = {{Access::read, add.view({2, 3})}};
+  evaluate_reduce.out = add.view({2, 1});
+  add(evaluate_reduce);
 }
 
 }  // namespace troupe::op

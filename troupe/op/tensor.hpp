@@ -173,7 +173,7 @@ struct Contract {
   friend bool operator==(const Contract&, const Contract&) = default;
 };
 
-using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract, Evaluate>;
+using TensorOps = OpList<UnaryOp, BinaryOp, TernaryOp, Reduce, Contract, Evaluate, EvaluateReduce>;
 
 /// The reduction that computes it: some bool is true where their sum is not 0, and all are where their product is not.
 constexpr Reduction computed_by(Reduction function) noexcept {

@@ -25,6 +25,20 @@ inline constexpr bool kHas = std::is_same_v<C, bool> ? detail::takes_bool(functi
                              : detail::kIsComplex<C> ? detail::takes_complex(function)
                                                      : detail::takes_floats(function);
 
+/// a b + c d. A GPU's compiler makes one of both products part of a fused operation, now this one, now that one: so it
+/// is said which, and every kernel gives the same bits.
+template <class R>
+TROUPE_EVERYWHERE R sum_of_products(R a, R b, R c, R d) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<R, float>)
+    return std::fma(a, b, __fmul_rn(c, d));
+  else
+    return std::fma(a, b, __dmul_rn(c, d));
+#else
+  return a * b + c * d;
+#endif
+}
+
 /// Complex numbers by their parts: nvcc gives wrong results for the sums of std::complex, without a word, and the
 /// products take a detour for infinities. Integers by unsigned ones, which wrap. The sum of bools says whether either
 /// is true, and their product whether both are.
@@ -49,7 +63,8 @@ TROUPE_EVERYWHERE T minus(T a, T b) {
 template <class T>
 TROUPE_EVERYWHERE T times(T a, T b) {
   if constexpr (detail::kIsComplex<T>)
-    return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    return T(sum_of_products(a.real(), b.real(), -a.imag(), b.imag()),
+             sum_of_products(a.real(), b.imag(), a.imag(), b.real()));
   else if constexpr (kIsWhole<T>)
     return static_cast<T>(detail::to_compute(a) * detail::to_compute(b));
   else
@@ -257,7 +272,7 @@ TROUPE_EVERYWHERE A term(A x) {
   if constexpr (function != Reduction::norm)
     return x;
   else if constexpr (detail::kIsComplex<A>)
-    return A(x.real() * x.real() + x.imag() * x.imag(), 0);
+    return A(sum_of_products(x.real(), x.real(), x.imag(), x.imag()), 0);
   else
     return x * x;
 }

@@ -5,6 +5,7 @@
 
 #include "troupe/library/tensor/broadcast.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/op/check.hpp"
 
 namespace troupe::inline v0 {
@@ -15,7 +16,7 @@ using op::Operand;
 using op::Step;
 using From = Operand::From;
 
-constexpr std::string_view kCall = "evaluate";
+constexpr std::string_view kEvaluate = "evaluate";
 
 /// Where `item` stands in `all`; it is added when it is new.
 template <class T, class Same>
@@ -79,7 +80,7 @@ Error too_large(F function, std::span<const ExpressionBody* const> operands, con
   std::string place(name(function));
   for (const ExpressionBody* const operand : operands)
     place += (operand == operands.front() ? "(" : ", ") + text_of(*operand);
-  return op::refuse(kCall, "the expression " + place + ") has " + excess).error();
+  return op::refuse(kEvaluate, "the expression " + place + ") has " + excess).error();
 }
 
 template <class F>
@@ -111,7 +112,7 @@ std::shared_ptr<const ExpressionBody> applied(F function, std::initializer_list<
 }
 
 /// The shapes of all steps: the last one is that of the result.
-Result<Shape> shape_of(const ExpressionBody& body) {
+Result<Shape> shape_of(std::string_view call, const ExpressionBody& body) {
   std::vector<Shape> shapes;
   const auto shape_of_operand = [&](Operand operand) {
     return operand.from() == From::input    ? body.inputs[operand.index()].shape()
@@ -125,16 +126,16 @@ Result<Shape> shape_of(const ExpressionBody& body) {
       const Shape next = shape_of_operand(body.steps[i].operands[j]);
       all += (j == 0 ? "" : " and ") + next.to_string();
       if (!broadcast_shapes(shape, next))
-        return op::refuse(kCall, "in " + op::text_of(std::span(body.steps).first(i + 1), body.numbers) +
-                                     ": the operands are " + all + "; their shapes must broadcast");
+        return op::refuse(call, "in " + op::text_of(std::span(body.steps).first(i + 1), body.numbers) +
+                                    ": the operands are " + all + "; their shapes must broadcast");
     }
     shapes.push_back(shape);
   }
   return shapes.back();
 }
 
-/// The types of all steps, of which some functions take no complex numbers.
-Result<void> check_types(const ExpressionBody& body, DType out) {
+/// Whether the result is complex. Some functions take no complex numbers.
+Result<bool> is_complex_result(std::string_view call, const ExpressionBody& body) {
   std::vector<bool> is_complex_step;
   const auto is_complex_operand = [&](Operand operand) -> bool {
     return operand.from() == From::input    ? is_complex(body.inputs[operand.index()].dtype())
@@ -147,13 +148,35 @@ Result<void> check_types(const ExpressionBody& body, DType out) {
     const bool is_complex_here = std::ranges::any_of(operands, is_complex_operand);
     is_complex_step.push_back(is_complex_here);
     if (is_complex_here && !op::takes(step, DType::c128))
-      return op::refuse_unsupported(kCall, "in " + op::text_of(std::span(body.steps).first(i + 1), body.numbers) +
-                                               ": it takes no complex numbers");
+      return op::refuse_unsupported(call, "in " + op::text_of(std::span(body.steps).first(i + 1), body.numbers) +
+                                              ": it takes no complex numbers");
   }
-  if (is_complex_step.back() && !is_complex(out))
-    return op::refuse_unsupported(
-        kCall, text_of(body) + " is complex and out is " + std::string(name(out)) + "; out must be complex, too");
+  return bool(is_complex_step.back());
+}
+
+/// Of which the last step is the result, also where the result is an array or a number.
+ExpressionBody with_a_step(const ExpressionBody& body) {
+  ExpressionBody copy = body;
+  if (body.result.from() == From::step) return copy;
+  Step identity;
+  identity.operands[0] = body.result;
+  copy.steps.push_back(identity);
+  copy.result = Operand::of(From::step, 0);
+  return copy;
+}
+
+Result<void> check_handles(std::string_view call, const ExpressionBody& body) {
+  for (std::size_t i = 0; i < body.inputs.size(); ++i)
+    if (!body.inputs[i])
+      return op::refuse(call, "x" + std::to_string(i) + " is an empty handle: default-constructed or moved from");
   return {};
+}
+
+void set_program(const ExpressionBody& body, const Shape& shape, op::ExpressionProgram& program) {
+  program.set(body.steps, body.numbers);
+  program.inputs.reserve(body.inputs.size());
+  for (const AnyArray& input : body.inputs)
+    program.inputs.push_back({.access = op::Access::read, .view = repeated(input.view(), shape)});
 }
 
 }  // namespace
@@ -182,28 +205,36 @@ Expression Expression::of(Ternary function, const Expression& a, const Expressio
 
 Result<op::Evaluate> detail::make_evaluate(const ExpressionBody& body, const AnyArray& out) {
   if (body.problem) return fail(*body.problem);
-  if (body.result.from() != From::step) {
-    ExpressionBody copy = body;
-    Step identity;
-    identity.operands[0] = body.result;
-    copy.steps.push_back(identity);
-    copy.result = Operand::of(From::step, 0);
-    return make_evaluate(copy, out);
-  }
-  for (std::size_t i = 0; i < body.inputs.size(); ++i)
-    if (!body.inputs[i])
-      return op::refuse(kCall, "x" + std::to_string(i) + " is an empty handle: default-constructed or moved from");
-  const Shape shape = TROUPE_TRY(shape_of(body));
-  TROUPE_TRY(check_types(body, out.dtype()));
+  if (body.result.from() != From::step) return make_evaluate(with_a_step(body), out);
+  TROUPE_TRY(check_handles(kEvaluate, body));
+  const Shape shape = TROUPE_TRY(shape_of(kEvaluate, body));
+  if (TROUPE_TRY(is_complex_result(kEvaluate, body)) && !is_complex(out.dtype()))
+    return op::refuse_unsupported(kEvaluate, text_of(body) + " is complex and out is " +
+                                                 std::string(name(out.dtype())) + "; out must be complex, too");
   if (shape != out.shape() && !body.inputs.empty())
-    return op::refuse(kCall,
+    return op::refuse(kEvaluate,
                       "out is " + out.shape().to_string() + "; " + text_of(body) + " makes " + shape.to_string());
   op::Evaluate op;
-  op.set(body.steps, body.numbers);
+  set_program(body, out.shape(), op);
   op.out = out.view();
-  op.inputs.reserve(body.inputs.size());
-  for (const AnyArray& input : body.inputs)
-    op.inputs.push_back({.access = op::Access::read, .view = repeated(input.view(), out.shape())});
+  return op;
+}
+
+Result<op::EvaluateReduce> detail::make_evaluate_reduce(Reduction function, const ExpressionBody& body,
+                                                        const std::optional<Axes>& axes, const AnyArray& out) {
+  const std::string_view call = name(function);
+  if (body.problem) return fail(*body.problem);
+  if (body.result.from() != From::step) return make_evaluate_reduce(function, with_a_step(body), axes, out);
+  TROUPE_TRY(check_handles(call, body));
+  const Shape shape = TROUPE_TRY(shape_of(call, body));
+  const bool is_complex_here = TROUPE_TRY(is_complex_result(call, body));
+  if (is_complex_here && function != Reduction::norm && !is_complex(out.dtype()))
+    return op::refuse_unsupported(call, text_of(body) + " is complex and out is " + std::string(name(out.dtype())) +
+                                            "; out must be complex, too");
+  op::EvaluateReduce op;
+  op.function = function;
+  set_program(body, shape, op);
+  op.out = TROUPE_TRY(with_axes(call, text_of(body), shape, axes, out));
   return op;
 }
 

@@ -83,5 +83,25 @@ TEST_F(ExpressionTest, refuses_shapes_and_types_that_do_not_go_together_with_the
   EXPECT_NE(refusal(x + upper, lower).find("overlap"), std::string::npos);
 }
 
+TEST_F(ExpressionTest, that_ends_in_a_reduction_is_refused_with_its_place) {
+  const auto x = array({3, 4}), y = array({5}), out = array({3});
+  const auto reduced = [&](const Expression& expression, detail::Axes axes, const AnyArray& to) {
+    const Result<void> done = device.tensor().reduce(Reduction::sum, expression, axes, to).get();
+    return done ? "it went well" : std::string(done.error().message());
+  };
+  EXPECT_EQ(reduced(exp(x) * 2, {1}, out), "it went well");
+  EXPECT_EQ(reduced(exp(x) * (x + y), {1}, out),
+            "sum: in x0 + x1: the operands are [3, 4] and [5]; their shapes must broadcast");
+  EXPECT_EQ(reduced(exp(x), {2}, out), "sum: exp(x0) is [3, 4]; it has no axis 2");
+  EXPECT_EQ(reduced(exp(x), {1, 1}, out), "sum: axis 1 is given twice");
+  EXPECT_EQ(reduced(exp(x), {0}, out), "sum: exp(x0) is [3, 4] and out is [3]; out must be [1, 4] or [4]");
+  const auto z = array<std::complex<float>>({3, 4});
+  EXPECT_EQ(reduced(x * z, {1}, out), "sum: x0 * x1 is complex and out is f32; out must be complex, too");
+  EXPECT_EQ(reduced(relu(z), {1}, out), "sum: in relu(x0): it takes no complex numbers");
+  EXPECT_EQ(reduced(x + Array<float>(), {1}, out), "sum: x1 is an empty handle: default-constructed or moved from");
+  EXPECT_TRUE(device.tensor().reduce(Reduction::max, x * 2, array({})).get());
+  EXPECT_TRUE(device.tensor().reduce(Reduction::norm, z * 2, array({})).get());
+}
+
 }  // namespace
 }  // namespace troupe

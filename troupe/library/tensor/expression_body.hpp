@@ -7,6 +7,7 @@
 
 #include "troupe/device/array.hpp"
 #include "troupe/library/tensor/expression.hpp"
+#include "troupe/library/tensor/tensor.hpp"
 #include "troupe/op/expression.hpp"
 
 namespace troupe::inline v0::detail {
@@ -23,5 +24,9 @@ struct ExpressionBody {
 /// The op that computes it. `invalid_argument` or `unsupported`, with the place in the expression, when its shapes or
 /// types do not go together.
 Result<op::Evaluate> make_evaluate(const ExpressionBody& body, const AnyArray& out);
+
+/// The same for an expression that ends in a reduction of these axes, or of all.
+Result<op::EvaluateReduce> make_evaluate_reduce(Reduction function, const ExpressionBody& body,
+                                                const std::optional<Axes>& axes, const AnyArray& out);
 
 }  // namespace troupe::inline v0::detail

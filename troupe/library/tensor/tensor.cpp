@@ -6,6 +6,7 @@
 #include "troupe/library/tensor/broadcast.hpp"
 #include "troupe/library/tensor/einsum.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/contraction_plan.hpp"
 #include "troupe/op/tensor.hpp"
@@ -68,34 +69,6 @@ Call<void> submit(const Device& device, Result<Elements<Op>> made) {
 
 // ---- reductions ----
 
-/// `out` with the axes that it leaves out, with an extent of 1.
-Result<op::View> with_axes(const AnyArray& in, detail::Axes axes, const AnyArray& out) {
-  std::array<bool, kMaxRank> is_reduced{};
-  for (const int axis : axes) {
-    if (axis < 0 || axis >= in.rank())
-      return op::refuse("reduce", "in is " + in.shape().to_string() + "; it has no axis " + std::to_string(axis));
-    if (std::exchange(is_reduced[static_cast<std::size_t>(axis)], true))
-      return op::refuse("reduce", "axis " + std::to_string(axis) + " is given twice");
-  }
-  Shape kept = in.shape();
-  std::vector<std::int64_t> dropped;
-  for (int i = 0; i < in.rank(); ++i) {
-    if (is_reduced[static_cast<std::size_t>(i)])
-      kept[i] = 1;
-    else
-      dropped.push_back(in.shape()[i]);
-  }
-  if (out.shape() == kept) return out.view();
-  if (out.shape() != Shape(dropped))
-    return op::refuse("reduce", "in is " + in.shape().to_string() + " and out is " + out.shape().to_string() +
-                                    "; out must be " + kept.to_string() + " or " + Shape(dropped).to_string());
-  op::View view{out.view().address, out.dtype(), kept, Strides(std::span(kept.begin(), kept.end()))};
-  int next = 0;
-  for (int i = 0; i < in.rank(); ++i)
-    view.strides[i] = is_reduced[static_cast<std::size_t>(i)] ? 0 : out.strides()[next++];
-  return view;
-}
-
 Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, detail::Axes axes, const AnyArray& out,
                                   const ReduceOptions& options) {
   op::Reduce op;
@@ -103,7 +76,7 @@ Result<op::Reduce> make_reduction(Reduction function, const AnyArray& in, detail
   op.alpha = op::Scalar(options.alpha);
   op.beta = op::Scalar(options.beta);
   op.in = in.view();
-  op.out = TROUPE_TRY(with_axes(in, axes, out));
+  op.out = TROUPE_TRY(detail::with_axes("reduce", "in", in.shape(), axes, out));
   return op;
 }
 
@@ -260,15 +233,33 @@ Call<void> Tensor::ternary(Ternary function, detail::Operand a, detail::Operand 
   return submit(device_, make_elementwise<op::TernaryOp>(function, operands, out, options));
 }
 
-Call<void> Tensor::evaluate(const Expression& expression, const AnyArray& out) const {
-  const detail::ExpressionBody& body = expression.body();
-  Result<op::Evaluate> op = detail::make_evaluate(body, out);
-  if (!op) return fail(std::move(op).error());
+namespace {
+
+/// The op of an expression, which reads all of the expression's arrays.
+template <class Op>
+Call<void> submit(const Device& device, const Result<Op>& op, const Expression& expression, const AnyArray& out) {
+  if (!op) return fail(op.error());
+  const std::vector<AnyArray>& inputs = expression.body().inputs;
   std::vector<const AnyArray*> arrays;
-  arrays.reserve(body.inputs.size() + 1);
-  for (const AnyArray& input : body.inputs) arrays.push_back(&input);
+  arrays.reserve(inputs.size() + 1);
+  for (const AnyArray& input : inputs) arrays.push_back(&input);
   arrays.push_back(&out);
-  return make_call(device_, *op, arrays);
+  return make_call(device, *op, arrays);
+}
+
+}  // namespace
+
+Call<void> Tensor::evaluate(const Expression& expression, const AnyArray& out) const {
+  return submit(device_, detail::make_evaluate(expression.body(), out), expression, out);
+}
+
+Call<void> Tensor::reduce(Reduction function, const Expression& expression, detail::Axes axes,
+                          const AnyArray& out) const {
+  return submit(device_, detail::make_evaluate_reduce(function, expression.body(), axes, out), expression, out);
+}
+
+Call<void> Tensor::reduce(Reduction function, const Expression& expression, const AnyArray& out) const {
+  return submit(device_, detail::make_evaluate_reduce(function, expression.body(), std::nullopt, out), expression, out);
 }
 
 Tensor Device::tensor() const { return Tensor(*this); }

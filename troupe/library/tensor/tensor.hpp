@@ -247,6 +247,12 @@ class Tensor {
   /// or in f64 where an array is f64, c128 or of integers of 32 or 64 bits, and rounded once, to out's type. A bool out
   /// says whether the result is not 0. What does not go together is refused with its place in the expression.
   Call<void> evaluate(const Expression& expression, const AnyArray& out) const;
+  /// Reduces the given axes of an expression, which is stored nowhere: `reduce(Reduction::sum, square(x - y), {1},
+  /// out)`. Its elements are computed as by `evaluate` and put together in f64, the result is rounded to out's type,
+  /// and out may keep the axes, with an extent of 1, or leave them out. Sum, product, mean, norm, min and max.
+  Call<void> reduce(Reduction function, const Expression& expression, detail::Axes axes, const AnyArray& out) const;
+  /// The same along all axes; out has one element.
+  Call<void> reduce(Reduction function, const Expression& expression, const AnyArray& out) const;
 
  private:
   Call<void> reduce_all(Reduction function, const AnyArray& in, const AnyArray& out) const;

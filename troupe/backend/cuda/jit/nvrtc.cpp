@@ -24,8 +24,15 @@ std::string headers_beside(const std::string& library) {
 /// One program of NVRTC's, destroyed in the end.
 class Compilation {
  public:
-  Compilation(const NvrtcTable& table, const std::string& source) : table_(table) {
-    created_ = table_.nvrtcCreateProgram.status(&program_, source.c_str(), "kernels.cu", 0, nullptr, nullptr);
+  Compilation(const NvrtcTable& table, const std::string& source, std::span<const SourceHeader> headers)
+      : table_(table) {
+    std::vector<const char*> names, texts;
+    for (const SourceHeader& header : headers) {
+      names.push_back(header.name);
+      texts.push_back(header.text);
+    }
+    created_ = table_.nvrtcCreateProgram.status(&program_, source.c_str(), "kernels.cu",
+                                                static_cast<int>(headers.size()), texts.data(), names.data());
   }
   ~Compilation() {
     if (program_) (void)table_.nvrtcDestroyProgram(&program_);
@@ -62,15 +69,16 @@ std::string without_final_null(std::string log) {
 
 }  // namespace
 
-Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability) {
+Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability,
+                             std::span<const SourceHeader> headers) {
   const NvrtcTable& table = *TROUPE_TRY(find_table<NvrtcTable>());
-  const std::string headers = headers_beside(table.file);
+  const std::string folder = headers_beside(table.file);
   std::vector<std::string> all{"--gpu-architecture=sm_" + std::to_string(capability)};
-  if (!headers.empty()) all.push_back("--include-path=" + headers);
+  if (!folder.empty()) all.push_back("--include-path=" + folder);
   std::istringstream words{std::string(flags)};
   for (std::string word; words >> word;) all.push_back(word);
 
-  Compilation compilation(table, source);
+  Compilation compilation(table, source, headers);
   const nvrtcResult result = compilation.run(all);
   std::string log = without_final_null(compilation.log());
   if (result != NVRTC_SUCCESS)

@@ -1,11 +1,13 @@
-// NVRTC, the compiler for CUDA C++ as a library: opened when it is first needed and never linked. It needs no GPU. It
-// runs in a process of its own (`troupe-worker --compile`): compiling takes long and much memory, and compilers crash.
+// NVRTC, the compiler for CUDA C++ as a library: opened when it is first needed and never linked. It needs no GPU. What
+// users wrote it compiles in a process of its own (`troupe-worker --compile`): that takes long and much memory, and
+// compilers crash. What we wrote, the worker's own thread has it compile (compiled_expressions.hpp).
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "troupe/backend/cuda/jit/source_headers.hpp"
 #include "troupe/core/result.hpp"
 
 namespace troupe::cuda {
@@ -17,7 +19,8 @@ struct CompiledCode {
 
 /// Compiles for GPUs of that compute capability (90 is 9.0), with `flags` for the compiler, spaces between them.
 /// `invalid_argument` with the compiler's log when it does not take the source, `unsupported` when there is no NVRTC or
-/// it does not know such GPUs.
-Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability);
+/// it does not know such GPUs. It finds `headers`, by their names, before all others.
+Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability,
+                             std::span<const SourceHeader> headers = {});
 
 }  // namespace troupe::cuda

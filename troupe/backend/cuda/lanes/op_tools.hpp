@@ -20,6 +20,7 @@
 #include "troupe/backend/cuda/memory/cuda_memory.hpp"
 #include "troupe/backend/cuda/solver/cusolver.hpp"
 #include "troupe/backend/cuda/sparse/cusparse.hpp"
+#include "troupe/backend/cuda/tensor/compiled_expressions.hpp"
 #include "troupe/backend/cuda/tensor/cutensor.hpp"
 #include "troupe/backend/plugin/plugin_caller.hpp"
 #include "troupe/backend/run_table.hpp"
@@ -57,12 +58,13 @@ using LaneHandles =
 class OpTools {
  public:
   OpTools(const CudaContext& context, CudaMemory& memory, const backend::Setup& setup)
-      : context_(context), memory_(memory), programs_(context, memory), plugins_(setup) {}
+      : context_(context), memory_(memory), programs_(context, memory), plugins_(setup), expressions_(context, setup) {}
 
   const CudaContext& context() const noexcept { return context_; }
   CudaMemory& memory() const noexcept { return memory_; }
   Programs& programs() noexcept { return programs_; }
   backend::PluginCaller& plugins() noexcept { return plugins_; }
+  CompiledExpressions& expressions() noexcept { return expressions_; }
   Result<const OwnKernels*> kernels() {
     return kernels_.get([this] { return OwnKernels::load(context_); });
   }
@@ -83,6 +85,7 @@ class OpTools {
   std::array<LaneHandles, wire::kMaxLanes> handles_;
   Programs programs_;
   backend::PluginCaller plugins_;
+  CompiledExpressions expressions_;  // last: its thread ends first
 };
 
 /// Memory of the GPU from one point of a stream to another: what is put on the stream in between may use it.
@@ -143,6 +146,7 @@ class LaneTools {
 
   Programs& programs() const noexcept { return tools_.programs(); }
   backend::PluginCaller& plugins() const noexcept { return tools_.plugins(); }
+  CompiledExpressions& expressions() const noexcept { return tools_.expressions(); }
   Result<const OwnKernels*> kernels() const { return tools_.kernels(); }
   /// `kernel(BlasKernel::scale, DType::f32)`. The driver's error when there is none for these types.
   template <KernelNames Names>

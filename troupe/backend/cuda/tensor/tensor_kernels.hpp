@@ -17,6 +17,7 @@ TROUPE_KERNELS(WholeKernel, tensor_whole_kernels, whole_unary, whole_binary, com
 /// In the order of their operands.
 TROUPE_KERNELS(MixedKernel, tensor_mixed_kernels, mixed_unary, mixed_binary, mixed_ternary, mixed_compare)
 TROUPE_KERNELS(ExpressionKernel, tensor_expression_kernels, evaluate)
+TROUPE_KERNELS(ExpressionReduceKernel, expression_reduce_kernels, interpret_rows, interpret_columns, finish_reduce)
 TROUPE_KERNELS(ReduceKernel, tensor_reduce_kernels, reduce_rows, reduce_columns, reduce_chunks)
 TROUPE_KERNELS(WholeReduceKernel, tensor_whole_reduce_kernels, reduce_rows, reduce_columns, reduce_chunks)
 TROUPE_KERNELS(ContractKernel, tensor_contract_kernels, contract_threads, contract_blocks)

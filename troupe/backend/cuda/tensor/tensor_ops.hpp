@@ -13,5 +13,6 @@ Result<void> run_op(const op::TernaryOp& op, const LaneTools& on);
 Result<void> run_op(const op::Reduce& op, const LaneTools& on);
 Result<void> run_op(const op::Contract& op, const LaneTools& on);
 Result<void> run_op(const op::Evaluate& op, const LaneTools& on);
+Result<void> run_op(const op::EvaluateReduce& op, const LaneTools& on);
 
 }  // namespace troupe::cuda

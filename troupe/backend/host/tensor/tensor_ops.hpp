@@ -13,5 +13,6 @@ Result<void> run_op(const op::TernaryOp& op, const HostViews& here);
 Result<void> run_op(const op::Reduce& op, const HostViews& here);
 Result<void> run_op(const op::Contract& op, const HostViews& here);
 Result<void> run_op(const op::Evaluate& op, const HostViews& here);
+Result<void> run_op(const op::EvaluateReduce& op, const HostViews& here);
 
 }  // namespace troupe::host
