@@ -52,7 +52,7 @@ std::string OpCall::name() const {
   if (!op.decode(bytes.bytes())) return text;
   if (const op::Evaluate* const expression = op.get_if<op::Evaluate>()) return text + " " + op::text_of(*expression);
   if (const op::EvaluateReduce* const reduction = op.get_if<op::EvaluateReduce>())
-    return text + " " + std::string(name(reduction->function)) + "(" + op::text_of(*reduction) + ")";
+    return text + " " + std::string(troupe::name(reduction->function)) + "(" + op::text_of(*reduction) + ")";
   for (const op::Field& field : op::fields_of(op))
     if (field.name == "kernel" || field.name == "function")
       if (const std::string* const name = std::get_if<std::string>(&field.value)) text += " " + *name;
