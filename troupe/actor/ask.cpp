@@ -1,5 +1,6 @@
 #include "troupe/actor/ask.hpp"
 
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
 #include "troupe/core/without_memory.hpp"
@@ -47,6 +48,7 @@ void AskBase::start_and_wait_in_thread() noexcept {
     return;
   }
   SystemCore& core = target_->core();
+  const Pool::Awaiting awaiting;
   send();
   if (!pending_->wait_in_thread(core))
     pending_->fail_with(

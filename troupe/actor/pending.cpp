@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "troupe/actor/cell.hpp"
+#include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_core.hpp"
 #include "troupe/actor/timeout.hpp"
 #include "troupe/core/park.hpp"
@@ -25,6 +26,18 @@ bool spin_on_core(const Done& done, Duration limit) noexcept {
     }
   } while (std::chrono::steady_clock::now() < until);
   return false;
+}
+
+/// A thread that yields its core forfeits its time slice (Linux 6.18), and the thread that answers it goes on with
+/// other work there, for milliseconds. A thread that sleeps forfeits nothing: the answer wakes it at once. So it sleeps
+/// when the pool that should answer waits for its core.
+template <class Done>
+bool spin_unless_in_the_way(const Done& done) noexcept {
+  for (int i = 0; i < Spin::kLooksInARow; ++i) {
+    if (done()) return true;
+    relax_core();
+  }
+  return !Pool::Awaiting::is_in_the_way() && spin_until(done);
 }
 
 }  // namespace
@@ -65,7 +78,7 @@ bool Pending::wait_in_thread(SystemCore& core) noexcept {
     const bool is_done = spin_on_core(done, kKeepsCore);
     core.core_was_kept();
     if (is_done) return true;
-  } else if (spin_until(done)) {
+  } else if (spin_unless_in_the_way(done)) {
     return true;
   }
   std::uint32_t state = kOpen;

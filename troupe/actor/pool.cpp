@@ -99,10 +99,14 @@ struct alignas(64) Pool::Worker {
   int own_turns = 0;  // while something from outside waits, since it last had a turn
   TimePoint own_since{};
   bool slot_is_in_front = false;          // of the queue
+  bool awaited_goes_first = true;         // every other turn
+  bool took_awaited = false;              // in this turn
   std::vector<std::uint64_t> turns_seen;  // of all workers, when this one began to look for work
   // For the timekeeper: which turn this is and whose. Zero: between turns.
   std::atomic<std::uint64_t> turn{0};
   std::atomic<std::uint64_t> running_id{0};
+  // The core it was on last; asleep: less than zero, and whoever wakes it turns it round.
+  std::atomic<int> core{-1};
   Parker parker;
   std::thread thread;
   // The timekeeper's own notes.
@@ -112,6 +116,7 @@ struct alignas(64) Pool::Worker {
 };
 
 constinit thread_local Pool::Worker* Pool::this_worker_ = nullptr;
+constinit thread_local Pool::Awaiting* Pool::Awaiting::of_this_thread_ = nullptr;
 
 Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::function<void()> wake_watcher) {
   if (options.threads < 1 || options.threads > kMaxPoolThreads)
@@ -162,6 +167,11 @@ void Pool::join() noexcept {
 void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
   Worker* self = this_worker_;
   if (!self || self->pool != this) {
+    if (Awaiting* ask = Awaiting::of_this_thread_; ask && !ask->asked_) {
+      ask->asked_ = this;
+      awaited_.push(runnable);
+      return wake(awaited_.size() == 1 ? 1 : static_cast<int>(kWokenByOne));
+    }
     // The thread that looks for work may itself wait for a core: the post before this one should be gone by now.
     wake(entries_.push(runnable) ? 1 : static_cast<int>(kWokenByOne));
     return;
@@ -194,6 +204,7 @@ void Pool::wake(int most_searching) noexcept {
     sleepers_.pop_back();
     sleeping_.fetch_sub(1, std::memory_order_seq_cst);
     searching_.fetch_add(1, std::memory_order_seq_cst);  // on its behalf: posts need not wake a second one
+    worker->core.store(~worker->core.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   worker->parker.unpark();
 }
@@ -202,6 +213,7 @@ void Pool::work(Worker& self) noexcept {
   this_worker_ = &self;
   std::uint64_t turn = 0;
   for (;;) {
+    self.awaited_goes_first = !std::exchange(self.took_awaited, false);
     Runnable* runnable = next(self);
     if (!runnable) runnable = search_then_sleep(self);
     if (!runnable) break;
@@ -214,6 +226,10 @@ void Pool::work(Worker& self) noexcept {
 }
 
 Runnable* Pool::next(Worker& self) noexcept {
+  if (Runnable* runnable = take_awaited(self)) {
+    set_slot_aside(self);
+    return runnable;
+  }
   if (!outside_waits()) {
     self.own_turns = 0;
   } else if (Runnable* runnable = take_if_outside_is_next(self)) {
@@ -230,6 +246,14 @@ Runnable* Pool::next(Worker& self) noexcept {
   }
   if (!std::exchange(self.slot_is_in_front, false)) self.slot_runs = 0;
   return take_anywhere(self);
+}
+
+// Even when there is a sleeper: it was woken for this, but may wait for a core.
+Runnable* Pool::take_awaited(Worker& self) noexcept {
+  if (!self.awaited_goes_first) return nullptr;
+  Runnable* runnable = awaited_.pop();
+  self.took_awaited = runnable != nullptr;
+  return runnable;
 }
 
 // With a sleeper there is somebody to be woken for what comes from outside; this thread goes on with what it has.
@@ -281,8 +305,10 @@ Runnable* Pool::take_from_outside(Worker& self, std::uint32_t most) noexcept {
 }
 
 Runnable* Pool::take_anywhere(Worker& self) noexcept {
+  if (Runnable* runnable = take_awaited(self)) return runnable;
   if (Runnable* runnable = self.queue.pop()) return runnable;
   if (Runnable* runnable = take_from_outside(self, kTakenFromOutside)) return runnable;
+  if (Runnable* runnable = awaited_.pop()) return runnable;
   for (std::size_t i = 1; i < workers_.size(); ++i) {
     Worker& other = *workers_[(self.index + i) % workers_.size()];
     if (Runnable* runnable = other.queue.pop()) return runnable;
@@ -304,12 +330,13 @@ Runnable* Pool::take_late_slot(Worker& self) noexcept {
 }
 
 bool Pool::anything_queued() const noexcept {
-  return outside_waits() || std::ranges::any_of(workers_, [](const auto& worker) { return !worker->queue.empty(); });
+  return !awaited_.empty() || outside_waits() ||
+         std::ranges::any_of(workers_, [](const auto& worker) { return !worker->queue.empty(); });
 }
 
 // About how many: what has just entered counts as one.
 std::uint32_t Pool::queued() const noexcept {
-  std::uint32_t count = outside_.size() + (entries_.empty() ? 0 : 1);
+  std::uint32_t count = awaited_.size() + outside_.size() + (entries_.empty() ? 0 : 1);
   for (const auto& worker : workers_) count += worker->queue.size();
   return count;
 }
@@ -322,6 +349,7 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
     if (!runnable) {
       {
         const std::lock_guard lock(sleepers_mutex_);
+        self.core.store(~sched_getcpu(), std::memory_order_relaxed);
         sleepers_.push_back(&self);
         sleeping_.fetch_add(1, std::memory_order_seq_cst);
       }
@@ -332,6 +360,7 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
         wake_watcher_();
       }
       counted = leave_sleepers(self);
+      self.core.store(sched_getcpu(), std::memory_order_relaxed);
       if (!runnable && !stopping) continue;
       if (counted) searching_.fetch_sub(1, std::memory_order_seq_cst);
       if (!runnable) return take_anywhere(self);
@@ -345,6 +374,7 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
 
 // Counted as searching when it begins, and not any more when it ends.
 Runnable* Pool::search(Worker& self) noexcept {
+  self.core.store(sched_getcpu(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < workers_.size(); ++i)
     self.turns_seen[i] = workers_[i]->turn.load(std::memory_order_relaxed);
   spin_until([this] { return anything_queued() || stopping_.load(std::memory_order_relaxed); });
@@ -377,6 +407,13 @@ bool Pool::busy() const noexcept {
 
 bool Pool::is_saturated() const noexcept {
   return sleeping_.load(std::memory_order_relaxed) == 0 && searching_.load(std::memory_order_relaxed) == 0;
+}
+
+bool Pool::waits_for_this_core() const noexcept {
+  const int here = sched_getcpu();
+  return here >= 0 && std::ranges::any_of(workers_, [here](const auto& worker) {
+           return worker->core.load(std::memory_order_relaxed) == here;
+         });
 }
 
 void Pool::look_after(Watcher& watcher) {

@@ -10,6 +10,9 @@
 // slot has `kSlotRunsInARow` turns, then its actor goes behind the thread's queue; a slot that waits behind a long
 // handler is taken over by a thread that looks for work, or by the timekeeper within two of its milliseconds.
 //
+// An actor that a plain thread asks and waits for goes before all of these, in every other turn of each thread: such
+// threads are few, and each of them has one ask under way.
+//
 // Who wakes whom. Idle threads look for work for a while (half of them at a time, `kMaxSearchers` at most) and then
 // sleep. A post wakes a sleeper only when nobody looks for work, or when the post before it still waits and fewer than
 // four look. Whoever finds work and sees that more waits wakes four more. So a burst wakes as many threads as it has
@@ -97,6 +100,28 @@ class Pool final : public Dispatcher {
   bool busy() const noexcept override;
   /// No thread of it sleeps or looks for work.
   bool is_saturated() const noexcept;
+  /// A thread of it that is awake was last on the core that the caller is on. So it waits for this core: as long as the
+  /// caller keeps the core, it cannot run. A guess, for the kernel may have moved it.
+  bool waits_for_this_core() const noexcept;
+
+  /// A plain thread makes one around an ask whose answer it waits for. A pool serves what it posts first.
+  class Awaiting {
+   public:
+    Awaiting() noexcept { of_this_thread_ = this; }
+    ~Awaiting() { of_this_thread_ = nullptr; }
+    Awaiting(const Awaiting&) = delete;
+    Awaiting& operator=(const Awaiting&) = delete;
+
+    /// Whether this thread has asked a pool and now is in its way: see `waits_for_this_core`.
+    static bool is_in_the_way() noexcept {
+      return of_this_thread_ && of_this_thread_->asked_ && of_this_thread_->asked_->waits_for_this_core();
+    }
+
+   private:
+    friend class Pool;
+    static constinit thread_local Awaiting* of_this_thread_;
+    const Pool* asked_ = nullptr;
+  };
   void join() noexcept override;
 
  private:
@@ -106,6 +131,7 @@ class Pool final : public Dispatcher {
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
+  Runnable* take_awaited(Worker& self) noexcept;
   Runnable* take_if_outside_is_next(Worker& self) noexcept;
   void set_slot_aside(Worker& self) noexcept;
   Runnable* take_from_outside(Worker& self, std::uint32_t most) noexcept;
@@ -126,7 +152,8 @@ class Pool final : public Dispatcher {
   const std::function<void()> wake_watcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   int max_searchers_ = 1;
-  alignas(64) EntryList entries_;              // what came from outside,
+  alignas(64) ReadyQueue awaited_;             // whom plain threads ask and wait for
+  alignas(64) EntryList entries_;              // what else came from outside,
   ReadyQueue outside_;                         // and what of it a thread had to leave for others
   alignas(64) std::atomic<int> searching_{0};  // those on their way from sleep to their first look included
   std::atomic<int> sleeping_{0};

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -30,6 +32,57 @@ struct Counter final : Runnable {
   std::atomic<int> count = 0;
   std::atomic<bool> inside = false;
 };
+
+/// Holds its thread until it is let go.
+struct Holding final : Runnable {
+  void run() noexcept override {
+    holds = true;
+    while (!let_go) std::this_thread::yield();
+    holds = false;
+  }
+  std::uint64_t id() const noexcept override { return 2; }
+  std::atomic<bool> holds = false, let_go = false;
+};
+
+/// Notes in what order they run.
+struct Noting final : Runnable {
+  void run() noexcept override {
+    order->push_back(name);
+    ++*ran;
+  }
+  std::uint64_t id() const noexcept override { return 3; }
+  char name = 0;
+  std::string* order = nullptr;
+  std::atomic<int>* ran = nullptr;
+};
+
+/// This thread is on one core only, as long as this lives.
+class OnCore {
+ public:
+  explicit OnCore(int core) {
+    pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(core), &only);
+    EXPECT_EQ(pthread_setaffinity_np(pthread_self(), sizeof only, &only), 0);
+  }
+  ~OnCore() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
+  OnCore(const OnCore&) = delete;
+  OnCore& operator=(const OnCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+std::vector<int> usable_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  EXPECT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<unsigned>(core), &allowed)) cores.push_back(core);
+  return cores;
+}
 
 struct ThreadOf {
   using Reply = std::thread::id;
@@ -164,6 +217,61 @@ TEST(Pool, serves_posts_from_outside_within_a_few_turns_when_it_is_saturated) {
   EXPECT_LE(median(between), 512);
 }
 
+// Lower case: told. Upper case: a plain thread waits for it, and so it overtakes, but only in every other turn.
+TEST(Pool, serves_whom_a_plain_thread_waits_for_first_in_every_other_turn) {
+  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = {}}, [] {}));
+  Holding holding;
+  pool->schedule(holding, Scheduling::ready);
+  while (!holding.holds) std::this_thread::yield();
+
+  const std::string names = "abcdABC";
+  std::string order;
+  std::atomic<int> ran = 0;
+  std::vector<Noting> all(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    all[i].name = names[i];
+    all[i].order = &order;
+    all[i].ran = &ran;
+    std::optional<Pool::Awaiting> awaiting;
+    if (names[i] < 'a') awaiting.emplace();
+    pool->schedule(all[i], Scheduling::ready);
+  }
+  holding.let_go = true;
+  while (ran < static_cast<int>(names.size())) std::this_thread::yield();
+  EXPECT_EQ(order, "AaBbCcd");
+}
+
+TEST(Pool, knows_whether_it_waits_for_the_core_of_a_plain_thread) {
+  const std::vector<int> cores = usable_cores();
+  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = cores.back()}, [] {}));
+  const OnCore here(cores.back());
+  // Twice: after its first sleep the thread has slept on its own core for sure.
+  for (int round = 0; round < 2; ++round) {
+    while (pool->busy()) std::this_thread::yield();
+    EXPECT_FALSE(pool->waits_for_this_core()) << "it sleeps";
+    Holding holding;
+    pool->schedule(holding, Scheduling::ready);
+    EXPECT_TRUE(round == 0 || pool->waits_for_this_core()) << "it was woken on this core";
+    while (!holding.holds) std::this_thread::yield();
+    EXPECT_TRUE(pool->waits_for_this_core());
+    EXPECT_FALSE(Pool::Awaiting::is_in_the_way()) << "this thread has asked nobody";
+    if (cores.size() > 1) {
+      const OnCore elsewhere(cores.front());
+      EXPECT_FALSE(pool->waits_for_this_core());
+    }
+    holding.let_go = true;
+    while (holding.holds) std::this_thread::yield();
+  }
+}
+
+TEST(Pool, answers_a_plain_thread_on_its_own_core) {
+  const int core = usable_cores().back();
+  System system({.log = log_nothing()});
+  const auto actor = value(system.spawn<Pinned>({.dispatcher = value(system.pinned_thread("core", core))}));
+  const OnCore here(core);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(actor.ask<CoreOf>().get(), core);
+}
+
 // Of a crowd's handlers, which a plain thread has told, next to none runs between an ask in the pool and its answer.
 TEST(Pool, an_ask_within_it_does_not_wait_for_posts_from_outside) {
   struct Asker {
@@ -285,12 +393,7 @@ TEST(Pool, actors_of_one_pinned_thread_share_it) {
 }
 
 TEST(Pool, a_pinned_thread_stays_on_its_core) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-  int last = 0;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(static_cast<unsigned>(core), &allowed)) last = core;
+  const int last = usable_cores().back();
   System system({.log = log_nothing()});
   const auto actor = value(system.spawn<Pinned>({.dispatcher = value(system.pinned_thread("core", last))}));
   for (int i = 0; i < 50; ++i) EXPECT_EQ(actor.ask<CoreOf>().get(), last);
