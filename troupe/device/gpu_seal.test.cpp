@@ -1,4 +1,6 @@
 // Sealed arrays on a real GPU: a kernel that writes there faults, and nothing is changed.
+#include <thread>
+
 #include "troupe/device/gpu_fixture.test.hpp"
 
 namespace troupe {
@@ -60,11 +62,16 @@ TEST_F(GpuSeal, does_not_disturb_ops_that_read_meanwhile) {
   constexpr std::int64_t kCount = 64 << 20;
   const Array<float> weights = sealable(kCount, 3.0f);
   const Array<float> to = value(gpu->array<float>({kCount}));
+  std::jthread reader([&](const std::stop_token& stop) {  // on another lane, and without a break
+    while (!stop.stop_requested()) ASSERT_TRUE(gpu->blas().dot(weights, weights).get());
+  });
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(gpu->copy(weights, to).submit());
     value((round % 2 == 0 ? gpu->seal(weights) : gpu->unseal(weights)).get());
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(gpu->copy(weights, to).submit());
   }
+  reader.request_stop();
+  reader.join();
   EXPECT_TRUE(all_equal(*gpu, to, 3.0f));
   EXPECT_EQ(gpu->generation(), 1);
 }
