@@ -46,21 +46,21 @@ TEST_F(Causes, a_task_has_the_line_of_its_await) {
 
 TEST_F(Causes, what_cannot_be_read_says_which_op_has_left_it_so) {
   const Array<float> a = filled(device, {4}, 1.0f), b = filled(device, {4}, 2.0f), c = filled(device, {4}, 3.0f);
-  ASSERT_TRUE(bad(device, "error", {updates(a)}).submit());
+  EXPECT_FALSE(bad(device, "error", {updates(a)}).get());
   const std::string line = std::to_string(here() - 1);
-  ASSERT_TRUE(device.copy(a, b).submit());
+  ASSERT_TRUE(device.copy(a, b).submit());  // held back, and what it would write is as it was
   ASSERT_TRUE(device.copy(b, c).submit());
   const Result<HostArray<float>> read = device.read(c).get();
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind(), ErrorKind::buffer_tainted);
   EXPECT_EQ(read.error().origin().op, "read") << "as the program calls it";
   const std::string message(read.error().message());
-  EXPECT_TRUE(message.starts_with("in was not written: error at causes.test.cpp:" + line +
+  EXPECT_TRUE(message.starts_with("in was not written: plugin.call error at causes.test.cpp:" + line +
                                   ", which writes it, ended in library_error: "))
       << message;
   EXPECT_TRUE(message.ends_with("; write it whole, or take it as it is with accept_skipped()")) << message;
   const std::string direct = text_of(device.copy(a, b).get());
-  EXPECT_TRUE(direct.starts_with("in is unknown: error at causes.test.cpp:" + line)) << direct;
+  EXPECT_TRUE(direct.starts_with("in is unknown: plugin.call error at causes.test.cpp:" + line)) << direct;
   EXPECT_TRUE(direct.ends_with("; write it whole to use it again")) << direct;
 }
 
