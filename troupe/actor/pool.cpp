@@ -169,8 +169,7 @@ void Pool::schedule(Runnable& runnable, Scheduling why) noexcept {
   if (!self || self->pool != this) {
     if (Awaiting* ask = Awaiting::of_this_thread_; ask && !ask->asked_) {
       ask->asked_ = this;
-      awaited_.push(runnable);
-      return wake(awaited_.size() == 1 ? 1 : static_cast<int>(kWokenByOne));
+      return wake(awaited_entries_.push(runnable) ? 1 : static_cast<int>(kWokenByOne));
     }
     // The thread that looks for work may itself wait for a core: the post before this one should be gone by now.
     wake(entries_.push(runnable) ? 1 : static_cast<int>(kWokenByOne));
@@ -226,7 +225,7 @@ void Pool::work(Worker& self) noexcept {
 }
 
 Runnable* Pool::next(Worker& self) noexcept {
-  if (Runnable* runnable = take_awaited(self)) {
+  if (Runnable* runnable = take_awaited_if_next(self)) {
     set_slot_aside(self);
     return runnable;
   }
@@ -249,11 +248,20 @@ Runnable* Pool::next(Worker& self) noexcept {
 }
 
 // Even when there is a sleeper: it was woken for this, but may wait for a core.
-Runnable* Pool::take_awaited(Worker& self) noexcept {
+Runnable* Pool::take_awaited_if_next(Worker& self) noexcept {
   if (!self.awaited_goes_first) return nullptr;
-  Runnable* runnable = awaited_.pop();
+  Runnable* runnable = take_awaited();
   self.took_awaited = runnable != nullptr;
   return runnable;
+}
+
+Runnable* Pool::take_awaited() noexcept {
+  if (Runnable* runnable = awaited_.pop()) return runnable;
+  ReadyChain entered = awaited_entries_.take_all();
+  const ReadyChain first = ReadyQueue::split(entered, 1);
+  awaited_.append(entered);
+  if (entered.count > 0) wake(1);  // for a moment nobody could see the others
+  return first.first;
 }
 
 // With a sleeper there is somebody to be woken for what comes from outside; this thread goes on with what it has.
@@ -305,10 +313,10 @@ Runnable* Pool::take_from_outside(Worker& self, std::uint32_t most) noexcept {
 }
 
 Runnable* Pool::take_anywhere(Worker& self) noexcept {
-  if (Runnable* runnable = take_awaited(self)) return runnable;
+  if (Runnable* runnable = take_awaited_if_next(self)) return runnable;
   if (Runnable* runnable = self.queue.pop()) return runnable;
   if (Runnable* runnable = take_from_outside(self, kTakenFromOutside)) return runnable;
-  if (Runnable* runnable = awaited_.pop()) return runnable;
+  if (Runnable* runnable = take_awaited()) return runnable;
   for (std::size_t i = 1; i < workers_.size(); ++i) {
     Worker& other = *workers_[(self.index + i) % workers_.size()];
     if (Runnable* runnable = other.queue.pop()) return runnable;
@@ -330,13 +338,14 @@ Runnable* Pool::take_late_slot(Worker& self) noexcept {
 }
 
 bool Pool::anything_queued() const noexcept {
-  return !awaited_.empty() || outside_waits() ||
+  return awaited_waits() || outside_waits() ||
          std::ranges::any_of(workers_, [](const auto& worker) { return !worker->queue.empty(); });
 }
 
 // About how many: what has just entered counts as one.
 std::uint32_t Pool::queued() const noexcept {
-  std::uint32_t count = awaited_.size() + outside_.size() + (entries_.empty() ? 0 : 1);
+  std::uint32_t count = awaited_.size() + outside_.size();
+  count += (awaited_entries_.empty() ? 0 : 1) + (entries_.empty() ? 0 : 1);
   for (const auto& worker : workers_) count += worker->queue.size();
   return count;
 }

@@ -131,12 +131,14 @@ class Pool final : public Dispatcher {
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
-  Runnable* take_awaited(Worker& self) noexcept;
+  Runnable* take_awaited_if_next(Worker& self) noexcept;
+  Runnable* take_awaited() noexcept;
   Runnable* take_if_outside_is_next(Worker& self) noexcept;
   void set_slot_aside(Worker& self) noexcept;
   Runnable* take_from_outside(Worker& self, std::uint32_t most) noexcept;
   Runnable* take_anywhere(Worker& self) noexcept;
   Runnable* take_late_slot(Worker& self) noexcept;
+  bool awaited_waits() const noexcept { return !awaited_entries_.empty() || !awaited_.empty(); }
   bool outside_waits() const noexcept { return !entries_.empty() || !outside_.empty(); }
   bool anything_queued() const noexcept;
   std::uint32_t queued() const noexcept;
@@ -152,7 +154,8 @@ class Pool final : public Dispatcher {
   const std::function<void()> wake_watcher_;
   std::vector<std::unique_ptr<Worker>> workers_;
   int max_searchers_ = 1;
-  alignas(64) ReadyQueue awaited_;             // whom plain threads ask and wait for
+  alignas(64) EntryList awaited_entries_;      // whom plain threads ask and wait for,
+  ReadyQueue awaited_;                         // and those of them whom a thread had to leave for others
   alignas(64) EntryList entries_;              // what else came from outside,
   ReadyQueue outside_;                         // and what of it a thread had to leave for others
   alignas(64) std::atomic<int> searching_{0};  // those on their way from sleep to their first look included
