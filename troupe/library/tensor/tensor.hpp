@@ -144,7 +144,7 @@ static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_tr
 
 /// How an einsum of two operands would be computed, and its estimated cost.
 struct EinsumPlan {
-  TensorEngine engine{};       // never automatic
+  TensorEngine engine{};        // never automatic
   bool takes_cutensor = false;  // instead, where the worker finds cuTENSOR
   bool sums_a_first = false;
   bool sums_b_first = false;
