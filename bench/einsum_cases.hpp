@@ -1,5 +1,5 @@
-// The contractions that are measured beside PyTorch's: as people write them, from plain products of matrices to sums over
-// axes that lie in another order in each operand. All are of floats.
+// The contractions that are measured beside PyTorch's: as people write them, from plain products of matrices to sums
+// over axes that lie in another order in each operand. All are of floats.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ struct EinsumCase {
   /// For the process with PyTorch: "abcd,cdef->abef;a64;b64".
   std::string to_string() const {
     std::string all(text);
-    for (std::size_t i = 0; i < letters.size(); ++i) all += ";" + std::string(1, letters[i]) + std::to_string(extents[i]);
+    for (std::size_t i = 0; i < letters.size(); ++i)
+      all += ";" + std::string(1, letters[i]) + std::to_string(extents[i]);
     return all;
   }
 };

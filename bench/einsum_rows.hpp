@@ -1,5 +1,5 @@
-// The rows of contractions on a GPU: by estimate, and by the engine that was measured to be the fastest, beside PyTorch's
-// einsum.
+// The rows of contractions on a GPU: by estimate, and by the engine that was measured to be the fastest, beside
+// PyTorch's einsum.
 #pragma once
 
 #if TROUPE_CUDA_BACKEND

@@ -1,5 +1,4 @@
-// libcutensor.so.2, the fake. Every plan wants a workspace, and the library has no second-best kernel of any kind. The
-// old one is of version 1, which had other functions.
+// libcutensor.so.2, the fake. Every plan wants a workspace. The old one is of version 1, which had other functions.
 #include "tests/fake_cuda/stand_in.hpp"
 
 #if FAKE_CUDA_OLD
@@ -10,7 +9,6 @@ FAKE_EXPORT std::size_t cutensorGetVersion() { return 10700; }
 
 namespace {
 constexpr fake_cuda::Statuses kStatuses{.no_memory = 3, .invalid = 7, .failed = 13, .internal = 14};
-constexpr int kNotSupported = 15;
 constexpr std::uint64_t kWorkspaceBytes = 4096;
 
 int answer(const char* function) { return fake_cuda::status_of(fake_cuda_enter(function), kStatuses); }
@@ -35,10 +33,6 @@ STAND_IN_CREATE_BY(cutensorCreatePlan)
 STAND_IN_DESTROY(cutensorDestroyPlan)
 STAND_IN(cutensorContract)
 
-FAKE_EXPORT int cutensorPlanPreferenceSetAttribute(void*, void*, int, const std::int32_t* rank, std::size_t) {
-  if (const int status = answer("cutensorPlanPreferenceSetAttribute")) return status;
-  return *rank == 0 ? 0 : kNotSupported;
-}
 FAKE_EXPORT int cutensorEstimateWorkspaceSize(void*, void*, void*, int, std::uint64_t* size_bytes) {
   *size_bytes = 2 * kWorkspaceBytes;
   return answer("cutensorEstimateWorkspaceSize");

@@ -217,6 +217,13 @@ std::optional<ContractionPlan> plan_gemm(const AxisList& axes, DType dtype, cons
   return best;
 }
 
+/// Where much of the time goes into permuting, cuTENSOR was measured to be faster, and elsewhere by no rule.
+bool is_for_cutensor(const ContractionPlan& gemm, const ContractionRates& rates) noexcept {
+  constexpr double kShare = 1.0 / 3;
+  return rates.cutensor_seconds > 0 && gemm.seconds >= rates.cutensor_seconds &&
+         gemm.bytes_moved / rates.bytes >= kShare * gemm.seconds;
+}
+
 /// Nobody knows before what cuTENSOR does: the time is that of a product that moves nothing.
 Result<ContractionPlan> plan_cutensor(const AxisList& axes, DType dtype, const ContractionRates& rates) {
   if (rates.cutensor_seconds == 0)
@@ -252,8 +259,7 @@ AxisList axes_of(const Contract& op) {
 
 Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, TensorEngine wanted,
                                          const ContractionRates& rates) {
-  if (wanted == TensorEngine::cutensor)
-    return plan_cutensor(axes, dtype, rates);
+  if (wanted == TensorEngine::cutensor) return plan_cutensor(axes, dtype, rates);
   ContractionPlan loops;
   loops.engine = TensorEngine::loops;
   loops.flops = flops_of(axes, dtype);
@@ -261,8 +267,7 @@ Result<ContractionPlan> plan_contraction(const AxisList& axes, DType dtype, Tens
   if (wanted == TensorEngine::loops) return loops;
   std::optional<ContractionPlan> gemm = plan_gemm(axes, dtype, rates);
   if (gemm && (wanted == TensorEngine::gemm || gemm->seconds <= loops.seconds)) {
-    gemm->takes_cutensor = wanted == TensorEngine::automatic && rates.cutensor_seconds > 0 &&
-                           gemm->seconds >= rates.cutensor_seconds;
+    gemm->takes_cutensor = wanted == TensorEngine::automatic && is_for_cutensor(*gemm, rates);
     return *gemm;
   }
   if (wanted == TensorEngine::automatic) return loops;

@@ -53,7 +53,7 @@ struct ContractionRates {
   bool batches_in_one_call = false;
   bool needs_unit_strides = false;  // one of the two of each matrix
   std::int64_t max_scratch_bytes = 0;
-  double cutensor_seconds = 0;  // what is estimated to take so long is left to cuTENSOR where it is there; 0: never
+  double cutensor_seconds = 0;  // from so many on it is worth opening cuTENSOR; 0: there can be none
 };
 /// Two cores of a server; the ratios hold from laptops to large machines well enough.
 inline constexpr ContractionRates kHostRates{.gemm_flops = 5e10,

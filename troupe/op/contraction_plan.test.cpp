@@ -115,16 +115,27 @@ TEST(ContractionPlan, keeps_to_the_limit_of_scratch_memory) {
             ErrorKind::unsupported);
 }
 
-TEST(ContractionPlan, leaves_long_products_to_cutensor_where_a_worker_may_have_it) {
-  const Contract large = matrices(1, 4096, 4096, 4096);
+/// c[i, j] of a[k, i, l] and b[l, j, k]: both must be permuted, and that takes longer than the product.
+Contract permuted(std::int64_t extent, std::int64_t depth) {
+  Contract op;
+  op.groups = {.batch = 0, .rows = 1, .columns = 1, .depth = 2};
+  op.a = {0, DType::f32, {extent, depth, depth}, {depth, extent * depth, 1}};
+  op.b = {0, DType::f32, {depth, depth, extent}, {1, extent * depth, depth}};
+  op.c = dense({extent, extent});
+  return op;
+}
+
+TEST(ContractionPlan, leaves_to_cutensor_what_would_be_permuted_at_length) {
+  const Contract large = permuted(64, 512);
   EXPECT_TRUE(plan(large, TensorEngine::automatic, kGpuRates).takes_cutensor);
   EXPECT_EQ(plan(large, TensorEngine::automatic, kGpuRates).engine, TensorEngine::gemm) << "where it has not";
   EXPECT_FALSE(plan(large, TensorEngine::gemm, kGpuRates).takes_cutensor);
   EXPECT_FALSE(plan(large, TensorEngine::automatic, kHostRates).takes_cutensor);
-  EXPECT_FALSE(plan(matrices(1, 64, 64, 64), TensorEngine::automatic, kGpuRates).takes_cutensor);
+  EXPECT_FALSE(plan(permuted(8, 64), TensorEngine::automatic, kGpuRates).takes_cutensor) << "which is over soon";
+  EXPECT_FALSE(plan(matrices(1, 4096, 4096, 4096), TensorEngine::automatic, kGpuRates).takes_cutensor);
   const ContractionPlan asked = plan(large, TensorEngine::cutensor, kGpuRates);
   EXPECT_EQ(asked.engine, TensorEngine::cutensor);
-  EXPECT_EQ(asked.flops, 2.0 * 4096 * 4096 * 4096);
+  EXPECT_EQ(asked.flops, 2.0 * 64 * 64 * 512 * 512);
 }
 
 TEST(ContractionPlan, knows_which_axes_lie_one_inside_the_other) {

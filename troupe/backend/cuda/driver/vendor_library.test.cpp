@@ -31,11 +31,11 @@ TEST_F(CudaLibrary, is_looked_for_in_the_option_then_by_the_loader_then_in_toolk
   folder("python/nvidia/no_libraries_here");
   folder("python/cutensor/lib");
   const std::string base = root.string();
-  EXPECT_EQ(candidates("libx.so", paths),
-            (std::vector<std::string>{base + "/mine/libx.so", "libx.so", base + "/toolkit/lib64/libx.so",
-                                      base + "/toolkit/targets/some-linux/lib/libx.so",
-                                      base + "/python/nvidia/cu13/lib/libx.so",
-                                      base + "/python/cutensor/lib/libx.so"}));
+  EXPECT_EQ(
+      candidates("libx.so", paths),
+      (std::vector<std::string>{base + "/mine/libx.so", "libx.so", base + "/toolkit/lib64/libx.so",
+                                base + "/toolkit/targets/some-linux/lib/libx.so",
+                                base + "/python/nvidia/cu13/lib/libx.so", base + "/python/cutensor/lib/libx.so"}));
 }
 
 TEST_F(CudaLibrary, is_not_looked_for_in_folders_that_are_not_there) {

@@ -1,8 +1,8 @@
 // What was measured to be the fastest algorithm for a product or a contraction, kept in a file so that the next worker
-// need not measure again: $TROUPE_MATMUL_TUNING, $TROUPE_TENSOR_TUNING. Text, one line for each problem: what it is, and
-// the algorithm's own bytes in hexadecimal. They mean something only to the version of the library and the GPU that they
-// came from, which the first line names: a file of another one is begun anew. Several workers may share a file; what one
-// adds the others see when they next start.
+// need not measure again: $TROUPE_MATMUL_TUNING, $TROUPE_TENSOR_TUNING. Text, one line for each problem: what it is,
+// and the algorithm's own bytes in hexadecimal. They mean something only to the version of the library and the GPU that
+// they came from, which the first line names: a file of another one is begun anew. Several workers may share a file;
+// what one adds the others see when they next start.
 #pragma once
 
 #include <array>

@@ -190,7 +190,9 @@ Result<std::unique_ptr<CublasLt>> CublasLt::create(CUstream stream) {
 }
 
 CublasLt::CublasLt(cublasLtHandle_t handle, CUstream stream)
-    : handle_(handle), stream_(stream), tuning_(tuning_path("TROUPE_MATMUL_TUNING"), "matmul", tuning_origin("cuBLASLt", lt().cublasLtGetVersion())) {}
+    : handle_(handle),
+      stream_(stream),
+      tuning_(tuning_path("TROUPE_MATMUL_TUNING"), "matmul", tuning_origin("cuBLASLt", lt().cublasLtGetVersion())) {}
 
 CublasLt::~CublasLt() {
   plans_.clear();

@@ -31,15 +31,11 @@ std::string text_of(const std::vector<std::int64_t>& key) {
   return text;
 }
 
-AlgorithmBytes bytes_of(const CutensorAlgorithm& algorithm, bool other_is_faster) noexcept {
-  AlgorithmBytes bytes{};
-  bytes[0] = other_is_faster ? 1 : 0;
-  bytes[1] = static_cast<std::uint64_t>(algorithm.way);
-  bytes[2] = static_cast<std::uint64_t>(algorithm.rank);
-  return bytes;
+AlgorithmBytes bytes_of(cutensorAlgo_t way, bool other_is_faster) noexcept {
+  return {other_is_faster ? 1U : 0U, static_cast<std::uint64_t>(static_cast<std::int64_t>(way))};
 }
-CutensorAlgorithm algorithm_of(const AlgorithmBytes& bytes) noexcept {
-  return {static_cast<cutensorAlgo_t>(static_cast<std::int64_t>(bytes[1])), static_cast<std::int32_t>(bytes[2])};
+cutensorAlgo_t way_of(const AlgorithmBytes& bytes) noexcept {
+  return static_cast<cutensorAlgo_t>(static_cast<std::int64_t>(bytes[1]));
 }
 
 }  // namespace
@@ -77,19 +73,14 @@ Result<void> CutensorPlan::describe(cutensorHandle_t handle, const CutensorProbl
                                               computed_in(problem.dtype));
 }
 
-Result<CutensorPlan::Choice> CutensorPlan::make(cutensorHandle_t handle, const CutensorAlgorithm& algorithm) const {
+Result<CutensorPlan::Choice> CutensorPlan::make(cutensorHandle_t handle, cutensorAlgo_t way) const {
   CutensorOwned<cutensorPlanPreference_t, &CutensorTable::cutensorDestroyPlanPreference> preference;
-  TROUPE_TRY(
-      cutensor().cutensorCreatePlanPreference(handle, preference.put(), algorithm.way, CUTENSOR_JIT_MODE_NONE));
-  if (algorithm.rank != 0)
-    TROUPE_TRY(cutensor().cutensorPlanPreferenceSetAttribute(handle, preference.get(),
-                                                             CUTENSOR_PLAN_PREFERENCE_KERNEL_RANK, &algorithm.rank,
-                                                             sizeof algorithm.rank));
+  TROUPE_TRY(cutensor().cutensorCreatePlanPreference(handle, preference.put(), way, CUTENSOR_JIT_MODE_NONE));
   std::uint64_t wanted_bytes = 0;
   TROUPE_TRY(cutensor().cutensorEstimateWorkspaceSize(handle, operation_.get(), preference.get(),
                                                       CUTENSOR_WORKSPACE_DEFAULT, &wanted_bytes));
   Choice choice;
-  choice.algorithm = algorithm;
+  choice.way = way;
   TROUPE_TRY(cutensor().cutensorCreatePlan(handle, choice.plan.put(), operation_.get(), preference.get(),
                                            std::min(wanted_bytes, Cutensor::kWorkspaceBytes)));
   TROUPE_TRY(cutensor().cutensorPlanGetAttribute(handle, choice.plan.get(), CUTENSOR_PLAN_REQUIRED_WORKSPACE,
@@ -126,14 +117,14 @@ Result<std::unique_ptr<CutensorPlan>> Cutensor::take(const CutensorProblem& prob
   auto plan = std::make_unique<CutensorPlan>(std::move(key));
   TROUPE_TRY(plan->describe(handle_, problem));
   if (measured) {
-    if (Result<CutensorPlan::Choice> choice = make(*plan, algorithm_of(*measured))) {
+    if (Result<CutensorPlan::Choice> choice = make(*plan, way_of(*measured))) {
       plan->chosen = std::move(*choice);
       plan->is_tuned = true;
       plan->other_is_faster = (*measured)[0] != 0;
       return plan;
     }
   }
-  plan->chosen = TROUPE_TRY(make(*plan, {}));
+  plan->chosen = TROUPE_TRY(make(*plan, CUTENSOR_ALGO_DEFAULT));
   return plan;
 }
 
@@ -144,7 +135,7 @@ Result<void> Cutensor::run(const CutensorPlan::Choice& choice, const CutensorCal
 }
 
 Result<void> Cutensor::remember(const CutensorPlan& plan) {
-  return tuning_->add(text_of(plan.key), bytes_of(plan.chosen.algorithm, plan.other_is_faster));
+  return tuning_->add(text_of(plan.key), bytes_of(plan.chosen.way, plan.other_is_faster));
 }
 
 }  // namespace troupe::cuda

@@ -27,12 +27,6 @@ struct CutensorProblem {
   std::vector<std::int64_t> key() const;
 };
 
-/// Which of cuTENSOR's kernels: by its own guess, or of a way of contracting the best one, the second best ...
-struct CutensorAlgorithm {
-  cutensorAlgo_t way = CUTENSOR_ALGO_DEFAULT;
-  std::int32_t rank = 0;
-};
-
 /// Something of cuTENSOR's, which `destroy`, a function of the table, frees.
 template <class T, auto destroy>
 class CutensorOwned {
@@ -68,15 +62,15 @@ class CutensorPlan {
  public:
   /// A kernel with what it needs.
   struct Choice {
-    CutensorAlgorithm algorithm;
+    cutensorAlgo_t way = CUTENSOR_ALGO_DEFAULT;
     CutensorOwned<cutensorPlan_t, &CutensorTable::cutensorDestroyPlan> plan;
     std::uint64_t workspace_bytes = 0;
   };
 
   explicit CutensorPlan(std::vector<std::int64_t> its_key) noexcept : key(std::move(its_key)) {}
   Result<void> describe(cutensorHandle_t handle, const CutensorProblem& problem);
-  /// `unsupported` when cuTENSOR has no such kernel for it.
-  Result<Choice> make(cutensorHandle_t handle, const CutensorAlgorithm& algorithm) const;
+  /// `unsupported` when cuTENSOR has no kernel for it.
+  Result<Choice> make(cutensorHandle_t handle, cutensorAlgo_t way) const;
 
   const std::vector<std::int64_t> key;
   const std::uint64_t size_bytes = 0;  // of the GPU's memory: workspaces are no part of it
@@ -110,8 +104,9 @@ class Cutensor {
   /// back.
   Result<std::unique_ptr<CutensorPlan>> take(const CutensorProblem& problem);
   void keep(std::unique_ptr<CutensorPlan> plan) { plans_.keep(std::move(plan)); }
-  Result<CutensorPlan::Choice> make(const CutensorPlan& plan, const CutensorAlgorithm& algorithm) const {
-    return plan.make(handle_, algorithm);
+  /// The best kernel of a way of contracting, by cuTENSOR's guess.
+  Result<CutensorPlan::Choice> make(const CutensorPlan& plan, cutensorAlgo_t way) const {
+    return plan.make(handle_, way);
   }
   Result<void> run(const CutensorPlan::Choice& choice, const CutensorCall& call) const;
   /// Remembers what the plan now says, also for workers to come.

@@ -1,6 +1,6 @@
-// cuTENSOR: what it is, and the functions of it that we call, found at run time: nothing links it. The CUDA toolkit does
-// not have its header, so what we use of version 2 is declared here; a worker is built without cuTENSOR, and uses the one
-// that it finds.
+// cuTENSOR: what it is, and the functions of it that we call, found at run time: nothing links it. The CUDA toolkit
+// does not have its header, so what we use of version 2 is declared here; a worker is built without cuTENSOR, and uses
+// the one that it finds.
 #pragma once
 
 #include "troupe/backend/cuda/driver/vendor_declaration.hpp"
@@ -12,7 +12,7 @@ inline constexpr VendorDeclaration kCutensor{.name = "cuTENSOR",
                                              .versions = {.oldest = {2, 0}, .newest_major = 2},
                                              .version_symbol = "cutensorGetVersion",
                                              .read_version = version_by_number,
-                                             .install = "cuTENSOR 2 (libcutensor2, or cutensor-cu13 from PyPI)"};
+                                             .install = "cuTENSOR (libcutensor2, or cutensor-cu13 from PyPI)"};
 
 }  // namespace troupe::cuda
 
@@ -60,7 +60,6 @@ enum cutensorAlgo_t : int {
 };
 enum cutensorJitMode_t : int { CUTENSOR_JIT_MODE_NONE = 0 };
 enum cutensorWorksizePreference_t : int { CUTENSOR_WORKSPACE_DEFAULT = 2 };
-enum cutensorPlanPreferenceAttribute_t : int { CUTENSOR_PLAN_PREFERENCE_KERNEL_RANK = 4 };
 enum cutensorPlanAttribute_t : int { CUTENSOR_PLAN_REQUIRED_WORKSPACE = 0 };
 
 extern "C" {
@@ -83,12 +82,9 @@ cutensorStatus_t cutensorDestroyOperationDescriptor(cutensorOperationDescriptor_
 cutensorStatus_t cutensorCreatePlanPreference(cutensorHandle_t handle, cutensorPlanPreference_t* made,
                                               cutensorAlgo_t algorithm, cutensorJitMode_t jit);
 cutensorStatus_t cutensorDestroyPlanPreference(cutensorPlanPreference_t preference);
-cutensorStatus_t cutensorPlanPreferenceSetAttribute(cutensorHandle_t handle, cutensorPlanPreference_t preference,
-                                                    cutensorPlanPreferenceAttribute_t attribute, const void* value,
-                                                    std::size_t size_bytes);
 cutensorStatus_t cutensorEstimateWorkspaceSize(cutensorHandle_t handle, cutensorOperationDescriptor_t operation,
-                                               cutensorPlanPreference_t preference,
-                                               cutensorWorksizePreference_t wanted, std::uint64_t* size_bytes);
+                                               cutensorPlanPreference_t preference, cutensorWorksizePreference_t wanted,
+                                               std::uint64_t* size_bytes);
 cutensorStatus_t cutensorCreatePlan(cutensorHandle_t handle, cutensorPlan_t* made,
                                     cutensorOperationDescriptor_t operation, cutensorPlanPreference_t preference,
                                     std::uint64_t workspace_limit_bytes);
@@ -120,14 +116,13 @@ inline constexpr std::array kCutensorCodes{TROUPE_STATUS_CODE(CUTENSOR_STATUS_NO
                                            TROUPE_STATUS_CODE(CUTENSOR_STATUS_INSUFFICIENT_DRIVER, unsupported),
                                            TROUPE_STATUS_CODE(CUTENSOR_STATUS_IO_ERROR, library_error)};
 
-#define TROUPE_CUTENSOR_FUNCTIONS(required, optional)                                                           \
-  required(cutensorGetVersion) required(cutensorCreate) required(cutensorDestroy)                               \
-      required(cutensorCreateTensorDescriptor) required(cutensorDestroyTensorDescriptor)                        \
-          required(cutensorCreateContraction) required(cutensorDestroyOperationDescriptor)                      \
-              required(cutensorCreatePlanPreference) required(cutensorDestroyPlanPreference)                    \
-                  required(cutensorPlanPreferenceSetAttribute) required(cutensorEstimateWorkspaceSize)          \
-                      required(cutensorCreatePlan) required(cutensorDestroyPlan) required(cutensorPlanGetAttribute) \
-                          required(cutensorContract)
+#define TROUPE_CUTENSOR_FUNCTIONS(required, optional)                                                                \
+  required(cutensorGetVersion) required(cutensorCreate) required(cutensorDestroy)                                    \
+      required(cutensorCreateTensorDescriptor) required(cutensorDestroyTensorDescriptor)                             \
+          required(cutensorCreateContraction) required(cutensorDestroyOperationDescriptor)                           \
+              required(cutensorCreatePlanPreference) required(cutensorDestroyPlanPreference)                         \
+                  required(cutensorEstimateWorkspaceSize) required(cutensorCreatePlan) required(cutensorDestroyPlan) \
+                      required(cutensorPlanGetAttribute) required(cutensorContract)
 
 TROUPE_FUNCTION_TABLE(CutensorFunctions, kCutensor, cutensorStatus_t, kCutensorCodes, TROUPE_CUTENSOR_FUNCTIONS)
 

@@ -1,9 +1,10 @@
 #if TROUPE_CUDA_BACKEND
 
+#include "troupe/backend/cuda/tensor/tensor_contract.hpp"
+
 #include <optional>
 
 #include "troupe/backend/cuda/memory/move_elements.hpp"
-#include "troupe/backend/cuda/tensor/tensor_contract.hpp"
 #include "troupe/backend/cuda/tensor/tensor_launch.hpp"
 #include "troupe/backend/cuda/tensor/tensor_ops.hpp"
 
