@@ -30,6 +30,7 @@ USE_MDFILE_AS_MAINPAGE = docs/reference.md
 EXTENSION_MAPPING      = h=C++
 OUTPUT_DIRECTORY       = {output}
 STRIP_FROM_PATH        = {root}
+STRIP_FROM_INC_PATH    = {root}
 EXCLUDE_SYMBOLS        = *detail* std
 FULL_PATH_NAMES        = YES
 EXTRACT_ALL            = YES

@@ -65,6 +65,9 @@ std::string readable_symbol(const std::string& symbol) {
   const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                         std::free);
   std::string name = readable ? readable.get() : symbol;
+  constexpr std::string_view kInline = "troupe::v0::";  // as nobody writes it
+  for (std::size_t at = 0; (at = name.find(kInline, at)) != std::string::npos;)
+    name.replace(at, kInline.size(), "troupe::");
   if (name.size() > kLongName) name = without_template_arguments(name);
   if (name.size() > kLongName) name.replace(kLongName, std::string::npos, "...");
   return name;

@@ -5,7 +5,8 @@
 //   #0 x::fail(), libx.so+0x1264
 //   #1 main, troupe-worker+0x42
 //
-// `addr2line -Cfpe libx.so 0x1264` gives the file and the line, where the module has debug information.
+// `addr2line -Cfpe libx.so 0x1264` gives the file and the line, where the module has debug information. The app leaves
+// that to people: the file would be one that the worker names, and a worker may lie.
 #pragma once
 
 #include <cstddef>

@@ -24,6 +24,7 @@ TEST(Backtrace, of_long_names_leaves_out_what_is_in_angle_brackets) {
       "_ZNSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiSt4lessIS5_ESaISt4pairIKS5_iEEEixERS9_");
   EXPECT_EQ(name, "std::map<...>::operator[](std::__cxx11::basic_string<...> const&)");
   EXPECT_EQ(readable_symbol("_ZlsRSoi"), "operator<<(std::ostream&, int)");
+  EXPECT_EQ(readable_symbol("_ZN6troupe2v04nameENS0_9ErrorKindE"), "troupe::name(troupe::ErrorKind)");
 }
 
 TEST(Backtrace, leaves_what_is_no_symbol_as_it_is) {

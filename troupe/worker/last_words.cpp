@@ -30,6 +30,10 @@ constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwi
 constinit std::atomic<LastWords*> words_of_process{nullptr};
 constinit std::atomic<pid_t> process{0};
 constinit std::atomic<pid_t> dying_thread{0};
+// The loader calls the program by its first argument, which may have become a title (title.hpp). Written before there
+// are threads.
+constinit void* program_base = nullptr;
+constinit char program_name[64] = {};
 
 /// Writes text into a fixed array; what does not fit is cut off, and the text is always terminated. Async-signal-safe.
 class Appender {
@@ -111,6 +115,16 @@ std::uintptr_t faulting_instruction(const void* context) noexcept {
 #endif
 }
 
+void remember_program() noexcept {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<void*>(&remember_program), &info) != 0) program_base = info.dli_fbase;
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  std::string_view name(path, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  name.remove_prefix(name.rfind('/') + 1);  // all of it, when there is none
+  Appender(program_name).text(name);
+}
+
 /// The return address of a function that has been called and has done nothing yet.
 std::uintptr_t caller(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -137,7 +151,10 @@ bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) 
     return false;
   }
   const char* slash = std::strrchr(info.dli_fname, '/');
-  out.text(slash != nullptr ? slash + 1 : info.dli_fname);
+  if (info.dli_fbase == program_base)
+    out.text(program_name);
+  else
+    out.text(slash != nullptr ? slash + 1 : info.dli_fname);
   out.text("+");
   out.hex(inside - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
   if (info.dli_sname == nullptr) return true;
@@ -245,6 +262,7 @@ class AlternateStack {
 void install_last_words(LastWords& words) {
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now, while loading is possible
+  remember_program();
   use_alternate_stack();
   dying_thread.store(0);
   process.store(getpid());
