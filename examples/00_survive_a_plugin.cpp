@@ -16,7 +16,7 @@ int main() {
   const auto plugin = std::filesystem::canonical("/proc/self/exe").replace_filename("libcareless.so");
   const Result<void> crash = device.call_plugin(plugin, "look_up", {reads(x)}).get();
   const std::string_view why = crash.error().message();
-  std::cout << name(crash.error().kind()) << ": " << why.substr(0, why.find(';')) << "\n";  // behind it: a backtrace
+  std::cout << name(crash.error().kind()) << ": " << why.substr(0, why.find('\n')) << "\n";  // below it: a backtrace
 
   const float length = value(device.blas().nrm2(x).get());  // in another process
   std::cout << "the next op: x is " << length << " long\n";

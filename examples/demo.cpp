@@ -62,7 +62,7 @@ double ms_since(TimePoint began) { return ms_of(now() - began); }
 
 std::string first_words(const Error& error) {
   std::string text = error.to_string();
-  if (const std::size_t backtrace = text.find("; backtrace"); backtrace != std::string::npos) text.resize(backtrace);
+  if (const std::size_t backtrace = text.find('\n'); backtrace != std::string::npos) text.resize(backtrace);
   return text;
 }
 

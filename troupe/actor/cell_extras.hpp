@@ -32,7 +32,8 @@ class BackoffTimer final : public Timer, public Node {
 template <class Words>
 void Cell::log_words(LogLevel level, const Words& words) const noexcept {
   try {
-    log(level, words());
+    const std::string sentence = words();
+    log(level, std::string_view(sentence).substr(0, sentence.find('\n')));  // below it there may be a backtrace
   } catch (const std::bad_alloc&) {  // what the actor does is more important than its line in the log
   }
 }

@@ -1,5 +1,6 @@
 #include "troupe/core/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -69,7 +70,8 @@ std::string Error::to_string() const {
   if (!from.op.empty()) add("op ", from.op);
   if (from.device >= 0) add("device ", std::to_string(from.device));
   if (from.generation >= 0) add("generation ", std::to_string(from.generation));
-  if (!details.empty()) line += " [" + details + "]";
+  // Below the first line there may be more, such as a backtrace.
+  if (!details.empty()) line.insert(std::min(line.find('\n'), line.size()), " [" + details + "]");
   return line;
 }
 

@@ -64,7 +64,8 @@ class [[nodiscard]] Error {
   std::string_view message() const noexcept;
   const ErrorOrigin& origin() const noexcept;
 
-  /// Kind, sentence and origin in one line, for logs.
+  /// Kind, sentence and origin in one line, for logs. Where the message has more lines, such as a backtrace, they
+  /// follow.
   std::string to_string() const;
 
  private:

@@ -81,6 +81,8 @@ TEST(Error, prints_only_the_origin_it_knows) {
   const Error error(ErrorKind::library_error, "bad handle",
                     {.library = "cublas", .native_code = 1, .op = "gemm", .device = 0, .generation = 3});
   EXPECT_EQ(error.to_string(), "library_error: bad handle [library cublas, code 1, op gemm, device 0, generation 3]");
+  const Error crash(ErrorKind::worker_crashed, "SIGSEGV\n  #0 main, worker+0x12", ErrorOrigin{.device = 0});
+  EXPECT_EQ(crash.to_string(), "worker_crashed: SIGSEGV [device 0]\n  #0 main, worker+0x12");
 }
 
 TEST(Error, copies_share_their_text) {

@@ -8,6 +8,7 @@
 #include "troupe/actor/cell.hpp"
 #include "troupe/core/without_memory.hpp"
 #include "troupe/op/fields.hpp"
+#include "troupe/wire/backtrace.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -129,7 +130,8 @@ void CrashLedger::add_death(Tallies& tallies, std::uint64_t key, const std::stri
   ++tally.refusals;
   tally.refused_until = now + length;
   tally.reason = whose + " has cost " + std::to_string(tally.deaths) + " workers within " + to_string(budget_.window) +
-                 ", the last by " + call.name() + " (" + std::string(why.message().substr(0, 200)) + ")";
+                 ", the last by " + call.name() + " (" +
+                 std::string(wire::without_backtrace(why.message()).substr(0, 200)) + ")";
   known_.fetch_or(bit_of(key) | bit_of(call.kind), std::memory_order_relaxed);
   if (news_.size() < kMaxLedgerEntries) news_.push_back("refused for " + to_string(length) + ": " + tally.reason);
 }

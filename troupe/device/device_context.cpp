@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "troupe/core/without_memory.hpp"
+#include "troupe/wire/backtrace.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -17,7 +18,7 @@ constexpr int kMaxFailedStarts = 8;
 constexpr Duration kReapPatience = std::chrono::seconds(1);
 /// One short line for the log, without the backtrace: the callers of the ops get that.
 Error in_short(const Error& why, const std::string& under_way) {
-  std::string message(why.message().substr(0, why.message().find("; backtrace: ")));
+  std::string message(wire::without_backtrace(why.message()));
   if (!under_way.empty()) message += ", under " + under_way;
   return Error(why.kind(), std::move(message), why.origin());
 }
@@ -153,8 +154,8 @@ void DeviceContext::take_over(std::uint32_t worker) {
   crew_->active = worker;
   device_->set_worker_pid(member.link->pid());
   device_->engine().take_over(worker, generation);
-  if (member.link->pid() != 0) device_->deaths().watch(device_->bells().life_line(worker), generation);
   member.link->show_generation(generation);
+  if (member.link->pid() != 0) device_->deaths().watch(device_->bells().life_line(worker), generation);
   device_->opened({});
   if (generation == 1) return;
   const Error why = crew_->failure.value_or(Error(ErrorKind::worker_crashed));
@@ -198,7 +199,7 @@ void DeviceContext::start_failed(const Error& why) {
     device_->opened(fail(why));
     return self_.stop();
   }
-  self_.log(LogLevel::error, "a worker could not be started: " + why.to_string());
+  self_.log(LogLevel::error, "a worker could not be started: " + in_short(why, {}).to_string());
   const TimePoint now = std::chrono::steady_clock::now();
   if (crew_->failed_starts++ == 0) crew_->failing_since = now;
   // A shortage of descriptors or memory may pass.
@@ -419,7 +420,7 @@ Error DeviceContext::was_given_up() const noexcept {
   try {
     Error why(ErrorKind::device_lost, "the device was given up: " + crew_->failure->to_string(),
               ErrorOrigin{.device = device_->info().index, .generation = device_->generation()});
-    self_.log(LogLevel::error, why.to_string());
+    self_.log(LogLevel::error, in_short(why, {}).to_string());
     return why;
   } catch (const std::bad_alloc&) {
     return Error(ErrorKind::device_lost);

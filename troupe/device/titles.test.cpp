@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "troupe/core/sanitized.hpp"
 #include "troupe/device/device_fixture.test.hpp"
 
 namespace troupe {
@@ -62,6 +63,18 @@ TEST_F(Titles, tell_the_serving_worker_from_the_standby) {
   eventually([&] { return title(standby) == "troupe-worker host serving generation 2"; });
   EXPECT_EQ(comm(standby), "troupe:host g2");
   eventually([&] { return processes_called("troupe-worker host standby").size() == 1; });
+}
+
+TEST_F(Titles, do_not_show_in_a_backtrace) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer catches crashes itself";
+  const Device device = open();
+  const Result<void> crash = bad(device, "null").get();
+  ASSERT_FALSE(crash);
+  const std::string text = crash.error().to_string();
+  EXPECT_NE(text.find(", troupe-worker+0x"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  #0 "), std::string::npos) << text;
+  EXPECT_EQ(text.find("_Z"), std::string::npos) << "names are as in the source: " << text;
+  EXPECT_EQ(log.all().find('#'), std::string::npos) << "the log has a short line: " << log.all();
 }
 
 TEST_F(Titles, keep_out_of_the_environment) {

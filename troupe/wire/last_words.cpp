@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "troupe/wire/backtrace.hpp"
+
 namespace troupe::inline v0::wire {
 namespace {
 
@@ -68,8 +70,8 @@ std::string read_last_words(const LastWords& words) {
     sentence += " outside of any op";
   }
   const std::string backtrace = printable(words.text);
-  if (!backtrace.empty()) sentence += "; backtrace: " + backtrace;
   if (state == LastWords::being_written) sentence += "; it died before it had said all";
+  if (!backtrace.empty()) sentence += readable_backtrace(backtrace);
   return sentence;
 }
 

@@ -31,7 +31,7 @@ struct LastWords {
   std::uint32_t ticket = 0;
   std::uint32_t error_kind_plus_one = 0;  // 0 when it crashed; otherwise it ended itself, and `text` says why
   char op[kOpBytes] = {};
-  char text[kTextBytes] = {};  // the backtrace, innermost frame first
+  char text[kTextBytes] = {};  // the backtrace, innermost frame first; see backtrace.hpp
 };
 static_assert(sizeof(LastWords) == 4096 && std::is_standard_layout_v<LastWords> &&
               std::is_trivially_destructible_v<LastWords> && std::atomic<std::uint32_t>::is_always_lock_free);
@@ -39,8 +39,8 @@ static_assert(sizeof(LastWords) == 4096 && std::is_standard_layout_v<LastWords> 
 /// For the app, after the reap: the error because of which the worker ended itself, if it did.
 std::optional<Error> read_last_error(const LastWords& words);
 
-/// For the app, after the reap: "SIGSEGV at address 0x0 in memory.fill (lane 1, ticket 7); backtrace: ...", always in
-/// printable ASCII. Empty when the worker left none.
+/// For the app, after the reap: "SIGSEGV at address 0x0 in memory.fill (lane 1, ticket 7)", and a line below it for
+/// each frame of the backtrace; always in printable ASCII. Empty when the worker left none.
 std::string read_last_words(const LastWords& words);
 
 /// Which op a crash happened in, as the worker says.

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "troupe/backend/op_notes.hpp"
+#include "troupe/wire/backtrace.hpp"
 
 namespace troupe::worker {
 namespace {
@@ -22,7 +23,6 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 constexpr int kMaxFrames = 16;
 constexpr int kPoisonedExit = 86;
-constexpr int kMaxSymbolBytes = 160;
 constexpr unsigned kBacktraceSeconds = 1;
 constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwinder takes about 10 KiB
 
@@ -30,6 +30,10 @@ constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwi
 constinit std::atomic<LastWords*> words_of_process{nullptr};
 constinit std::atomic<pid_t> process{0};
 constinit std::atomic<pid_t> dying_thread{0};
+// The loader calls the program by its first argument, which may have become a title (title.hpp). Written before there
+// are threads.
+constinit void* program_base = nullptr;
+constinit char program_name[64] = {};
 
 /// Writes text into a fixed array; what does not fit is cut off, and the text is always terminated. Async-signal-safe.
 class Appender {
@@ -111,6 +115,16 @@ std::uintptr_t faulting_instruction(const void* context) noexcept {
 #endif
 }
 
+void remember_program() noexcept {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<void*>(&remember_program), &info) != 0) program_base = info.dli_fbase;
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  std::string_view name(path, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  name.remove_prefix(name.rfind('/') + 1);  // all of it, when there is none
+  Appender(program_name).text(name);
+}
+
 /// The return address of a function that has been called and has done nothing yet.
 std::uintptr_t caller(const void* context) noexcept {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -125,9 +139,9 @@ std::uintptr_t caller(const void* context) noexcept {
 #endif
 }
 
-/// "plugin.so(symbol+0x12)", or "plugin.so(+0x1234)" where there is no symbol; where there is no code, the bare
-/// address, and false. A return address lies after the call, perhaps already in the next function, so the byte before
-/// it is looked up.
+/// "plugin.so+0x1234(symbol)", or "plugin.so+0x1234" where there is no symbol; where there is no code, the bare
+/// address, and false. A return address lies after the call, perhaps already in the next line or function, so the byte
+/// before it is looked up.
 bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) noexcept {
   Dl_info info = {};
   const std::uintptr_t inside = is_return_address ? address - 1 : address;
@@ -137,12 +151,17 @@ bool write_frame(Appender& out, std::uintptr_t address, bool is_return_address) 
     return false;
   }
   const char* slash = std::strrchr(info.dli_fname, '/');
-  out.text(slash != nullptr ? slash + 1 : info.dli_fname);
-  out.text("(");
-  const bool named = info.dli_sname != nullptr;
-  if (named) out.text(std::string_view(info.dli_sname, strnlen(info.dli_sname, kMaxSymbolBytes)));
+  if (info.dli_fbase == program_base)
+    out.text(program_name);
+  else
+    out.text(slash != nullptr ? slash + 1 : info.dli_fname);
   out.text("+");
-  out.hex(address - reinterpret_cast<std::uintptr_t>(named ? info.dli_saddr : info.dli_fbase));
+  out.hex(inside - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  if (info.dli_sname == nullptr) return true;
+  const std::size_t size = strnlen(info.dli_sname, wire::kMaxSymbolBytes + 1);
+  if (size > wire::kMaxSymbolBytes) return true;
+  out.text("(");
+  out.text(std::string_view(info.dli_sname, size));
   out.text(")");
   return true;
 }
@@ -154,7 +173,7 @@ void write_backtrace(LastWords& words, const void* context) noexcept {
   const std::uintptr_t instruction = faulting_instruction(context);
   if (!write_frame(out, instruction, false)) {
     // A jump to a place without code (a null function, a smashed stack): the unwinder would read there, and fault.
-    out.text(" <- ");
+    out.text(wire::kFrameSeparator);
     write_frame(out, caller(context), true);
     return;
   }
@@ -165,7 +184,7 @@ void write_backtrace(LastWords& words, const void* context) noexcept {
   while (next < count && frame(next) != instruction) ++next;
   ++next;  // the frames before it are this handler
   for (int written = 1; next < count && written < kMaxFrames; ++next, ++written) {
-    out.text(" <- ");
+    out.text(wire::kFrameSeparator);
     write_frame(out, frame(next), true);
   }
 }
@@ -243,6 +262,7 @@ class AlternateStack {
 void install_last_words(LastWords& words) {
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now, while loading is possible
+  remember_program();
   use_alternate_stack();
   dying_thread.store(0);
   process.store(getpid());

@@ -115,7 +115,7 @@ TEST_F(Dying, a_null_dereference_leaves_the_address_and_the_op) {
     at_static_op(1, 7, "memory.fill");
     dereference_null();
   });
-  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill (lane 1, ticket 7); backtrace: "});
+  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill (lane 1, ticket 7)\n  #0 "});
 }
 
 TEST_F(Dying, an_abort_leaves_the_op_and_no_address) {
@@ -123,7 +123,7 @@ TEST_F(Dying, an_abort_leaves_the_op_and_no_address) {
     at_op(2, 8, "blas.gemm");
     std::abort();
   });
-  expect_words(status, SIGABRT, {"SIGABRT in blas.gemm (lane 2, ticket 8); backtrace: ", "libc.so.6(abort+"});
+  expect_words(status, SIGABRT, {"SIGABRT in blas.gemm (lane 2, ticket 8)\n  #0 ", " abort, libc.so.6+0x"});
 }
 
 TEST_F(Dying, a_crash_outside_of_any_op_says_so) {
@@ -132,7 +132,7 @@ TEST_F(Dying, a_crash_outside_of_any_op_says_so) {
     at_no_op();
     dereference_null();
   });
-  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 outside of any op; backtrace: "});
+  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 outside of any op\n  #0 "});
 }
 
 TEST_F(Dying, an_overflow_of_the_main_threads_stack_is_told) {
@@ -140,7 +140,7 @@ TEST_F(Dying, an_overflow_of_the_main_threads_stack_is_told) {
     at_op(0, 1, "plugin.call", "deep");
     overflow_the_stack();
   });
-  expect_words(status, SIGSEGV, {"SIGSEGV at address ", " in plugin.call deep (lane 0, ticket 1); backtrace: "});
+  expect_words(status, SIGSEGV, {"SIGSEGV at address ", " in plugin.call deep (lane 0, ticket 1)\n  #0 "});
 }
 
 TEST_F(Dying, an_overflow_of_another_threads_stack_is_told) {
@@ -151,7 +151,7 @@ TEST_F(Dying, an_overflow_of_another_threads_stack_is_told) {
       overflow_the_stack();
     }).join();
   });
-  expect_words(status, SIGSEGV, {"SIGSEGV at address ", " in plugin.call deep (lane 3, ticket 1); backtrace: "});
+  expect_words(status, SIGSEGV, {"SIGSEGV at address ", " in plugin.call deep (lane 3, ticket 1)\n  #0 "});
 }
 
 TEST_F(Dying, a_call_of_a_null_function_leaves_its_caller) {
@@ -161,25 +161,25 @@ TEST_F(Dying, a_call_of_a_null_function_leaves_its_caller) {
     nothing();
   });
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").filename();
-  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill", "; backtrace: 0x0 <- " + program + "("});
+  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill", "\n  #0 0x0\n  #1 ", program + "+0x"});
 }
 
 TEST_F(Dying, a_plugin_is_named_in_the_backtrace) {
   const int status = status_of_child(*words, [] { call_bad_plugin("null"); });
   expect_words(status, SIGSEGV,
-               {"at address 0x0 in plugin.call null (lane 1, ticket 7); backtrace: libbad_plugin.so("});
+               {"at address 0x0 in plugin.call null (lane 1, ticket 7)\n  #0 ", "libbad_plugin.so+0x"});
 }
 
 TEST_F(Dying, a_plugin_that_divides_by_zero_is_told) {
   const int status = status_of_child(*words, [] { call_bad_plugin("divide"); });
   ASSERT_TRUE(WIFSIGNALED(status));
-  expect_words(status, WTERMSIG(status), {" in plugin.call divide (lane 1, ticket 7); backtrace: libbad_plugin.so("});
+  expect_words(status, WTERMSIG(status), {" in plugin.call divide (lane 1, ticket 7)\n  #0 ", "libbad_plugin.so+0x"});
   EXPECT_TRUE(WTERMSIG(status) == SIGFPE || WTERMSIG(status) == SIGTRAP) << WTERMSIG(status);
 }
 
 TEST_F(Dying, a_plugin_that_writes_outside_of_the_vault_is_told) {
   const int status = status_of_child(*words, [] { call_bad_plugin("wild"); });
-  expect_words(status, SIGSEGV, {" in plugin.call wild (lane 1, ticket 7); backtrace: libbad_plugin.so("});
+  expect_words(status, SIGSEGV, {" in plugin.call wild (lane 1, ticket 7)\n  #0 ", "libbad_plugin.so+0x"});
 }
 
 TEST_F(Dying, a_plugin_that_ignores_an_exhausted_memory_is_told) {
@@ -231,8 +231,7 @@ TEST_F(Dying, of_threads_that_crash_at_once_one_says_all_and_the_others_nothing)
     }
   });
   const std::string lane = std::to_string(words->lane);
-  expect_words(status, SIGSEGV,
-               {"in memory.copy " + lane + " (lane " + lane + ", ticket 10" + lane + "); backtrace: "});
+  expect_words(status, SIGSEGV, {"in memory.copy " + lane + " (lane " + lane + ", ticket 10" + lane + ")\n  #0 "});
 }
 
 TEST_F(Dying, a_crash_of_a_process_that_the_worker_forked_is_not_the_workers) {
@@ -322,7 +321,7 @@ TEST(LastWords, that_are_garbage_stay_within_their_place_and_printable) {
   std::fill(std::begin(words.text), std::end(words.text), '\n');
   const std::string text = wire::read_last_words(words);
   EXPECT_LT(text.size(), sizeof(LastWords) + 200);
-  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return ' ' <= c && c <= '~'; }));
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (' ' <= c && c <= '~'); }));
   EXPECT_TRUE(text.starts_with("signal 1094795585 at address 0x0 in ????"));
 }
 
