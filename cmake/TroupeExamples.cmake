@@ -39,6 +39,19 @@ foreach(source IN LISTS examples)
   endif()
 endforeach()
 
+# examples/reference/TOPIC.cpp: the examples of the reference, name by name (tools/reference_filter.py).
+file(GLOB reference_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/reference/*.cpp")
+foreach(source IN LISTS reference_examples)
+  cmake_path(GET source STEM name)
+  if(name STREQUAL "asio" AND NOT TROUPE_HAS_ASIO)
+    continue()
+  endif()
+  troupe_example("example_reference_${name}" "${source}")
+  if(TROUPE_BUILD_TESTS AND NOT TROUPE_COMPILE_ONLY)
+    troupe_test("example.reference_${name}" "example_reference_${name}")
+  endif()
+endforeach()
+
 # What the README shows is that example, and what it says is printed is printed.
 if(TROUPE_BUILD_TESTS AND NOT TROUPE_COMPILE_ONLY)
   troupe_test(docs.README Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/readme_check.py"

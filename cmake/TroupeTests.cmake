@@ -178,6 +178,9 @@ include(TroupeConsumers)
 troupe_test(public_headers Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/public_headers.py" "${PROJECT_SOURCE_DIR}")
 troupe_test(public_names Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/public_names.py" "${PROJECT_SOURCE_DIR}")
 set_tests_properties(public_names PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+troupe_test(reference Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/reference.py" "${PROJECT_SOURCE_DIR}"
+            "${PROJECT_BINARY_DIR}/reference" --check)
+set_tests_properties(reference PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
 troupe_test(style Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/style_check.py" "${PROJECT_SOURCE_DIR}")
 
 # The tools that choose what runs are tested too.

@@ -38,6 +38,9 @@ PAGE_OPENING = """# Reference
 Every name that stands directly in `troupe::`, by the header that declares it. What a name promises in full stands above
 it in that header. What stands in `troupe::detail` is not for users, and changes without notice.
 
+`./dev docs` makes a reference of them all, with their members and an example each, from the same headers:
+`build/reference/html/index.html`. The examples are in [examples/reference](../examples/reference), compiled and run.
+
 `python3 tools/public_names.py . --write` makes this page from the headers; a test compares the two.
 """
 

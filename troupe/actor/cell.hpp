@@ -35,7 +35,7 @@ struct SpawnOptions {
   Supervision supervision = {};  // what happens when this actor fails
   // How many messages may wait. The message being handled counts, too, except with `Overflow::drop_oldest`.
   std::uint32_t mailbox_capacity = kDefaultMailboxCapacity;
-  Overflow overflow = Overflow::refuse;
+  Overflow overflow = Overflow::refuse;              // what happens when that many wait
   std::uint32_t max_handlers = kDefaultMaxHandlers;  // 1: a handler ends before the next message is handled
   Dispatcher* dispatcher = nullptr;  // null: the system's pool. The system owns it, see `System::pinned_thread`
 };

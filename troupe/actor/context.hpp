@@ -34,6 +34,7 @@ class Context {
   Ref<A> ref() const noexcept { return Ref<A>(detail::IntrusivePtr<detail::Cell>::share(cell_)); }
   std::string path() const { return cell_->path(); }
   TimePoint now() const noexcept { return cell_->now(); }
+  /// Writes a sentence to the log of the system, under the path of this actor.
   void log(LogLevel level, std::string_view message) const { cell_->log(level, message); }
 
   /// Spawns a child, which stops before this actor stops or restarts. Fails as `System::spawn` does.
@@ -42,6 +43,7 @@ class Context {
     return detail::spawn_under<B>(cell_->core(), detail::IntrusivePtr<detail::Cell>::share(cell_), std::move(options),
                                   std::forward<Args>(args)...);
   }
+  /// Does not compile: it says what is missing.
   template <class B, class First, class... Args>
     requires(!std::convertible_to<First, SpawnOptions>)
   Result<Ref<B>> spawn(First&&, Args&&...) const {
@@ -113,6 +115,7 @@ class Context {
   /// The stashed messages are handled next, in their order. A restart unstashes them, too.
   void unstash_all() const noexcept { cell_->unstash_all(); }
 
+  /// Where actors subscribe to events, and publish them.
   EventStream& events() const noexcept { return cell_->events(); }
 
  private:

@@ -18,6 +18,7 @@ namespace troupe::inline v0 {
 /// it has run.
 class Runnable {
  public:
+  /// Takes the turn.
   virtual void run() noexcept = 0;
   /// A number that names it in reports, without a share in its ownership.
   virtual std::uint64_t id() const noexcept = 0;
@@ -80,6 +81,7 @@ class Dispatcher {
   /// Hears of turns that take too long: once of each turn that has lasted for `kBlockedAfter` or longer.
   class Watcher {
    public:
+    /// The actor of that id has been in its turn for that long.
     virtual void blocked(std::uint64_t runnable_id, std::int64_t ms) = 0;
 
    protected:
@@ -87,6 +89,7 @@ class Dispatcher {
   };
   /// Looks after the threads. The timekeeper calls it about every millisecond while `busy`.
   virtual void look_after(Watcher&) {}
+  /// Whether it wants to be looked after now.
   virtual bool busy() const noexcept { return false; }
 
   /// For dispatchers whose threads must not wait for the log: takes over what an actor logs. False: the caller must log

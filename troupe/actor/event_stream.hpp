@@ -26,7 +26,7 @@ class Ref;
 struct DeadLetter {
   std::string path;          // the path of the actor that the message was for
   std::string message_type;  // the message's type, as people read it
-  Error reason;
+  Error reason;              // why nobody got it
 };
 
 /// Tells each event to the actors that have subscribed to its type.
@@ -36,6 +36,7 @@ class EventStream {
   /// empty ref is ignored. When an actor stops, its subscriptions end. Any thread.
   template <class Event, class A>
   void subscribe(const Ref<A>& ref);
+  /// From now on the actor is not told that event any more. Any thread.
   template <class Event, class A>
   void unsubscribe(const Ref<A>& ref);
   /// Tells `event` to every actor that has subscribed to `Event`. Any thread.

@@ -176,6 +176,7 @@ class RefTo {
     if (!cell_) return fail(ErrorKind::invalid_argument, "the ref is empty: it names no actor");
     return cell_->tell(*way<M>().tell(M{std::forward<Args>(args)...}));
   }
+  /// The same with a message that is there already.
   template <class M>
   [[nodiscard("a tell can be refused: look at its result, or write (void) and leave it to the log")]] Result<void> tell(
       M message) const {
@@ -194,6 +195,7 @@ class RefTo {
     return way<M>().ask(cell_, M{std::forward<Args>(args)...});
   }
 
+  /// Does what `Ref::stopped` does.
   bool stopped() const noexcept { return !cell_ || cell_->stopped(); }
   std::string path() const { return cell_ ? cell_->path() : std::string(); }
   std::uint64_t id() const noexcept { return cell_ ? cell_->id() : 0; }

@@ -68,6 +68,7 @@ class RoundRobin : public detail::Routes<RoundRobin<A>, A> {
  public:
   explicit RoundRobin(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
 
+  /// The actor whose turn it is, past those that have stopped; an empty ref when there are no actors.
   Ref<A> pick() const {
     for (std::size_t tried = 0; tried < refs_.size(); ++tried) {
       const Ref<A>& ref = refs_[next_->fetch_add(1, std::memory_order_relaxed) % refs_.size()];
@@ -88,6 +89,7 @@ class LeastLoaded : public detail::Routes<LeastLoaded<A>, A> {
  public:
   explicit LeastLoaded(std::vector<Ref<A>> refs) : refs_(std::move(refs)) {}
 
+  /// The actor with the least to do, past those that have stopped; an empty ref when there are no actors.
   Ref<A> pick() const {
     const auto load = [](const Ref<A>& ref) { return ref.stopped() ? UINT64_MAX : std::uint64_t{ref.load()}; };
     const auto least = std::ranges::min_element(refs_, {}, load);
@@ -109,6 +111,7 @@ class ConsistentHash {
     std::ranges::sort(ring_, {}, &Point::hash);
   }
 
+  /// The actor of that key, past those that have stopped; an empty ref when there are no actors.
   template <class Key>
   Ref<A> pick(const Key& key) const {
     if (ring_.empty()) return {};
@@ -120,10 +123,12 @@ class ConsistentHash {
     }
     return ring_.front().ref;
   }
+  /// Tells the actor of that key a message.
   template <class M, class Key, class... Args>
   [[nodiscard]] Result<void> tell(const Key& key, Args&&... args) const {
     return pick(key).template tell<M>(std::forward<Args>(args)...);
   }
+  /// Asks the actor of that key.
   template <class M, class Key, class... Args>
   auto ask(const Key& key, Args&&... args) const {
     return pick(key).template ask<M>(std::forward<Args>(args)...);

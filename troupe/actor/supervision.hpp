@@ -28,9 +28,9 @@ enum class Scope : std::uint8_t {
 /// The delay before a restart, which doubles with each restart of a window. For restart number n (0, 1, 2, ...) it is
 /// `initial * 2^n`, at most `max`, plus or minus a random part of up to `jitter`.
 struct Backoff {
-  Duration initial{0};  // 0: the actor restarts at once
-  Duration max = std::chrono::seconds(10);
-  double jitter = 0.2;  // as a share of the delay, 0 to 1
+  Duration initial{0};                      // 0: the actor restarts at once
+  Duration max = std::chrono::seconds(10);  // the longest delay
+  double jitter = 0.2;                      // as a share of the delay, 0 to 1
 
   /// `random` must be uniform in [0, 1).
   Duration delay(int restarts_in_a_row, double random) const noexcept;
@@ -49,13 +49,13 @@ struct Supervision {
   /// A function (or a lambda without captures) that maps the error to the directive. It may run on any thread. If it
   /// throws, the actor stops. Null: every error leads to `directive`.
   Directive (*decide)(const Error&) = nullptr;
-  Directive directive = Directive::restart;
-  Scope scope = Scope::one_for_one;
+  Directive directive = Directive::restart;  // what is done, when `decide` is null
+  Scope scope = Scope::one_for_one;          // whether siblings are concerned, too
   /// How many restarts the actor may have per window. Where one more would be needed, the actor stops. 0: it never
   /// restarts.
   int max_restarts = kDefaultMaxRestarts;
-  Duration window = kDefaultRestartWindow;
-  Backoff backoff = {};
+  Duration window = kDefaultRestartWindow;  // in which restarts are counted
+  Backoff backoff = {};                     // how long a restart is delayed
 
   friend bool operator==(const Supervision&, const Supervision&) noexcept = default;
 };

@@ -49,6 +49,7 @@ class System {
   Result<Ref<A>> spawn(SpawnOptions options = {}, Args&&... args) {
     return detail::spawn_under<A>(*core_, user(), std::move(options), std::forward<Args>(args)...);
   }
+  /// Does not compile: it says what is missing.
   template <class A, class First, class... Args>
     requires(!std::convertible_to<First, SpawnOptions>)
   Result<Ref<A>> spawn(First&&, Args&&...) {
@@ -92,7 +93,9 @@ class System {
   Result<Device> device(std::string_view name);
   Result<Device> device(std::string_view name, const DeviceOptions& options);
 
+  /// Where actors subscribe to events, and publish them.
   EventStream& events() noexcept;
+  /// What it has counted so far. Any thread.
   SystemStats stats();
 
   /// Refuses new actors, lets every actor handle what is queued, and stops them all, children before parents. At the

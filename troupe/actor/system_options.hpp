@@ -31,13 +31,14 @@ struct SystemOptions {
 
 /// What a system counts.
 struct SystemStats {
-  std::size_t actors = 0;  // how many are alive now, the system's own included
-  std::uint64_t restarts = 0;
-  std::uint64_t dead_letters = 0;
+  std::size_t actors = 0;          // how many are alive now, the system's own included
+  std::uint64_t restarts = 0;      // of all actors so far
+  std::uint64_t dead_letters = 0;  // tells that reached nobody so far
 };
 
 /// How a shutdown went: whether everything was handled, what was cut off, and which actors are stuck.
 struct ShutdownReport {
+  /// The work of one actor that was cut off.
   struct CutOff {
     std::string path;
     std::uint32_t messages = 0;  // how many were queued or being handled

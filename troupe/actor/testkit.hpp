@@ -145,7 +145,7 @@ class Probe {
 
 /// What `explore` did.
 struct Exploration {
-  std::uint64_t runs = 0;
+  std::uint64_t runs = 0;      // how many there were
   std::uint64_t distinct = 0;  // how many different orders of turns there were
 };
 

@@ -26,9 +26,9 @@ std::string_view name(StopReason reason) noexcept;
 /// The message that a watcher receives, once per watch. By then the name of the stopped actor is free again.
 struct Terminated {
   std::string path;
-  std::uint64_t id = 0;  // `Ref::id()` of the actor
-  StopReason reason = StopReason::requested;
-  std::optional<Error> error;  // only with `failed`
+  std::uint64_t id = 0;                       // `Ref::id()` of the actor
+  StopReason reason = StopReason::requested;  // why it has stopped
+  std::optional<Error> error;                 // only with `failed`
 };
 
 namespace detail {

@@ -47,8 +47,8 @@ struct ErrorOrigin {
   std::string library = {};      // "cublas", "actor", ...
   std::int64_t native_code = 0;  // the library's own code; 0 when there is none
   std::string op = {};           // the op or message under way
-  int device = -1;
-  std::int64_t generation = -1;
+  int device = -1;               // its number
+  std::int64_t generation = -1;  // of the device's workers
 };
 
 /// What went wrong, as a value: a kind for programs, a sentence for people, and where it came from.
@@ -62,6 +62,7 @@ class [[nodiscard]] Error {
   ErrorKind kind() const noexcept { return kind_; }
   /// A sentence for people; the kind's default sentence when none was given.
   std::string_view message() const noexcept;
+  /// Where it came from; all fields are empty when nobody said.
   const ErrorOrigin& origin() const noexcept;
 
   /// Kind, sentence and origin in one line, for logs. Where the message has more lines, such as a backtrace, they

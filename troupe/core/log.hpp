@@ -22,8 +22,8 @@ std::string_view name(LogLevel level) noexcept;
 
 /// A sentence for the log, who said it, and when.
 struct LogRecord {
-  LogLevel level;
-  TimePoint time;
+  LogLevel level;            // how much it matters
+  TimePoint time;            // when it was said
   std::string_view source;   // an actor's path, or the part that speaks: "pool", "worker-3"
   std::string_view message;  // one sentence, without a line end
 };

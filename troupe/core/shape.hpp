@@ -136,8 +136,8 @@ bool is_contiguous(const Shape& shape, const Strides& strides);
 
 /// The offsets of an array's first and last element in memory, in elements from element [0, 0, ...].
 struct OffsetSpan {
-  std::int64_t lowest = 0;
-  std::int64_t highest = -1;
+  std::int64_t lowest = 0;    // of the first element in memory; not positive
+  std::int64_t highest = -1;  // of the last one
 
   constexpr bool empty() const noexcept { return highest < lowest; }
   /// Elements from the lowest to the highest, gaps included.

@@ -142,10 +142,12 @@ constexpr typename To::Bits reformat(typename From::Bits bits) noexcept {
 /// 0); compare `bits` for the representation.
 template <class FormatType>
 struct SmallFloat {
+  /// How its bits are used.
   using Format = FormatType;
+  /// An unsigned integer of its size.
   using Bits = typename Format::Bits;
 
-  Bits bits;
+  Bits bits;  // the representation
 
   SmallFloat() = default;
   explicit constexpr SmallFloat(float value) noexcept
@@ -155,6 +157,7 @@ struct SmallFloat {
   explicit constexpr SmallFloat(std::integral auto value) noexcept
       : bits(float_bits::round_to<Format>(float_bits::exact(value))) {}
 
+  /// The number with that representation.
   static constexpr SmallFloat from_bits(Bits bits) noexcept {
     SmallFloat result{};
     result.bits = bits;

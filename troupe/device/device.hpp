@@ -42,6 +42,7 @@ class DeviceState;
 class ArrayUse {
  public:
   ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
+  /// What the plugin or kernel does with it.
   op::Access access() const noexcept { return access_; }
   const AnyArray& array() const noexcept { return array_; }
 
@@ -147,6 +148,7 @@ class Device {
   Call<void> write(const Array<T>& to, std::span<const T> from) const {
     return write_elements(to, std::as_bytes(from), from.size());
   }
+  /// The same from a vector, or from numbers in braces.
   template <Element T>
   Call<void> write(const Array<T>& to, const std::vector<T>& from) const {
     static_assert(detail::ContiguousOf<const std::vector<T>&, T>,
@@ -157,6 +159,7 @@ class Device {
     else
       return fail(ErrorKind::invalid_argument);
   }
+  /// The same from an array, or from any other range whose elements lie side by side.
   template <Element T, class Elements>
   Call<void> write(const Array<T>& to, const Elements& from) const {
     static_assert(detail::Contiguous<const Elements&>,
@@ -189,6 +192,7 @@ class Device {
   Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
     return read_elements(*this, from, std::as_writable_bytes(into), into.size());
   }
+  /// The same into a vector, an array or another range that can be written.
   template <Element T, class Elements>
   Task<Result<void>> read_into(const Array<T>& from, Elements&& into) const {
     return read_into(from, writable<T>(std::forward<Elements>(into)));
@@ -198,6 +202,7 @@ class Device {
   Result<void> read_now(const Array<T>& from, std::span<T> into) const {
     return read_elements_now(from, std::as_writable_bytes(into), into.size());
   }
+  /// The same into a vector, an array or another range that can be written.
   template <Element T, class Elements>
   Result<void> read_now(const Array<T>& from, Elements&& into) const {
     return read_now(from, writable<T>(std::forward<Elements>(into)));
@@ -206,7 +211,9 @@ class Device {
   /// The same of elements of any type, as bytes: `write_bytes` copies them before it returns, as `write` does, and the
   /// two others are `read_into` and `read_now`. There must be as many as the array has, without gaps.
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const;
+  /// Reads the elements as bytes; the memory must stay until the task has ended.
   Task<Result<void>> read_bytes(const AnyArray& from, std::span<std::byte> into) const;
+  /// The same in a plain thread, which waits.
   Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into) const;
 
   /// Ends when all ops that were submitted before and write the array have ended; in `buffer_tainted` when something of

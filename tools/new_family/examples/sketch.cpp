@@ -5,6 +5,7 @@
 
 using namespace troupe;
 
+// example: Sketch
 Result<float> scaled(const Device& device) {
   Array<float> x = TROUPE_TRY(device.array<float>({4, 3}));
   Array<float> y = TROUPE_TRY(device.array<float>({4, 3}));
@@ -13,6 +14,7 @@ Result<float> scaled(const Device& device) {
   HostArray<float> out = TROUPE_TRY(device.read(y).get());
   return out[11];
 }
+// end
 
 int main() {
   System system;

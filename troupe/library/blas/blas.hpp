@@ -23,10 +23,10 @@ namespace troupe::inline v0 {
 
 /// What `gemm`, `gemm_group` and `gemv` can be told.
 struct GemmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
-  bool conjugate_a = false;
-  bool conjugate_b = false;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output; with 0 that is not read
+  bool conjugate_a = false;             // the elements of a are conjugated
+  bool conjugate_b = false;             // those of b
   Compute compute = Compute::standard;  // tf32: f32 only, where the GPU has it; elsewhere it is f32
 };
 /// What `dot` can be told.
@@ -35,37 +35,37 @@ struct DotOptions {
 };
 /// What `ger` can be told.
 struct GerOptions {
-  detail::Factor alpha = 1.0;
-  bool conjugate = false;  // the second vector
+  detail::Factor alpha = 1.0;  // multiplies the product
+  bool conjugate = false;      // the second vector
 };
 /// What `symm` and `symv` can be told.
 struct SymmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output
   Triangle triangle = Triangle::lower;  // the half of the matrix that is read
   bool hermitian = false;               // instead of symmetric
-  Side side = Side::left;
+  Side side = Side::left;               // where the symmetric matrix stands in the product
 };
 /// What `syrk`, `herk`, `syr2k` and `her2k` can be told.
 struct SyrkOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  detail::Factor beta = 0.0;            // multiplies the old content of the output
   Triangle triangle = Triangle::lower;  // the half of the result that is written
 };
 /// What `trmv`, `trsv`, `trmm` and `trsm` can be told.
 struct TriangularOptions {
-  detail::Factor alpha = 1.0;
-  Triangle triangle = Triangle::lower;
-  bool unit_diagonal = false;  // the diagonal is not read; it counts as ones
-  bool conjugate = false;      // the triangular matrix
-  Side side = Side::left;
+  detail::Factor alpha = 1.0;           // multiplies the product
+  Triangle triangle = Triangle::lower;  // the half of the matrix that is read
+  bool unit_diagonal = false;           // the diagonal is not read; it counts as ones
+  bool conjugate = false;               // the triangular matrix
+  Side side = Side::left;               // where the triangular matrix stands in the product
 };
 /// What `geam` can be told.
 struct GeamOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 1.0;
-  bool conjugate_a = false;
-  bool conjugate_b = false;
+  detail::Factor alpha = 1.0;  // multiplies a
+  detail::Factor beta = 1.0;   // multiplies b
+  bool conjugate_a = false;    // the elements of a are conjugated
+  bool conjugate_b = false;    // those of b
 };
 static_assert(std::is_trivially_destructible_v<GemmOptions> && std::is_trivially_destructible_v<SymmOptions> &&
                   std::is_trivially_destructible_v<TriangularOptions>,
@@ -119,6 +119,7 @@ class Blas {
   /// The index, from 0 and in row-major order, of the first element with the largest (or smallest) absolute value, as
   /// `asum` takes it. `invalid_argument` when there are no elements.
   Call<std::int64_t> iamax(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamax, x); }
+  /// The same with the smallest absolute value.
   Call<std::int64_t> iamin(const AnyArray& x) const { return measure<std::int64_t>(Measured::iamin, x); }
 
   // ---- a matrix and vectors ----

@@ -35,7 +35,7 @@ struct GridExtents {
 
 /// How many blocks of how many threads a kernel is launched with.
 struct Grid {
-  detail::GridExtents blocks = 1;
+  detail::GridExtents blocks = 1;   // one to three numbers
   detail::GridExtents threads = 1;  // in each block
   std::uint32_t shared_bytes = 0;   // of dynamic shared memory, for each block
 };
@@ -44,7 +44,7 @@ struct Grid {
 struct CompileOptions {
   /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math".
   std::string_view flags = {};
-  Duration timeout = std::chrono::minutes(1);
+  Duration timeout = std::chrono::minutes(1);  // the compiler is stopped then
 };
 static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
               "safe inside a co_await with g++ 12");
@@ -55,6 +55,7 @@ class Program {
   Program() = default;
   /// The compiler's warnings.
   const std::string& log() const noexcept { return log_; }
+  /// How large the compiled image is.
   std::int64_t size_bytes() const noexcept { return image_.size(); }
 
  private:
@@ -70,10 +71,12 @@ class Program {
 ///   arguments.add(0.1f);
 class KernelArguments {
  public:
+  /// Appends an array, and what the kernel does with it: `reads(a)`, `writes(a)`, `updates(a)`.
   void add(const ArrayUse& array) {
     order_.push_back(std::byte{0});
     arrays_.push_back(array);
   }
+  /// Appends a number, or anything else of at most 128 bytes that can be copied as bytes.
   template <class T>
   void add(const T& scalar) {
     static_assert(!std::derived_from<T, AnyArray>, "say what the kernel does with it: reads(a), writes(a), updates(a)");

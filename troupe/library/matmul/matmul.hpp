@@ -18,15 +18,15 @@ namespace troupe::inline v0 {
 
 /// What `multiply` with an epilogue can be told. The pointers to arrays need to be valid only during the call.
 struct MatmulOptions {
-  double alpha = 1;
-  double beta = 0;  // needs c
-  Activation activation = Activation::none;
-  Compute compute = Compute::standard;
+  double alpha = 1;                          // multiplies the product
+  double beta = 0;                           // needs c
+  Activation activation = Activation::none;  // the function that each element goes through
+  Compute compute = Compute::standard;       // the precision of the product
   /// Scales for 8-bit floats: an element of a stands for itself times scale_a, an element of b for itself times
   /// scale_b. The result is multiplied by scale_d before it is rounded.
   double scale_a = 1;
-  double scale_b = 1;
-  double scale_d = 1;
+  double scale_b = 1;  // of b
+  double scale_d = 1;  // of the result
   /// When a shape comes for the first time, its algorithms are measured, which takes some milliseconds, and the fastest
   /// is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps the choice. Without autotune the library
   /// chooses.
@@ -37,11 +37,11 @@ struct MatmulOptions {
 };
 /// What `gradient` can be told.
 struct MatmulGradientOptions {
-  double alpha = 1;
-  Activation activation = Activation::none;
-  Compute compute = Compute::standard;
-  const AnyArray* pre = nullptr;            // the input of the activation; for relu its output works as well
-  const AnyArray* bias_gradient = nullptr;  // output: the sums of the columns of d, of all matrices of a batch
+  double alpha = 1;                          // multiplies the product
+  Activation activation = Activation::none;  // the one whose slope is taken
+  Compute compute = Compute::standard;       // the precision of the product
+  const AnyArray* pre = nullptr;             // the input of the activation; for relu its output works as well
+  const AnyArray* bias_gradient = nullptr;   // output: the sums of the columns of d, of all matrices of a batch
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,

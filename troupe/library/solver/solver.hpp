@@ -21,7 +21,7 @@ enum class SvdMethod : std::uint8_t {
 };
 /// What `svd` and `singular_values` can be told.
 struct SvdOptions {
-  SvdMethod method = SvdMethod::automatic;
+  SvdMethod method = SvdMethod::automatic;  // how they are computed
 };
 static_assert(std::is_trivially_destructible_v<SvdOptions>, "safe inside a co_await with g++ 12");
 

@@ -35,14 +35,14 @@ template <class T>
 struct Triplets {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::vector<Triplet<T>> elements;
+  std::vector<Triplet<T>> elements;  // in any order
 };
 
 /// The limits of a Matrix Market file; one that exceeds them is refused before memory is taken.
 struct MatrixMarketLimits {
-  std::int64_t rows_or_columns = std::int64_t{1} << 31;
-  std::int64_t elements = std::int64_t{1} << 28;  // in the file
-  std::int64_t line_bytes = 1024;                 // the format itself has 1024
+  std::int64_t rows_or_columns = std::int64_t{1} << 31;  // the most of either
+  std::int64_t elements = std::int64_t{1} << 28;         // in the file
+  std::int64_t line_bytes = 1024;                        // the format itself has 1024
 };
 
 /// Reads a Matrix Market file. `T` is f32, f64, c64 or c128; a complex file needs a complex one. Elements come in the

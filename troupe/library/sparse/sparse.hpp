@@ -43,6 +43,7 @@ class SparseMatrix {
 
   /// The stored elements in the order of the structure: by rows, of CSC by columns; of BSR [blocks, size, size].
   const AnyArray& values() const noexcept { return values_; }
+  /// The same as an array of `T`; `invalid_argument` when that is not their type.
   template <Element T>
   Result<Array<T>> values_as() const {
     return values_.as<T>();
@@ -63,23 +64,23 @@ class SparseMatrix {
 
 /// What `multiply` of a sparse matrix can be told.
 struct SparseMultiplyOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
-  bool transpose = false;  // the sparse matrix is transposed
-  bool conjugate = false;  // its elements are conjugated; together they make the adjoint
+  detail::Factor alpha = 1.0;  // multiplies the product
+  detail::Factor beta = 0.0;   // multiplies the old content of the output; with 0 that is not read
+  bool transpose = false;      // the sparse matrix is transposed
+  bool conjugate = false;      // its elements are conjugated; together they make the adjoint
 };
 /// What `solve` with a sparse triangle can be told.
 struct SparseSolveOptions {
-  detail::Factor alpha = 1.0;
+  detail::Factor alpha = 1.0;  // multiplies b
   bool upper = false;          // which triangle is used; what is stored in the other one does not matter
   bool unit_diagonal = false;  // the diagonal counts as ones, whatever is stored there
   bool transpose = false;      // the triangle is taken first, and then transposed
-  bool conjugate = false;
+  bool conjugate = false;      // the elements of the triangle are conjugated
 };
 /// What `sddmm` can be told.
 struct SddmmOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;  // multiplies the product
+  detail::Factor beta = 0.0;   // multiplies the old values
 };
 static_assert(std::is_trivially_destructible_v<SparseMultiplyOptions> &&
                   std::is_trivially_destructible_v<SparseSolveOptions> &&
@@ -130,6 +131,7 @@ class Sparse {
   template <class T>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, std::span<const Triplet<T>> elements,
                                      DType index_type = DType::i32) const;
+  /// The same from a vector, an array or any other range that lies side by side.
   template <class Elements>
   Result<SparseMatrix> from_triplets(std::int64_t rows, std::int64_t columns, const Elements& elements,
                                      DType index_type = DType::i32) const {
@@ -143,6 +145,7 @@ class Sparse {
       return fail(ErrorKind::invalid_argument);
     }
   }
+  /// The same from what `read_matrix_market` gives.
   template <class T>
   Result<SparseMatrix> from_triplets(const Triplets<T>& triplets, DType index_type = DType::i32) const {
     return from_triplets<T>(triplets.rows, triplets.columns, std::span<const Triplet<T>>(triplets.elements),
@@ -161,20 +164,24 @@ class Sparse {
   /// blocks of `block_size`, which must divide both extents. From BSR every element of every block is kept.
   Task<Result<SparseMatrix>> convert(const SparseMatrix& matrix, SparseFormat format,
                                      std::int64_t block_size = 1) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
   /// Writes the matrix to `out`: dense, of the same type and extents, any strides.
   Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
   /// CSR with the nonzero elements of a dense matrix of any strides. `invalid_argument` when their number changes
   /// meanwhile.
   Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
   /// The elements in ordinary memory, sorted by row, then by column. `T` must be the type of the matrix.
   template <class T>
   Task<Result<Triplets<T>>> triplets(const SparseMatrix& matrix) const;
+  /// The same in a plain thread, which waits.
   template <class T>
   Result<Triplets<T>> triplets_now(const SparseMatrix& matrix) const;
   /// Writes a Matrix Market file.
   Task<Result<void>> save(const SparseMatrix& matrix, const std::string& path) const;
+  /// The same in a plain thread, which waits.
   Result<void> save_now(const SparseMatrix& matrix, const std::string& path) const;
 
   // ---- computing ----
@@ -193,6 +200,7 @@ class Sparse {
   /// The product of two sparse matrices of one type, as CSR. Elements that cancel out stay, as zeros. Both matrices may
   /// have any format; formats other than CSR are converted.
   Task<Result<SparseMatrix>> product(const SparseMatrix& a, const SparseMatrix& b) const;
+  /// The same in a plain thread, which waits.
   Result<SparseMatrix> product_now(const SparseMatrix& a, const SparseMatrix& b) const;
 
  private:

@@ -33,6 +33,7 @@ class Expression {
   Expression(std::complex<float> number)
       : Expression(std::complex<double>(number)) {}  // NOLINT(google-explicit-constructor)
 
+  /// A function of expressions, by its name; the functions and operators below are made of it.
   static Expression of(Unary function, const Expression& a);
   static Expression of(Binary function, const Expression& a, const Expression& b);
   static Expression of(Ternary function, const Expression& a, const Expression& b, const Expression& c);

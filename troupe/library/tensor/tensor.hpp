@@ -116,21 +116,21 @@ using ReducedType =
 /// What `unary`, `binary` and `ternary` multiply each array operand by: the first by alpha, the second by beta, the
 /// third by gamma. An operand that is a number has no factor.
 struct ElementwiseOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 1.0;
-  detail::Factor gamma = 1.0;
+  detail::Factor alpha = 1.0;  // multiplies the first operand
+  detail::Factor beta = 1.0;   // the second
+  detail::Factor gamma = 1.0;  // the third
 };
 /// What `reduce` can be told: out = alpha (what was computed) + beta out. With a beta of 0 the old content of out is
 /// not read.
 struct ReduceOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
+  detail::Factor alpha = 1.0;  // multiplies what was computed
+  detail::Factor beta = 0.0;   // multiplies the old content of the output
 };
 /// What `einsum` can be told.
 struct EinsumOptions {
-  detail::Factor alpha = 1.0;
-  detail::Factor beta = 0.0;
-  TensorEngine engine = TensorEngine::automatic;
+  detail::Factor alpha = 1.0;                     // multiplies the sum
+  detail::Factor beta = 0.0;                      // multiplies the old content of the output
+  TensorEngine engine = TensorEngine::automatic;  // how it is computed
 };
 static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_trivially_destructible_v<ReduceOptions> &&
                   std::is_trivially_destructible_v<EinsumOptions> && std::is_trivially_destructible_v<detail::Axes> &&
@@ -140,18 +140,18 @@ static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_tr
 
 /// How an einsum of two operands would be computed, and its estimated cost.
 struct EinsumPlan {
-  TensorEngine engine{};  // gemm or loops
-  bool sums_a_first = false;
-  bool sums_b_first = false;
-  bool permutes_a = false;  // into scratch memory; b likewise
-  bool permutes_b = false;
-  bool permutes_c = false;  // computed in scratch memory first
-  std::int64_t batch = 1;   // how many products [rows x depth] [depth x columns]
+  TensorEngine engine{};      // gemm or loops
+  bool sums_a_first = false;  // letters that only a has
+  bool sums_b_first = false;  // letters that only b has
+  bool permutes_a = false;    // into scratch memory; b likewise
+  bool permutes_b = false;    // the same of b
+  bool permutes_c = false;    // computed in scratch memory first
+  std::int64_t batch = 1;     // how many products [rows x depth] [depth x columns]
   std::int64_t rows = 1;
   std::int64_t columns = 1;
-  std::int64_t depth = 1;
+  std::int64_t depth = 1;  // what is summed over
   std::int64_t calls = 1;  // of the library
-  double flops = 0;
+  double flops = 0;        // multiplications and additions
   double bytes_moved = 0;  // by permuting
   double seconds = 0;      // a guess
 
@@ -163,13 +163,13 @@ struct EinsumPlan {
 struct EinsumOrder {
   /// Operands are counted from 1, as in the text, and results go on from there; the last result is the output.
   struct Step {
-    std::size_t first = 0;
-    std::size_t second = 0;
-    Shape shape;  // of the result
+    std::size_t first = 0;   // an operand or a result
+    std::size_t second = 0;  // the other one
+    Shape shape;             // of the result
   };
-  std::vector<Step> steps;
-  double multiplications = 0;
-  double scratch_bytes = 0;  // of all results but the last
+  std::vector<Step> steps;     // one for each pair
+  double multiplications = 0;  // of all steps
+  double scratch_bytes = 0;    // of all results but the last
 
   /// "2 by 3 gives 4, [10, 20]; 1 by 4 gives the output; 12000 multiplications, ...".
   std::string to_string() const;
@@ -231,8 +231,10 @@ class Tensor {
   /// A number has the type of the arrays. Comparisons make bool. Integers wrap; docs/tensor.md says which functions
   /// they and bool have. `ternary(Ternary::select, condition, a, b, out)` is NumPy's where.
   Call<void> unary(Unary function, const AnyArray& a, const AnyArray& out, ElementwiseOptions options = {}) const;
+  /// The same of two operands.
   Call<void> binary(Binary function, detail::Operand a, detail::Operand b, const AnyArray& out,
                     ElementwiseOptions options = {}) const;
+  /// The same of three operands.
   Call<void> ternary(Ternary function, detail::Operand a, detail::Operand b, detail::Operand c, const AnyArray& out,
                      ElementwiseOptions options = {}) const;
   /// out = the expression, element by element in one pass: `evaluate(tanh(a * x + b) * m, y)`. Operands are repeated by

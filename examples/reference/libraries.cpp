@@ -1,0 +1,184 @@
+// The names of the libraries of a device, one by one, without tensors. The reference shows what stands between
+// `// example:` and `// end`.
+#include <sstream>
+#include <vector>
+
+#include "examples/reference/expect.hpp"
+#include "troupe/troupe.hpp"
+
+using namespace troupe;
+
+template <class T = double>
+Array<T> made(const Device& device, const Shape& shape, const std::vector<T>& numbers) {
+  Array<T> array = value(device.array<T>(shape));
+  value(device.write(array, numbers).get());
+  return array;
+}
+
+template <class T>
+bool holds(const Device& device, const Array<T>& array, const std::vector<T>& numbers) {
+  const HostArray<T> there = value(device.read(array).get());
+  return std::vector<T>(there.begin(), there.end()) == numbers;
+}
+
+void blas(const Device& device) {
+  const Array<double> a = made(device, {2, 2}, {2, 1, 1, 2});
+  const Array<double> b = made(device, {2, 2}, {1, 2, 3, 4});
+  const Array<double> c = made(device, {2, 2}, {0, 0, 0, 0});
+  const Array<double> x = made(device, {2}, {1, 2});
+  const Array<double> y = made(device, {2}, {3, 4});
+
+  // example: Blas, GemmOptions, Compute
+  value(device.blas().gemm(a, b.transpose(), c, {.alpha = 2.0, .compute = Compute::standard}).get());
+  expect(holds(device, c, {8, 20, 10, 22}));  // c = 2 a b'
+  // end
+
+  // example: DotOptions
+  expect(value(device.blas().dot(x, y, DotOptions{.conjugate = false}).get()) == 11);
+  // end
+
+  // example: GerOptions
+  value(device.blas().ger(x, y, c, GerOptions{.alpha = 1.0}).get());  // c += x y'
+  // end
+  expect(holds(device, c, {11, 24, 16, 30}));
+
+  // example: SymmOptions, Side
+  value(device.blas().symm(a, b, c, SymmOptions{.side = Side::left}).get());  // c = a b, of a only one half is read
+  // end
+  expect(holds(device, c, {5, 8, 7, 10}));
+
+  // example: SyrkOptions, Triangle
+  value(device.blas().syrk(b, c, SyrkOptions{.triangle = Triangle::upper}).get());  // the upper half of c = b b'
+  // end
+  expect(holds(device, c, {5, 11, 7, 25}));
+
+  // example: TriangularOptions
+  value(device.blas().trsm(a, b, c, TriangularOptions{.unit_diagonal = true}).get());  // solves [1 0; 1 1] c = b
+  // end
+  expect(holds(device, c, {1, 2, 2, 2}));
+
+  // example: GeamOptions
+  value(device.blas().geam(a, b, c, GeamOptions{.beta = -1.0}).get());  // c = a - b
+  // end
+  expect(holds(device, c, {1, -1, -2, -2}));
+}
+
+void matmul(const Device& device) {
+  const Array<float> x = made<float>(device, {1, 2}, {1, -1});
+  const Array<float> weights = made<float>(device, {2, 2}, {1, 2, 3, 4});
+  const Array<float> bias = made<float>(device, {2}, {5, 1});
+  const Array<float> pre = made<float>(device, {1, 2}, {0, 0});
+  const Array<float> out = made<float>(device, {1, 2}, {0, 0});
+  // example: Matmul, MatmulOptions, Activation
+  value(device.matmul()
+            .multiply(x, weights, out, MatmulOptions{.activation = Activation::relu, .bias = &bias, .pre = &pre})
+            .get());
+  expect(holds(device, out, {3.0f, 0.0f}));  // relu(x weights + bias)
+  // end
+
+  const Array<float> slope = made<float>(device, {1, 2}, {0, 0});
+  // example: MatmulGradientOptions
+  value(device.matmul()
+            .gradient(x, weights, slope, MatmulGradientOptions{.activation = Activation::relu, .pre = &pre})
+            .get());
+  // end
+  expect(holds(device, slope, {-2.0f, 0.0f}));
+}
+
+void solver(const Device& device) {
+  const Array<double> a = made(device, {2, 2}, {2, 0, 0, 4});
+  const Array<double> b = made(device, {2}, {2, 8});
+  const Array<double> x = made(device, {2}, {0, 0});
+  // example: Solver
+  value(device.solver().solve(a, b, x).get());  // a x = b
+  expect(holds(device, x, {1, 2}));
+  // end
+
+  const Array<double> s = made(device, {2}, {0, 0});
+  // example: SvdOptions, SvdMethod
+  value(device.solver().singular_values(a, s, SvdOptions{.method = SvdMethod::automatic}).get());
+  expect(holds(device, s, {4, 2}));
+  // end
+}
+
+void sparse(const Device& device) {
+  // example: Sparse, SparseMatrix, Triplet
+  const std::vector<Triplet<double>> elements = {{0, 0, 2.0}, {1, 0, 1.0}, {1, 1, 4.0}};
+  const SparseMatrix matrix = value(device.sparse().from_triplets(2, 2, elements));
+  expect(matrix.nonzeros() == 3 && matrix.rows() == 2);
+  // end
+
+  const Array<double> x = made(device, {2}, {1, 2});
+  const Array<double> y = made(device, {2}, {0, 0});
+  // example: SparseMultiplyOptions
+  value(device.sparse().multiply(matrix, x, y, SparseMultiplyOptions{.transpose = true}).get());
+  expect(holds(device, y, {4, 8}));
+  // end
+
+  // example: SparseSolveOptions
+  value(device.sparse().solve(matrix, x, y, SparseSolveOptions{.upper = false}).get());  // matrix y = x
+  expect(holds(device, y, {0.5, 0.375}));
+  // end
+
+  // example: SparseFormat
+  const SparseMatrix by_columns = value(device.sparse().convert_now(matrix, SparseFormat::csc));
+  expect(by_columns.format() == SparseFormat::csc && name(by_columns.format()) == "CSC");
+  // end
+
+  const Array<double> dense = made(device, {2, 2}, {1, 2, 3, 4});
+  const Array<double> unit = made(device, {2, 2}, {1, 0, 0, 1});
+  // example: SddmmOptions
+  value(
+      device.sparse().sddmm(dense, unit, matrix, SddmmOptions{.alpha = 10.0}).get());  // only where matrix has elements
+  // end
+  expect(holds(device, value(matrix.values_as<double>()), {10, 30, 40}));
+}
+
+void matrix_market() {
+  // example: Triplets, write_matrix_market, read_matrix_market, MatrixMarketLimits
+  const Triplets<double> matrix{.rows = 2, .columns = 3, .elements = {{0, 2, 1.5}}};
+  std::stringstream file;
+  value(write_matrix_market(file, matrix));
+  const Triplets<double> read = value(read_matrix_market<double>(file, MatrixMarketLimits{.elements = 1000}));
+  expect(read.columns == 3 && read.elements == matrix.elements);
+  // end
+}
+
+// example: Jit, Program, CompileOptions, Grid
+Task<Result<void>> add_one(Device gpu, Array<float> x) {
+  const Program program = CO_TRY(co_await gpu.jit().compile(
+      R"(extern "C" __global__ void add_one(long long n, float* x) {
+           const long long i = blockIdx.x * blockDim.x + threadIdx.x;
+           if (i < n) x[i] += 1;
+         })",
+      CompileOptions{.flags = "--use_fast_math"}));
+  const Grid grid{.blocks = 4, .threads = 256};
+  co_return co_await gpu.jit().launch(program, "add_one", grid, x.element_count(), updates(x));
+}
+// end
+
+void jit(System& system) {
+  const Device device = value(system.device(0));
+  const Array<float> x = made<float>(device, {2}, {1, 2});
+  if (const Result<void> done = system.run(add_one(device, x)))
+    expect(holds(device, x, {2.0f, 3.0f}));
+  else
+    expect(done.error().kind() == ErrorKind::unsupported);  // no GPU, or no NVRTC
+
+  // example: KernelArguments
+  KernelArguments arguments;
+  arguments.add(x.element_count());
+  arguments.add(updates(x));  // then gpu.jit().launch(program, "add_one", grid, arguments)
+  // end
+}
+
+int main() {
+  System system({.log = log_nothing()});
+  const Device device = value(system.device("host"));
+  blas(device);
+  matmul(device);
+  solver(device);
+  sparse(device);
+  matrix_market();
+  jit(system);
+}
