@@ -109,8 +109,8 @@ Result<void> check_sealed(const op::OpInfo& info, const op::Views& views, const 
                           std::span<const AnyArray* const> arrays) {
   for (const op::Touch& touch : touches.all())
     if (touch.writes && arrays[touch.view]->block()->is_sealed())
-      return fail(ErrorKind::invalid_argument,
-                  std::string(info.call()) + ": " + op::argument_name(views, touch.view) + " is sealed; unseal it first");
+      return fail(ErrorKind::invalid_argument, std::string(info.call()) + ": " + op::argument_name(views, touch.view) +
+                                                   " is sealed; unseal it first");
   return {};
 }
 

@@ -147,7 +147,8 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
   }
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
   const bool is_exclusive = call.sealing != Sealing::none;
-  const bool goes_at_once = call.runs_alone || is_exclusive || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
+  const bool goes_at_once =
+      call.runs_alone || is_exclusive || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
   const bool is_refused = !goes_at_once && (call.refuse_when_full || waiting_ >= max_waiting);
   if (!is_refused) {
     call.stage = is_exclusive ? OpStage::exclusive : call.runs_alone ? OpStage::suspect : OpStage::ready;
@@ -393,8 +394,7 @@ void Engine::stop_polling() noexcept {
 
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
-  if (!result && call.nobody_waits && call.sealing == Sealing::none)
-    skip_what_it_writes(call, result.error());
+  if (!result && call.nobody_waits && call.sealing == Sealing::none) skip_what_it_writes(call, result.error());
   call.stage = OpStage::ended;
   call.uses.clear();  // before the reply: its receiver may count on the memory
   call.ended_in_engine.store(true, std::memory_order_release);

@@ -125,7 +125,7 @@ class OpCall final : public Outcome<void> {
   BlockUses uses;
   std::optional<Duration> deadline_after;  // from its submission
   wire::Writer bytes;
-  std::uint64_t account = 0;  // who pays if it costs a worker; 0: whoever submits it
+  std::uint64_t account = 0;     // who pays if it costs a worker; 0: whoever submits it
   std::source_location where;    // in the program, for errors
   const char* called = nullptr;  // what the user called, where that is not the op's own name
   /// Another op of the same call, submitted just before this one; almost all calls have one op. Shared with the engine.

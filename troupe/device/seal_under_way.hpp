@@ -1,6 +1,6 @@
-// The seal or unseal whose turn in the order of the ops has come: every worker must still map the chunk accordingly, and
-// say so. There is one at a time; its op holds the memory meanwhile, so that no op uses it: a GPU that reads memory while
-// its access is changed faults.
+// The seal or unseal whose turn in the order of the ops has come: every worker must still map the chunk accordingly,
+// and say so. There is one at a time; its op holds the memory meanwhile, so that no op uses it: a GPU that reads memory
+// while its access is changed faults.
 //
 // Only the turns of the device's context touch it.
 #pragma once

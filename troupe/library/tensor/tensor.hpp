@@ -146,12 +146,12 @@ static_assert(std::is_trivially_destructible_v<ElementwiseOptions> && std::is_tr
 struct EinsumPlan {
   TensorEngine engine{};        // never automatic
   bool takes_cutensor = false;  // instead, where the worker finds cuTENSOR
-  bool sums_a_first = false;  // letters that only a has
-  bool sums_b_first = false;  // letters that only b has
-  bool permutes_a = false;    // into scratch memory; b likewise
-  bool permutes_b = false;    // the same of b
-  bool permutes_c = false;    // computed in scratch memory first
-  std::int64_t batch = 1;     // how many products [rows x depth] [depth x columns]
+  bool sums_a_first = false;    // letters that only a has
+  bool sums_b_first = false;    // letters that only b has
+  bool permutes_a = false;      // into scratch memory; b likewise
+  bool permutes_b = false;      // the same of b
+  bool permutes_c = false;      // computed in scratch memory first
+  std::int64_t batch = 1;       // how many products [rows x depth] [depth x columns]
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::int64_t depth = 1;  // what is summed over
