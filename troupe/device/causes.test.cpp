@@ -81,6 +81,7 @@ TEST_F(Causes, a_crash_is_the_cause_of_what_it_left) {
   ASSERT_TRUE(bad(device, "null", {updates(a)}).submit());
   const std::string message = text_of(device.ready(a).get());
   EXPECT_NE(message.find("ended in worker_crashed: "), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << "one line, without the frames: " << message;
 }
 
 }  // namespace

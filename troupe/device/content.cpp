@@ -5,6 +5,7 @@
 
 #include "troupe/core/without_memory.hpp"
 #include "troupe/op/table.hpp"
+#include "troupe/wire/backtrace.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -69,7 +70,8 @@ Error reads_unknown(const detail::OpCall& call) noexcept {
       std::string text = argument_name(call, use.touch) + (is_as_it_was ? " was not written: " : " is unknown: ");
       text += from.op.empty() ? "an op" : from.op;
       if (from.where.line() != 0) text += " at " + detail::place_of(from.where);
-      text += ", which writes it, ended in " + std::string(name(why->kind())) + ": " + std::string(why->message());
+      text += ", which writes it, ended in " + std::string(name(why->kind())) + ": ";
+      text += wire::without_backtrace(why->message());
       return text + (is_as_it_was ? "; write it whole, or take it as it is with accept_skipped()"
                                   : "; write it whole to use it again");
     });
