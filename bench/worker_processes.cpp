@@ -54,7 +54,7 @@ void start_on(int thread, int core) {
     sched_setaffinity(thread, sizeof allowed, &allowed);
 }
 
-/// A worker is called "troupe:host g3" once it is greeted, or "tr:..." where that is too long; see worker/title.hpp.
+/// A worker is called "troupe:host:g3" once it is greeted, or "tr:..." where that is too long; see worker/title.hpp.
 bool is_worker(std::string_view name) {
   return name == "troupe-worker" || name.starts_with("troupe:") || name.starts_with("tr:");
 }

@@ -62,7 +62,7 @@ bool descends_from_us(const Process& process, const std::map<int, Process>& all)
   return false;
 }
 
-/// A worker is called "troupe:host g3" once it is greeted, or "tr:..." where that is too long; see worker/title.hpp.
+/// A worker is called "troupe:host:g3" once it is greeted, or "tr:..." where that is too long; see worker/title.hpp.
 bool is_worker(const Process& process) {
   return process.is_alive() &&
          (process.name == "troupe-worker" || process.name.starts_with("troupe:") || process.name.starts_with("tr:"));
