@@ -143,7 +143,7 @@ TEST_F(BadInput, a_worker_executable_that_is_missing_or_none) {
 
 TEST_F(BadInput, a_worker_of_another_version) {
   // A worker that answers, but not in our protocol.
-  const std::string path = beside("other_version_worker_" + std::to_string(getpid()) + ".py");
+  const std::string path = beside(("other_version_worker_" + std::to_string(getpid()) + ".py").c_str());
   std::ofstream(path) << "#!/usr/bin/env python3\n"
                          "import socket, sys\n"
                          "s = socket.socket(fileno=int(sys.argv[2]))\n"

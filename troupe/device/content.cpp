@@ -37,7 +37,7 @@ std::string argument_name(const detail::OpCall& call, const op::Touch& touch) {
   if (!op.decode(call.bytes.bytes())) return "an array";
   op::Views views;
   op.info().views(op.get(), views);
-  return op::argument_name(views, touch.view);
+  return touch.view < views.size() ? op::argument_name(views, touch.view) : "an array";
 }
 
 }  // namespace

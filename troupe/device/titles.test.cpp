@@ -51,17 +51,17 @@ TEST_F(Titles, tell_the_serving_worker_from_the_standby) {
   const Device device = open();
   const int first = device.worker_pid();
   eventually([&] { return title(first) == "troupe-worker host serving generation 1"; });
-  EXPECT_EQ(comm(first), "troupe:host g1");
+  EXPECT_EQ(comm(first), "troupe:host:g1");
   EXPECT_EQ(comm(parent_of(first)), "keeper:host");
   eventually([&] { return processes_called("troupe-worker host standby").size() == 1; });
   const int standby = processes_called("troupe-worker host standby").at(0);
-  EXPECT_EQ(comm(standby), "troupe:host sby");
+  EXPECT_EQ(comm(standby), "troupe:host:sby");
 
   ASSERT_TRUE(device.kill_worker());
   eventually([&] { return device.generation() == 2; });
   EXPECT_EQ(device.worker_pid(), standby);
   eventually([&] { return title(standby) == "troupe-worker host serving generation 2"; });
-  EXPECT_EQ(comm(standby), "troupe:host g2");
+  EXPECT_EQ(comm(standby), "troupe:host:g2");
   eventually([&] { return processes_called("troupe-worker host standby").size() == 1; });
 }
 

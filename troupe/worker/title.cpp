@@ -14,7 +14,7 @@ constexpr std::size_t kMaxThreadName = 15;
 
 std::string thread_name(std::string_view device, std::string_view role_in_short) {
   std::string rest(device);
-  if (!role_in_short.empty()) rest.append(" ").append(role_in_short);
+  if (!role_in_short.empty()) rest.append(":").append(role_in_short);
   std::string name = "troupe:" + rest;
   if (name.size() > kMaxThreadName) name = "tr:" + rest;
   name.resize(std::min(name.size(), kMaxThreadName));

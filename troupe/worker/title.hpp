@@ -1,8 +1,8 @@
 // How a worker's process looks in `ps` and `top`: which device it is for, and whether it serves or stands by. Without
 // it an operator sees two equal lines, and cannot tell which of them to look at.
 //
-//   troupe-worker gpu0 standby                   comm: troupe:gpu0 sby
-//   troupe-worker gpu0 serving generation 3      comm: troupe:gpu0 g3
+//   troupe-worker gpu0 standby                   comm: troupe:gpu0:sby
+//   troupe-worker gpu0 serving generation 3      comm: troupe:gpu0:g3
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Title {
   std::string device_;
 };
 
-/// The name of a thread, which has 15 characters at most: "troupe:gpu0 g3"; where that is too long, "tr:gpu0 g12345".
+/// The name of a thread, which has 15 characters at most: "troupe:gpu0:g3"; where that is too long, "tr:gpu0:g12345".
 std::string thread_name(std::string_view device, std::string_view role_in_short);
 
 }  // namespace troupe::worker

@@ -33,7 +33,7 @@ TEST(Title, replaces_the_arguments_and_nothing_behind_them) {
     EXPECT_STREQ(arguments.memory + Arguments::kBytes, "PATH=/bin");
     std::array<char, 16> name{};
     pthread_getname_np(pthread_self(), name.data(), name.size());
-    EXPECT_STREQ(name.data(), "troupe:gpu0 sby");
+    EXPECT_STREQ(name.data(), "troupe:gpu0:sby");
   });
 }
 
@@ -49,10 +49,10 @@ TEST(Title, is_cut_where_there_is_no_room) {
 }
 
 TEST(Title, of_a_thread_has_the_generation_also_when_it_is_long) {
-  EXPECT_EQ(thread_name("host", "g7"), "troupe:host g7");
-  EXPECT_EQ(thread_name("gpu0", "g12"), "troupe:gpu0 g12");
-  EXPECT_EQ(thread_name("gpu0", "g123"), "tr:gpu0 g123");
-  EXPECT_EQ(thread_name("gpu15", "g12345"), "tr:gpu15 g12345");
+  EXPECT_EQ(thread_name("host", "g7"), "troupe:host:g7");
+  EXPECT_EQ(thread_name("gpu0", "g12"), "troupe:gpu0:g12");
+  EXPECT_EQ(thread_name("gpu0", "g123"), "tr:gpu0:g123");
+  EXPECT_EQ(thread_name("gpu15", "g12345"), "tr:gpu15:g12345");
   EXPECT_EQ(thread_name("a_long_name_of_a_device", "g1").size(), 15U);
 }
 
