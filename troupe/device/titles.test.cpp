@@ -58,8 +58,7 @@ TEST_F(Titles, tell_the_serving_worker_from_the_standby) {
   EXPECT_EQ(comm(standby), "troupe:host:sby");
 
   ASSERT_TRUE(device.kill_worker());
-  eventually([&] { return device.generation() == 2; });
-  EXPECT_EQ(device.worker_pid(), standby);
+  eventually([&] { return device.generation() == 2 && device.worker_pid() == standby; });
   eventually([&] { return title(standby) == "troupe-worker host serving generation 2"; });
   EXPECT_EQ(comm(standby), "troupe:host:g2");
   eventually([&] { return processes_called("troupe-worker host standby").size() == 1; });
