@@ -104,6 +104,7 @@ TEST_F(FakeExpressions, stay_interpreted_without_a_compiler_which_is_said_once) 
   const std::size_t first = all.find("expressions are interpreted");
   EXPECT_EQ(all.find("expressions are interpreted", first + 1), std::string::npos) << all;
   EXPECT_NE(all.find("NVRTC was not found"), std::string::npos) << all;
+  gpu->close();
   reset_page();  // a process takes what it has with it
 }
 
@@ -197,6 +198,7 @@ TEST_F(FakeExpressions, begin_anew_in_a_worker_that_replaces_another) {
   evaluate(x + 1);
   EXPECT_EQ(compilations(), before + 1);
   EXPECT_EQ(launches(kInterpreting), 0);
+  gpu->close();
   reset_page();  // a process takes what it has with it
 }
 
