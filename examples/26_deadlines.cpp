@@ -29,11 +29,12 @@ int main() {
   std::printf("%-26s %ld\n", "generation:", generation());
   holds &= generation() == 2;
 
-  // Behind a long op of the same lane: its deadline passes before it can begin.
+  // Behind a long op on the same array: its deadline passes before it can begin.
   const std::int32_t ms = 400;
-  value(device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).submit());
+  const Array<float> x = value(device.array<float>({1}));
+  value(device.call_plugin(plugin, "spin_ms", {updates(x)}, std::as_bytes(std::span(&ms, 1))).submit());
   holds &= ends_in(ErrorKind::deadline_exceeded,
-                   "never begins, 20 ms:", device.call_plugin(plugin, "hang").deadline(20ms).get());
+                   "never begins, 20 ms:", device.call_plugin(plugin, "hang", {updates(x)}).deadline(20ms).get());
   holds &= ends_in(ErrorKind::timeout, "not waited for, 20 ms:",
                    device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).within(20ms).get());
   std::printf("%-26s %ld, no worker was stopped for these\n", "generation:", generation());

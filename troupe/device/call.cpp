@@ -13,6 +13,12 @@
 namespace troupe::inline v0::detail {
 namespace {
 
+/// The error of a call that nobody waits for, if it was not taken. How a call that was taken ends shows in what it
+/// writes, however soon that is: so a program gets the same answer each time.
+Result<void> refusal_of(OpCall& call) noexcept {
+  return call.settled() && !call.nobody_waits ? call.take() : Result<void>();
+}
+
 /// The ops of `call`'s call that come before it, the first one first. Nobody waits for them: `call` needs what they
 /// write. Ends in the error of one that was not taken.
 Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
@@ -24,7 +30,7 @@ Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
   before.nobody_waits = true;
   TROUPE_TRY(submit_those_before(engine, before));
   engine.submit(call.before);
-  return before.settled() ? before.take() : Result<void>();
+  return refusal_of(before);
 }
 
 /// How the first of them failed; it has ended if `call` has.
@@ -110,8 +116,7 @@ Submission CallBase::submit_only() {
   call_->nobody_waits = true;
   if (!submits_those_before()) return call_->take();
   if (!device_->engine().submit_if_room(call_)) return wait_for_room();
-  if (call_->settled()) return call_->take();
-  return Result<void>();
+  return refusal_of(*call_);
 }
 
 Submission CallBase::wait_for_room() {
@@ -123,8 +128,7 @@ Submission CallBase::wait_for_room() {
 Result<void> CallBase::submit_above_limit() {
   call_->nobody_waits = true;
   device_->engine().submit(call_);
-  if (call_->settled()) return call_->take();
-  return {};
+  return refusal_of(*call_);
 }
 
 /// False when one was not taken: then the call has ended in that one's error, and the engine never sees the last op.

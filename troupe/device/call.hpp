@@ -192,10 +192,11 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
     if (!refuses_to_start()) submit_and_wait_in_thread();
     return finish();
   }
-  /// Submits, and nobody waits for the end. An error that is known at once is returned; one that comes later taints
-  /// what the op writes. When too many ops wait already, a plain thread waits here until there is room; a task awaits
-  /// the submission; a handler that does not await it gets `queue_full`. A deadline (`deadline_exceeded`), a timeout, a
-  /// stop or the device's end ends that wait. An op that was not taken taints nothing.
+  /// Submits, and nobody waits for the end. The error of an op that is not taken is returned; how one ends that was
+  /// taken shows in what it writes, however soon that is. When too many ops wait already, a plain thread waits here
+  /// until there is room; a task awaits the submission; a handler that does not await it gets `queue_full`. A deadline
+  /// (`deadline_exceeded`), a timeout, a stop or the device's end ends that wait. An op that was not taken taints
+  /// nothing.
   detail::Submission submit(std::source_location where = std::source_location::current()) && {
     set_place(where);
     return refuses_to_start() ? detail::Submission(take()) : submit_only();
