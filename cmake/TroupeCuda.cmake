@@ -3,7 +3,11 @@
 find_program(TROUPE_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
 mark_as_advanced(TROUPE_NVCC)
 set(TROUPE_CUDA_PTX 80 CACHE STRING "The oldest GPUs that the CUDA backend runs on, by compute capability")
-set(TROUPE_CUDA_CODE 90 CACHE STRING "GPUs for which the kernels are compiled ahead of time")
+set(default_code 90)
+if(DEFINED ENV{TROUPE_CUDA_CODE})
+  set(default_code "$ENV{TROUPE_CUDA_CODE}")
+endif()
+set(TROUPE_CUDA_CODE "${default_code}" CACHE STRING "GPUs for which the kernels are compiled ahead of time")
 # All build folders of a checkout share it, and whatever else is told to.
 set(default_cache "${PROJECT_SOURCE_DIR}/build/kernel_cache")
 if(DEFINED ENV{TROUPE_KERNEL_CACHE})

@@ -85,8 +85,9 @@ function(troupe_folder_tests name folder)
   target_link_libraries(${target} PRIVATE troupe_thread troupe_asio troupe_cuda GTest::gtest_main)
   add_dependencies(${target} troupe_worker troupe_test_plugins)
   troupe_own_target(${target})
-  if(TROUPE_SANITIZE STREQUAL "thread")
-    target_compile_definitions(${target} PRIVATE TROUPE_TEST_ONE_TYPE=1)
+  if(TROUPE_SANITIZE)
+    target_compile_definitions(${target} PRIVATE
+      "TROUPE_TEST_TYPES=$<IF:$<STREQUAL:${TROUPE_SANITIZE},thread>,1,2>")
   endif()
   # Coroutines are tested as the optimiser makes them, and the core's tests go through all codes of small floats.
   if(NOT name MATCHES "^(actor|core)$")

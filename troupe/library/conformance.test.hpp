@@ -60,13 +60,30 @@ inline constexpr std::array kPlaces{Place{"host", "host"},
 
 template <class... Ts>
 struct TypeList {};
-// Every type takes time to compile. ThreadSanitizer looks at threads, so one type is enough.
-#if TROUPE_TEST_ONE_TYPE
+template <class T>
+struct Same {
+  using type = T;
+};
+/// The first type and the last.
+template <class First, class... Rest>
+struct Ends {
+  using type = TypeList<First, typename decltype((Same<Rest>{}, ...))::type>;
+};
+template <class Only>
+struct Ends<Only> {
+  using type = TypeList<Only>;
+};
+// Every type takes time to compile and to run. ThreadSanitizer looks at threads, so one is enough; AddressSanitizer
+// looks at addresses, which types change by their size alone, so two are.
+#ifndef TROUPE_TEST_TYPES
+template <class... Ts>
+using Types = TypeList<Ts...>;
+#elif TROUPE_TEST_TYPES == 1
 template <class T, class...>
 using Types = TypeList<T>;
 #else
 template <class... Ts>
-using Types = TypeList<Ts...>;
+using Types = typename Ends<Ts...>::type;
 #endif
 using FourTypes = Types<float, double, std::complex<float>, std::complex<double>>;
 

@@ -30,7 +30,7 @@ void order_by_stride(AxisList& axes, Packed by) noexcept {
 }
 
 /// What a candidate does: which operands it packs, and whether rows or columns that do not merge become batches.
-struct Choice {
+struct Packing {
   bool packs_a = false;
   bool packs_b = false;
   bool packs_c = false;
@@ -44,7 +44,7 @@ struct Choice {
 
 class Candidate {
  public:
-  Candidate(const AxisList& axes, const Choice& choice) : choice_(choice) {
+  Candidate(const AxisList& axes, const Packing& choice) : choice_(choice) {
     for (const ContractionAxis& axis : axes) list_of(axis.role).add(axis);
     plan_.engine = TensorEngine::gemm;
     plan_.packs_a = choice.packs_a;
@@ -157,7 +157,7 @@ class Candidate {
     return count;
   }
 
-  Choice choice_;
+  Packing choice_;
   ContractionPlan plan_;
 };
 
@@ -199,7 +199,7 @@ bool Candidate::estimate(DType dtype, const ContractionRates& rates) {
 /// The fastest way by products of matrices; none when each takes too much scratch memory.
 std::optional<ContractionPlan> plan_gemm(const AxisList& axes, DType dtype, const ContractionRates& rates) {
   std::optional<ContractionPlan> best;
-  const auto attempt = [&](const Choice& choice) {
+  const auto attempt = [&](const Packing& choice) {
     Candidate candidate(axes, choice);
     if (!candidate.merge()) return false;
     if (rates.needs_unit_strides && !candidate.has_unit_strides()) return false;

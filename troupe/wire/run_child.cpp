@@ -47,7 +47,7 @@ class Conversation {
     return size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN));
   }
   void write_some() {
-    const ssize_t size = send(ends_.to_child.get(), input_.data(), input_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t size = ::send(ends_.to_child.get(), input_.data(), input_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size > 0)
       input_ = input_.subspan(static_cast<std::size_t>(size));
     else if (errno != EAGAIN && errno != EINTR)

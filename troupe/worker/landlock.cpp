@@ -31,7 +31,7 @@ constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(
                         kMakeCharacterDevice = bit(6), kMakeBlockDevice = bit(11), kRefer = bit(13),
                         kTruncate = bit(14), kUseDevice = bit(15);
 constexpr std::uint64_t kTcp = bit(0) | bit(1);
-constexpr std::uint64_t kAbstractSockets = bit(0), kSignals = bit(1);
+constexpr std::uint64_t kAbstractSockets = bit(0), kSignalsToOthers = bit(1);
 /// The rights that apply to a file; a folder has more.
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kUseDevice;
 
@@ -48,7 +48,7 @@ std::size_t attributes_bytes(int version) noexcept {
 
 RulesetAttributes attributes_of(int version, LandlockDomain::Closes closes) noexcept {
   RulesetAttributes attributes;
-  if (version >= wire::kLandlockWithSignals) attributes.scopes = kSignals;
+  if (version >= wire::kLandlockWithSignals) attributes.scopes = kSignalsToOthers;
   if (closes == LandlockDomain::Closes::files) {
     attributes.files = known_rights(version);
     if (version >= 4) attributes.network = kTcp;

@@ -20,7 +20,7 @@
 namespace troupe::worker {
 namespace {
 
-constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
+constexpr std::array kLethalSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
 constexpr int kMaxFrames = 16;
 constexpr int kPoisonedExit = 86;
 constexpr unsigned kBacktraceSeconds = 1;
@@ -273,7 +273,7 @@ void install_last_words(LastWords& words) {
   // words. `first_to_die` prevents what that flag is for: a handler that crashes again and again.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  for (const int signal : kLethalSignals) sigaction(signal, &action, nullptr);
 }
 
 void die_with_words(const Error& why) noexcept {

@@ -82,7 +82,9 @@ Result<Library> Library::open(const std::vector<std::string_view>& files, const 
       if (void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle, candidate);
       std::string reason = last_dl_error();
       if (!reason.starts_with(candidate)) reason.insert(0, candidate + ": ");  // names what it lacks, not itself
-      if (!unusable && !reason.starts_with(candidate + ": cannot open shared object file: No such file"))
+      // An auditor (LD_AUDIT) may hide what is there: then the reason has no cause.
+      const std::string is_not_there = candidate + ": cannot open shared object file";
+      if (!unusable && reason != is_not_there && !reason.starts_with(is_not_there + ": No such file"))
         unusable = Error(ErrorKind::unsupported, "cannot be opened: " + reason, {.library = candidate});
       tried += (tried.empty() ? "" : ", ") + candidate;
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "troupe/backend/cuda/jit/nvrtc.hpp"
+#include "troupe/core/sanitized.hpp"
 #include "troupe/op/tensor.hpp"
 
 namespace troupe::cuda {
@@ -135,6 +136,7 @@ TEST(ExpressionSource, is_plain_where_all_lie_side_by_side_or_are_one_element) {
 
 /// By NVRTC itself, which needs no GPU: the headers that the worker carries are all that it has.
 TEST(ExpressionSource, compiles_with_every_function_type_and_layout) {
+  if (kSanitized) GTEST_SKIP() << "the compiler is not ours, and a sanitizer makes it slow";
   const auto compiles = [](const auto& op, const auto& layout) {
     const std::string source = source_of(op, layout);
     const Result<CompiledCode> code = compile(source, kExpressionFlags, 90, source_headers());

@@ -3,6 +3,7 @@
 #include "troupe/backend/host/blas/blas_ops.hpp"
 #include "troupe/backend/host/blas/product_tiles.hpp"
 #include "troupe/backend/host/kernels/op_memory.test.hpp"
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe::host {
 namespace {
@@ -27,7 +28,9 @@ TEST_F(BlasBatches, have_the_bits_of_products_one_by_one_with_every_team) {
   struct Extents {
     std::int64_t batch, rows, columns, depth;
   };
-  for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128, DType::f16})
+  // A sanitizer looks at each element; one type shows it all that it can see.
+  const std::vector<DType> all{DType::f32, DType::f64, DType::c64, DType::c128, DType::f16};
+  for (const DType dtype : std::span(all).first(kSanitized ? 1 : all.size()))
     for (const Extents& e :
          {Extents{0, 3, 4, 5}, Extents{1, 32, 32, 32}, Extents{300, 17, 9, 12}, Extents{200, 32, 32, 32},
           Extents{3, 70, 66, 65}, Extents{400, 30, 1, 40}, Extents{2, 520, 530, 40}, Extents{2, 700, 1, 900}}) {

@@ -9,40 +9,38 @@
 namespace troupe::host {
 namespace {
 
-constexpr std::size_t kInputs = op::kMaxExpressionInputs;
-
 template <class C>
 void run_as(const op::Evaluate& op, const HostViews& here) {
   const HostView out = here(op.out);
   if (out.data == nullptr) return;
   HostView nowhere = out;  // for inputs that are not there: no steps
   for (int i = 0; i < nowhere.shape.rank(); ++i) nowhere.strides[i] = 0;
-  std::array<HostView, kInputs> views;
-  std::array<const HostView*, kInputs + 1> all;
+  std::array<HostView, op::kMaxExpressionInputs> views;
+  std::array<const HostView*, op::kMaxExpressionInputs + 1> all;
   std::int64_t bytes = size_bytes(op.out.dtype);
-  for (std::size_t i = 0; i < kInputs; ++i) {
+  for (std::size_t i = 0; i < op::kMaxExpressionInputs; ++i) {
     all[i] = &nowhere;
     if (i >= op.inputs.size()) continue;
     views[i] = here(op.inputs[i].view);
     all[i] = &views[i];
     bytes += size_bytes(op.inputs[i].view.dtype);
   }
-  all[kInputs] = &out;
+  all[op::kMaxExpressionInputs] = &out;
   const ExpressionRows<C> rows(op);
   const StoreRow<C> store = store_row_for<C>(op.out.dtype);
   const bool out_is_plain = op.out.dtype == dtype_of<C>;
   const Grain grain = Grain::smaller(Grain::of_ns(ns_per_element<C>(op)), Grain::of_bytes(bytes));
-  Walk<kInputs + 1>(all).run(
+  Walk<op::kMaxExpressionInputs + 1>(all).run(
       here.team(), grain,
-      [&](const Pointers<kInputs + 1>& at, const Steps<kInputs + 1>& step, std::int64_t count) noexcept {
-        const bool in_place = out_is_plain && ExpressionRows<C>::lies_well(at[kInputs], step[kInputs]);
+      [&](const Pointers<op::kMaxExpressionInputs + 1>& at, const Steps<op::kMaxExpressionInputs + 1>& step, std::int64_t count) noexcept {
+        const bool in_place = out_is_plain && ExpressionRows<C>::lies_well(at[op::kMaxExpressionInputs], step[op::kMaxExpressionInputs]);
         const auto singles = rows.singles(at, step, count);
         for (std::int64_t done = 0; done < count; done += kExpressionBlock) {
           const std::int64_t length = std::min(kExpressionBlock, count - done);
-          std::byte* const to = at[kInputs] + done * step[kInputs];
+          std::byte* const to = at[op::kMaxExpressionInputs] + done * step[op::kMaxExpressionInputs];
           const C* const result =
               rows.compute(at, step, singles, done, length, in_place ? reinterpret_cast<C*>(to) : nullptr);
-          if (!in_place) store(result, length, to, step[kInputs]);
+          if (!in_place) store(result, length, to, step[op::kMaxExpressionInputs]);
         }
       });
 }

@@ -3,6 +3,7 @@
 #include "troupe/backend/host/kernels/op_memory.test.hpp"
 #include "troupe/backend/host/tensor/expression_rows.hpp"
 #include "troupe/backend/host/tensor/tensor_ops.hpp"
+#include "troupe/core/sanitized.hpp"
 
 namespace troupe::host {
 namespace {
@@ -53,7 +54,9 @@ TEST_F(TensorExpression, that_ends_in_a_reduction_has_the_same_bits_for_every_te
                         {{300, 700}, {300, 1}},     {{300, 700}, {1, 700}}, {{300, 700}, {1, 1}},
                         {{30, 40, 50}, {30, 1, 50}}};
   Team one(1);
-  for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::c64})
+  // A sanitizer looks at each element; one type shows it all that it can see.
+  const std::vector<DType> all{DType::f32, DType::f64, DType::bf16, DType::c64};
+  for (const DType dtype : std::span(all).first(kSanitized ? 1 : all.size()))
     for (const Reduction function : {Reduction::sum, Reduction::mean, Reduction::max})
       for (const Case& each : cases) {
         if (is_complex(dtype) && function == Reduction::max) continue;

@@ -11,8 +11,7 @@
 namespace troupe::host {
 namespace {
 
-constexpr std::size_t kInputs = op::kMaxExpressionInputs;
-using ExpressionNest = NestOf<kInputs + 1>;
+using ExpressionNest = NestOf<op::kMaxExpressionInputs + 1>;
 static_assert(kRowBlock <= kExpressionBlock, "what is reduced at a time is computed at a time");
 
 /// What the expression makes, of type `C`, as terms of type `A`.
@@ -75,20 +74,20 @@ void reduce_as(const op::EvaluateReduce& op, const HostViews& here) {
   const HostView out = here(op.out);
   if (out.data == nullptr) return;
   const std::int64_t out_size = size_bytes(op.out.dtype);
-  std::array<HostView, kInputs> views;
+  std::array<HostView, op::kMaxExpressionInputs> views;
   ExpressionNest::Pointers at{};
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     views[i] = here(op.inputs[i].view);
     at[i] = views[i].data;
   }
-  at[kInputs] = out.data;
+  at[op::kMaxExpressionInputs] = out.data;
   ExpressionNest kept, reduced;
   for (int axis = 0; axis < op.shape().rank(); ++axis) {
     const bool is_kept = op.shape()[axis] == op.out.shape[axis];
     ExpressionNest::Steps steps{};
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       steps[i] = views[i].strides[axis] * size_bytes(op.inputs[i].view.dtype);
-    if (is_kept) steps[kInputs] = out.strides[axis] * out_size;
+    if (is_kept) steps[op::kMaxExpressionInputs] = out.strides[axis] * out_size;
     (is_kept ? kept : reduced).add(op.shape()[axis], steps);
   }
   if (reduced.is_empty()) kept.stay_in_inputs();
