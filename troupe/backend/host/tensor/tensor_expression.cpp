@@ -32,8 +32,10 @@ void run_as(const op::Evaluate& op, const HostViews& here) {
   const Grain grain = Grain::smaller(Grain::of_ns(ns_per_element<C>(op)), Grain::of_bytes(bytes));
   Walk<op::kMaxExpressionInputs + 1>(all).run(
       here.team(), grain,
-      [&](const Pointers<op::kMaxExpressionInputs + 1>& at, const Steps<op::kMaxExpressionInputs + 1>& step, std::int64_t count) noexcept {
-        const bool in_place = out_is_plain && ExpressionRows<C>::lies_well(at[op::kMaxExpressionInputs], step[op::kMaxExpressionInputs]);
+      [&](const Pointers<op::kMaxExpressionInputs + 1>& at, const Steps<op::kMaxExpressionInputs + 1>& step,
+          std::int64_t count) noexcept {
+        const bool in_place =
+            out_is_plain && ExpressionRows<C>::lies_well(at[op::kMaxExpressionInputs], step[op::kMaxExpressionInputs]);
         const auto singles = rows.singles(at, step, count);
         for (std::int64_t done = 0; done < count; done += kExpressionBlock) {
           const std::int64_t length = std::min(kExpressionBlock, count - done);
