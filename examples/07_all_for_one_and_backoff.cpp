@@ -40,7 +40,7 @@ class Part {
 bool siblings_restart_together() {
   History readers, writers;  // they outlive the system
   System system({.log = log_nothing()});
-  const Supervision together{.scope = Scope::all_for_one};
+  const Supervision together{.scope = RestartScope::all_for_one};
   Ref<Part> reader = value(system.spawn<Part>({.name = "reader", .supervision = together}, &readers));
   Ref<Part> writer = value(system.spawn<Part>({.name = "writer", .supervision = together}, &writers));
   value(writer.ask<Recall>().get());

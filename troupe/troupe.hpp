@@ -15,6 +15,7 @@
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/library/jit/jit.hpp"
 #include "troupe/library/matmul/matmul.hpp"
+#include "troupe/library/scope/scope.hpp"
 #include "troupe/library/solver/solver.hpp"
 #include "troupe/library/sparse/sparse.hpp"
 #include "troupe/library/tensor/tensor.hpp"

@@ -95,13 +95,13 @@ void systems() {
   // end
 }
 
-// example: Supervision, Directive, Backoff, Scope, kDefaultMaxRestarts, kDefaultRestartWindow
+// example: Supervision, Directive, Backoff, RestartScope, kDefaultMaxRestarts, kDefaultRestartWindow
 Directive decide(const Error& error) {
   return error.kind() == ErrorKind::handler_threw ? Directive::restart : Directive::escalate;
 }
 
 const Supervision patient{.decide = decide,
-                          .scope = Scope::one_for_one,  // siblings go on
+                          .scope = RestartScope::one_for_one,  // siblings go on
                           .max_restarts = kDefaultMaxRestarts,
                           .window = kDefaultRestartWindow,
                           .backoff = Backoff{.initial = 10ms, .max = 1s}};

@@ -78,6 +78,11 @@ void expressions(const Device& device) {
   expect(near(value(device.read(out).get())[0], std::tanh(3.0) / 3));
   // end
 
+  // example: ExpressionOf
+  const ExpressionOf<double> of_doubles = 2.0 * x + y;  // as its arrays say
+  expect(of_doubles.to_string() == "2 * x0 + x1");
+  // end
+
   // example: exp, expm1, log, log1p, pow, sqrt, rsqrt, square, reciprocal
   expect(near(gives(exp(x)), std::exp(0.5)) && near(gives(expm1(x)), std::expm1(0.5)));
   expect(near(gives(log(x)), std::log(0.5)) && near(gives(log1p(x)), std::log1p(0.5)));
@@ -102,14 +107,31 @@ void expressions(const Device& device) {
   expect(gives(floor(x)) == 0 && gives(ceil(x)) == 1 && gives(round(x)) == 0);  // ties to even
   // end
 
-  // example: min, max, clamp, fma, select
+  // example: min, max, clamp, fma, select, where
   expect(gives(min(x, y)) == 0.5 && gives(max(x, y)) == 2 && gives(clamp(x, 1.0, 3.0)) == 1);
   expect(gives(fma(x, y, 1.0)) == 2 && gives(select(less(x, y), 10.0, 20.0)) == 10);
+  expect(gives(where(x < y, 10.0, 20.0)) == 10);
   // end
 
   // example: equal, not_equal, less, less_equal, greater, greater_equal
   expect(gives(equal(x, y)) == 0 && gives(not_equal(x, y)) == 1 && gives(less(x, y)) == 1);
   expect(gives(less_equal(x, y)) == 1 && gives(greater(x, y)) == 0 && gives(greater_equal(x, x)) == 1);
+  // end
+}
+
+void scopes(const Device& device) {
+  // example: Scope, ScopeOptions, ReductionOptions
+  Scope on(device, ScopeOptions{.deadline = std::chrono::seconds(20)});
+  const auto x = on.full<double>({2, 3}, 1.0);
+  const auto sums = on.sum(2.0 * x, 1, ReductionOptions{.keep_axes = true});
+  expect(value(on.read(x / sums).get())[0] == 1.0 / 6.0);
+  value(on.end().get());  // all ops have ended, and none has failed
+  // end
+
+  // example: ScopedCall
+  Scope another(device);
+  ScopedCall<double> largest = another.give(device.tensor().reduce(Reduction::max, x));
+  expect(std::move(largest).get() == 1.0);  // or the first error of the scope
   // end
 }
 
@@ -119,4 +141,5 @@ int main() {
   contractions(device);
   functions(device);
   expressions(device);
+  scopes(device);
 }

@@ -152,12 +152,12 @@ void Cell::decide(const Error& error) noexcept {
       break;
     case Directive::restart:
       log_words(LogLevel::warning, [&] { return "restarts: " + error.to_string(); });
-      if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::restart, error);
+      if (supervision_->scope == RestartScope::all_for_one) core_.obey_siblings(*this, Directive::restart, error);
       begin_restart(error);
       break;
     case Directive::stop:
       log_words(LogLevel::warning, [&] { return "is stopped: " + mine.recovering_from.to_string(); });
-      if (supervision_->scope == Scope::all_for_one) core_.obey_siblings(*this, Directive::stop, error);
+      if (supervision_->scope == RestartScope::all_for_one) core_.obey_siblings(*this, Directive::stop, error);
       begin_stop(StopReason::failed);
       break;
     case Directive::escalate:

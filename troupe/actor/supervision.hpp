@@ -20,7 +20,7 @@ enum class Directive : std::uint8_t {
 };
 
 /// Which actors a directive concerns.
-enum class Scope : std::uint8_t {
+enum class RestartScope : std::uint8_t {
   one_for_one,  // the directive concerns the failed actor only
   all_for_one,  // a restart or a stop also concerns every sibling whose scope is `all_for_one`
 };
@@ -49,8 +49,8 @@ struct Supervision {
   /// A function (or a lambda without captures) that maps the error to the directive. It may run on any thread. If it
   /// throws, the actor stops. Null: every error leads to `directive`.
   Directive (*decide)(const Error&) = nullptr;
-  Directive directive = Directive::restart;  // what is done, when `decide` is null
-  Scope scope = Scope::one_for_one;          // whether siblings are concerned, too
+  Directive directive = Directive::restart;        // what is done, when `decide` is null
+  RestartScope scope = RestartScope::one_for_one;  // whether siblings are concerned, too
   /// How many restarts the actor may have per window. Where one more would be needed, the actor stops. 0: it never
   /// restarts.
   int max_restarts = kDefaultMaxRestarts;

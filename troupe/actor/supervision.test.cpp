@@ -272,7 +272,7 @@ TEST_F(Family, one_for_one_leaves_the_siblings_alone) {
 }
 
 TEST_F(Family, all_for_one_restarts_exactly_the_group) {
-  const Supervision group{.scope = Scope::all_for_one};
+  const Supervision group{.scope = RestartScope::all_for_one};
   const auto a = child("a", group), b = child("b", group), loner = child("loner", {});
   for (const auto& one : {a, b, loner}) value(one.tell<Add>(7));
   system.run_until_idle();
@@ -285,7 +285,7 @@ TEST_F(Family, all_for_one_restarts_exactly_the_group) {
 }
 
 TEST_F(Family, all_for_one_stops_exactly_the_group) {
-  const Supervision group{.decide = [](const Error&) { return Directive::stop; }, .scope = Scope::all_for_one};
+  const Supervision group{.decide = [](const Error&) { return Directive::stop; }, .scope = RestartScope::all_for_one};
   const auto a = child("a", group), b = child("b", group), loner = child("loner", {});
   value(a.tell<Crash>());
   system.run_until_idle();

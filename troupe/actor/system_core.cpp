@@ -260,7 +260,7 @@ void SystemCore::obey_siblings(Cell& cell, Directive directive, const Error& err
   const std::lock_guard lock(tree_mutex_);
   if (!cell.parent_) return;
   for (Cell* sibling = cell.parent_->first_child_; sibling; sibling = sibling->next_sibling_)
-    if (sibling != &cell && sibling->supervision_->scope == Scope::all_for_one)
+    if (sibling != &cell && sibling->supervision_->scope == RestartScope::all_for_one)
       sibling->post_directive(directive, error);
 }
 

@@ -28,7 +28,10 @@ Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
   before.deadline_after = call.deadline_after;
   before.deadline = call.deadline;
   before.nobody_waits = true;
-  TROUPE_TRY(submit_those_before(engine, before));
+  if (Result<void> taken = submit_those_before(engine, before); !taken) {
+    if (before.group) before.group->op_has_ended(before.number_in_group, taken);
+    return taken;
+  }
   engine.submit(call.before);
   return refusal_of(before);
 }
@@ -112,9 +115,7 @@ void CallBase::submit_and_wait_in_thread() noexcept {
 }
 
 Submission CallBase::submit_only() {
-  if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
-  call_->nobody_waits = true;
-  if (!submits_those_before()) return call_->take();
+  if (!prepares_alone()) return call_->take();
   if (!device_->engine().submit_if_room(call_)) return wait_for_room();
   return refusal_of(*call_);
 }
@@ -126,9 +127,15 @@ Submission CallBase::wait_for_room() {
 }
 
 Result<void> CallBase::submit_above_limit() {
-  call_->nobody_waits = true;
+  if (!prepares_alone()) return call_->take();
   device_->engine().submit(call_);
   return refusal_of(*call_);
+}
+
+bool CallBase::prepares_alone() noexcept {
+  if (call_->deadline_after) call_->deadline = std::chrono::steady_clock::now() + *call_->deadline_after;
+  call_->nobody_waits = true;
+  return submits_those_before();
 }
 
 /// False when one was not taken: then the call has ended in that one's error, and the engine never sees the last op.
@@ -137,6 +144,7 @@ bool CallBase::submits_those_before() noexcept {
     return true;
   const Result<void> taken = submit_those_before(device_->engine(), *call_);
   if (taken) return true;
+  if (call_->group) call_->group->op_has_ended(call_->number_in_group, taken);
   call_->before = nullptr;
   call_->ended_in_engine.store(true, std::memory_order_release);
   call_->fail_with(taken.error());

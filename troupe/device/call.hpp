@@ -29,6 +29,7 @@ namespace detail {
 class DeviceState;
 class HeldSubmission;
 class OpCall;
+class ScopeBase;
 class Timeout;
 
 /// What `submit` gives: whether the device has taken the op, as a `Result<void>`. When `DeviceOptions::max_waiting` ops
@@ -97,7 +98,7 @@ class CallBase {
   void start_in(Cell& home, std::coroutine_handle<> waiter) noexcept;
   void submit_and_wait_in_thread() noexcept;
   Submission submit_only();
-  /// Without waiting for room: for the few ops that make up one call of the user.
+  /// Without waiting for room: for ops of which others keep the number small.
   Result<void> submit_above_limit();
   Result<void> take();
 
@@ -107,11 +108,14 @@ class CallBase {
   bool place_is_unknown_ = false;  // it is awaited by code of the library
 
  private:
+  friend class ScopeBase;
   struct OnStop {
     Pending* pending;
     void operator()() const noexcept { pending->fail_with(Error(ErrorKind::cancelled)); }
   };
 
+  /// For an op that nobody will wait for; like the next one.
+  bool prepares_alone() noexcept;
   bool submits_those_before() noexcept;
   void give_up() noexcept;
   Submission wait_for_room();

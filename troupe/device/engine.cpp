@@ -65,7 +65,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
       options_.ops_per_flag == 1 || op.deadline_after.value_or(kLongDeadline) < kLongDeadline || !op.can_be_rerun();
   if (op.account == 0) op.account = CrashLedger::account_of_caller();
   if (op.follows) op.lane = lane_by_dependency(op);
-  if (ledger_.may_know(op) && !is_admitted(op)) return true;
+  if (ledger_.may_know(op) && !op.is_condemned && !is_admitted(op)) return true;
   if ((op.runs_alone || op.sealing != Sealing::none || !enter_fast(op)) && !submit_slowly(op, max_waiting)) {
     op.release();
     return false;
@@ -127,7 +127,7 @@ bool Engine::enter_fast(detail::OpCall& call) noexcept {
       continue;
     }
     if (!wire::Ring::is_free(slot, head, options_.ring_units)) return false;
-    call.is_hopeless = reads_what_stays_unknown(call);
+    call.is_hopeless = call.is_condemned || reads_what_stays_unknown(call);
     if (gate_.compare_exchange_weak(gate, gate + (slot.end() - tail), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
       session.enter(call, slot);
@@ -283,7 +283,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
 Result<void> Engine::settle(detail::OpCall& call) noexcept {
   if (call.is_hopeless && call.is_condemned) {
     const Error why = about(*call.evidence, call);
-    taint_what_it_writes(call, why);
+    call.was_cut_off() ? taint_what_it_writes(call, why) : skip_what_it_writes(call, *call.evidence);
     return fail(why);
   }
   Result<void> result = how_it_ended(call);
@@ -395,10 +395,22 @@ void Engine::stop_polling() noexcept {
 void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
   // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
   if (!result && call.nobody_waits && call.sealing == Sealing::none) skip_what_it_writes(call, result.error());
+  tell_group(call, result);
   call.stage = OpStage::ended;
   call.uses.clear();  // before the reply: its receiver may count on the memory
   call.ended_in_engine.store(true, std::memory_order_release);
   call.complete_and_release(std::move(result));
+}
+
+void Engine::answer(detail::OpCall& call, const Error& why) noexcept {
+  if (call.settled()) return;
+  const Error its_own = about(why, call);
+  tell_group(call, fail(its_own));
+  call.fail_with(its_own);
+}
+
+void Engine::tell_group(detail::OpCall& call, const Result<void>& end) noexcept {
+  if (const auto group = std::exchange(call.group, nullptr)) group->op_has_ended(call.number_in_group, end);
 }
 
 void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {

@@ -250,6 +250,9 @@ class Engine {
   Result<void> settle(detail::OpCall& call) noexcept;
 
   void end(detail::OpCall& call, Result<void> result) noexcept;
+  /// Whoever waits for the op is told now; its own end comes later.
+  void answer(detail::OpCall& call, const Error& why) noexcept;
+  static void tell_group(detail::OpCall& call, const Result<void>& end) noexcept;
   void end_cut_off(detail::OpCall& call, const Error& why) noexcept;
   /// The error with the op's name in its origin: `op` if it is given.
   Error about(const Error& error, const detail::OpCall& call, std::string_view op = {}) const noexcept;

@@ -61,13 +61,17 @@ void Engine::expire_waiting(TimePoint now) noexcept {
   bool any_ended = false;
   for (detail::OpCall* call = first_waiting_; call;) {
     detail::OpCall* const next = call->next;
-    if (call->stage == OpStage::on_trial || call->stage == OpStage::holding || keeps_its_turn(*call)) {
+    if (call->stage == OpStage::on_trial || call->stage == OpStage::holding) {
       // its deadline is checked in the ring; that of a seal when its turn comes
+    } else if (keeps_its_turn(*call)) {
+      if (call->group && call->deadline <= now)
+        answer(*call, passed_before_it_began());
+      else if (call->group)
+        (void)lower_expiry(call->deadline);
     } else if (call->deadline > now) {
       (void)lower_expiry(call->deadline);
     } else if (call->stage == OpStage::ghost) {  // it ends at the reap
-      if (!std::exchange(call->deadline_passed, true) && !call->settled())
-        call->fail_with(about(passed_with_its_worker(), *call));
+      if (!std::exchange(call->deadline_passed, true)) answer(*call, passed_with_its_worker());
     } else if (call->waits_unbegun()) {
       call->deadline_passed = true;
       remove(*call);
@@ -88,7 +92,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
 }
 
 void Engine::answer_with_evidence(detail::OpCall& call) noexcept {
-  if (!call.settled()) call.fail_with(about(evidence_of(call), call));
+  answer(call, evidence_of(call));
   call.deadline = TimePoint::max();
   call.is_in_the_way = true;  // so that its trial has a limit
 }
@@ -129,7 +133,7 @@ void Engine::pass_deadline(detail::OpCall& call, TimePoint now) noexcept {
   }
   call.deadline_passed = true;
   if (call.session->cancel(call))
-    call.fail_with(about(passed_before_this_run(call), call));
+    answer(call, passed_before_this_run(call));
   else
     call.kill_at = now + kKillDelay;  // it runs, or sees that it is cancelled and ends by itself
 }
@@ -142,7 +146,7 @@ void Engine::stop_for(detail::OpCall& call, const Error& why) noexcept {
 /// For an op that was handed to its lane, so that it cannot be taken back, and that waits there for others: whoever
 /// waits for it is told now. If nothing moves there for a while, the worker is killed for it.
 bool Engine::stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept {
-  if (!call.settled()) call.fail_with(about(passed_before_this_run(call), call));
+  answer(call, passed_before_this_run(call));
   const std::uint64_t progress = call.session->progress_before(call);
   const bool has_moved = std::exchange(call.progress, progress) != progress;
   if (has_moved || call.stands_since == TimePoint{}) call.stands_since = now;

@@ -217,7 +217,7 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
 
 void Engine::condemn(detail::OpCall& call, const Error& end_in) noexcept {
   taint_what_it_writes(call, about(end_in, call));  // and again at its turn
-  if (!call.settled()) call.fail_with(about(end_in, call));
+  answer(call, end_in);
   call.evidence = end_in;
   call.is_condemned = true;
   call.is_culprit = call.deadline_passed = call.stands_still = false;  // no worker is killed for it again
@@ -246,7 +246,7 @@ void Engine::answer_plain_culprit(const Error& why) {
   if (active_->contradiction()) return;
   PlainCulprit culprit;
   for_each_under_way(*active_, [&](detail::OpCall& call) { culprit.consider(call); });
-  if (detail::OpCall* const call = culprit.found(); call && !call->settled()) call->fail_with(about(why, *call));
+  if (detail::OpCall* const call = culprit.found(); call) answer(*call, why);
 }
 
 std::string Engine::under_way() {
@@ -271,9 +271,7 @@ bool Engine::runs_overdue(std::uint32_t worker) {
 
 void Engine::answer_overdue(std::uint32_t worker, const Error& why) {
   const auto watch = take_watch();
-  for_each_overdue(worker, [&](detail::OpCall& call) {
-    if (!call.settled()) call.fail_with(about(call.is_culprit ? why : passed_behind_others(), call));
-  });
+  for_each_overdue(worker, [&](detail::OpCall& call) { answer(call, call.is_culprit ? why : passed_behind_others()); });
 }
 
 template <class F>

@@ -88,6 +88,17 @@ enum class OpStage : std::uint8_t {
 
 namespace detail {
 
+/// Told of the end of each op that was given to it. Shared by them and by whoever made it.
+class OpGroup : public RefCounted {
+ public:
+  /// Op `number` has ended, as far as its caller is concerned; called exactly once. Any thread, under the engine's
+  /// locks: it must not call back.
+  virtual void op_has_ended(std::uint32_t number, const Result<void>& end) noexcept = 0;
+
+ protected:
+  using RefCounted::RefCounted;
+};
+
 class OpCall final : public Outcome<void> {
  public:
   OpCall() : Outcome<void>(1) {}
@@ -117,6 +128,9 @@ class OpCall final : public Outcome<void> {
   bool nobody_waits = false;  // from the start: it was submitted without waiting
   bool runs_alone = false;    // this op, or one like it, was under way when a worker died
   bool follows = false;       // its lane is chosen when it is submitted, by what it depends on
+  /// It is not run: it only keeps its place in the order. Its caller is told `evidence`, and at its turn so is whoever
+  /// reads what it would have written.
+  bool is_condemned = false;
   Sealing sealing = Sealing::none;
   op::Kind kind = 0;
   std::uint32_t lane = 0;
@@ -128,6 +142,8 @@ class OpCall final : public Outcome<void> {
   std::uint64_t account = 0;     // who pays if it costs a worker; 0: whoever submits it
   std::source_location where;    // in the program, for errors
   const char* called = nullptr;  // what the user called, where that is not the op's own name
+  std::uint32_t number_in_group = 0;
+  IntrusivePtr<OpGroup> group;  // null for most
   /// Another op of the same call, submitted just before this one; almost all calls have one op. Shared with the engine.
   IntrusivePtr<OpCall> before;
 
@@ -147,7 +163,6 @@ class OpCall final : public Outcome<void> {
   bool is_culprit = false;               // it ran past its deadline, and its worker is killed for that
   bool is_in_the_way = false;            // perhaps of an op past its deadline
   bool has_trial_limit = false;          // its deadline is that of its trial
-  bool is_condemned = false;             // its caller is told; it taints what it writes when its turn comes
   /// Why the worker that cut it off died: the op ends in this if nothing better is known in time.
   std::optional<Error> evidence;
 

@@ -44,7 +44,7 @@ class Writer {
   }
 
  private:
-  static constexpr std::size_t kInlineBytes = 368;  // almost all ops fit, and then there is no allocation
+  static constexpr std::size_t kInlineBytes = 352;  // almost all ops fit, and then there is no allocation
   static constexpr std::size_t kFirstSpill = 1024;
 
   void spill(std::span<const std::byte> bytes) {

@@ -203,6 +203,13 @@ Expression Expression::of(Ternary function, const Expression& a, const Expressio
   return Expression(applied(function, {&a, &b, &c}));
 }
 
+Result<Shape> detail::shape_of_expression(const Expression& expression) {
+  const ExpressionBody& body = expression.body();
+  if (body.problem) return fail(*body.problem);
+  TROUPE_TRY(check_handles(kEvaluate, body));
+  return shape_of(kEvaluate, body.result.from() == From::step ? body : with_a_step(body));
+}
+
 Result<op::Evaluate> detail::make_evaluate(const ExpressionBody& body, const AnyArray& out) {
   if (body.problem) return fail(*body.problem);
   if (body.result.from() != From::step) return make_evaluate(with_a_step(body), out);

@@ -9,9 +9,12 @@
 #include <concepts>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/device/array.hpp"
+#include "troupe/device/host_array.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
@@ -48,99 +51,353 @@ class Expression {
   std::shared_ptr<const detail::ExpressionBody> body_;
 };
 
-inline Expression operator+(const Expression& a, const Expression& b) { return Expression::of(Binary::add, a, b); }
-inline Expression operator-(const Expression& a, const Expression& b) { return Expression::of(Binary::sub, a, b); }
-inline Expression operator*(const Expression& a, const Expression& b) { return Expression::of(Binary::mul, a, b); }
-inline Expression operator/(const Expression& a, const Expression& b) { return Expression::of(Binary::div, a, b); }
-inline Expression operator-(const Expression& a) { return Expression::of(Unary::neg, a); }
+/// An expression whose elements are of type `T`, as its arrays say: `x + 1` of an `Array<float>` x. Where they do not
+/// say it (arrays of several types, the square root of integers) it is an `Expression`, and whoever stores it says of
+/// which type the result is.
+template <class T>
+class ExpressionOf : public Expression {
+ public:
+  using value_type = T;
+  explicit ExpressionOf(Expression expression) noexcept : Expression(std::move(expression)) {}
+};
+
+namespace detail {
+
+template <class T>
+struct TypeOfElements {
+  using type = T;
+};
+template <class T>
+TypeOfElements<T> type_of_elements(const Array<T>&);
+template <class T>
+TypeOfElements<T> type_of_elements(const HostArray<T>&);
+template <class T>
+TypeOfElements<T> type_of_elements(const ExpressionOf<T>&);
+TypeOfElements<void> type_of_elements(const AnyArray&);
+TypeOfElements<void> type_of_elements(const Expression&);
+
+template <class X>
+concept ArrayOperand = std::derived_from<X, AnyArray> || std::derived_from<X, Expression>;
+template <class X>
+concept RealNumber = std::is_arithmetic_v<X>;
+template <class X>
+concept ComplexNumber = std::same_as<X, std::complex<float>> || std::same_as<X, std::complex<double>>;
+/// What expressions are made of; at least one is an array.
+template <class... X>
+concept Terms = (ArrayOperand<X> || ...) && ((ArrayOperand<X> || RealNumber<X> || ComplexNumber<X>) && ...);
+
+/// A number has the type of what it meets; a complex one needs to meet complex ones.
+struct OfAnyType {};
+struct OfComplexType {};
+template <class X>
+struct ElementsOf {
+  using type = std::conditional_t<ComplexNumber<X>, OfComplexType, OfAnyType>;
+};
+template <ArrayOperand X>
+struct ElementsOf<X> {
+  using type = typename decltype(type_of_elements(std::declval<const X&>()))::type;
+};
+template <class A>
+using TypeOf = typename ElementsOf<A>::type;
+
+template <class A, class B>
+consteval auto together() {
+  if constexpr (std::is_void_v<A> || std::is_void_v<B>)
+    return TypeOfElements<void>{};
+  else if constexpr (std::same_as<A, B> || std::same_as<B, OfAnyType> || std::same_as<B, bool>)
+    return TypeOfElements<A>{};
+  else if constexpr (std::same_as<A, OfAnyType> || std::same_as<A, bool>)
+    return TypeOfElements<B>{};
+  else if constexpr (std::same_as<B, OfComplexType> && ComplexNumber<A>)
+    return TypeOfElements<A>{};
+  else if constexpr (std::same_as<A, OfComplexType> && ComplexNumber<B>)
+    return TypeOfElements<B>{};
+  else
+    return TypeOfElements<void>{};
+}
+/// The type of both together: `void` where a person must say it.
+template <class A, class B>
+using Together = typename decltype(together<A, B>())::type;
+template <class A, class B>
+using TypeOfBoth = Together<TypeOf<A>, TypeOf<B>>;
+/// Functions that make fractions of whole numbers have no type of their own there.
+template <class T>
+using Fractional = std::conditional_t<std::integral<T>, void, T>;
+
+template <class T>
+struct ExpressionAs {
+  using type = Expression;
+};
+template <Element T>
+struct ExpressionAs<T> {
+  using type = ExpressionOf<T>;
+};
+template <class T, class Function, class... X>
+typename ExpressionAs<T>::type applied_to(Function function, const X&... x) {
+  return typename ExpressionAs<T>::type(Expression::of(function, Expression(x)...));
+}
+
+}  // namespace detail
+
+/// The sum, element by element.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator+(const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Binary::add, a, b);
+}
+/// The difference.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator-(const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Binary::sub, a, b);
+}
+/// The product.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator*(const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Binary::mul, a, b);
+}
+/// The quotient.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator/(const A& a, const B& b) {
+  return detail::applied_to<detail::Fractional<detail::TypeOfBoth<A, B>>>(Binary::div, a, b);
+}
+/// The negative.
+template <detail::ArrayOperand A>
+auto operator-(const A& a) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::neg, a);
+}
+/// `less`, below.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator<(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::less, a, b);
+}
+/// `less_equal`, below.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator<=(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::less_equal, a, b);
+}
+/// `greater`, below.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator>(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::greater, a, b);
+}
+/// `greater_equal`, below.
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto operator>=(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::greater_equal, a, b);
+}
 
 // The functions of `Unary`, `Binary` and `Ternary` by their names, element by element.
 
 /// The complex conjugate.
-inline Expression conj(const Expression& x) { return Expression::of(Unary::conj, x); }
+template <detail::ArrayOperand A>
+auto conj(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::conj, x);
+}
 /// x times x.
-inline Expression square(const Expression& x) { return Expression::of(Unary::square, x); }
+template <detail::ArrayOperand A>
+auto square(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::square, x);
+}
 /// The square root.
-inline Expression sqrt(const Expression& x) { return Expression::of(Unary::sqrt, x); }
+template <detail::ArrayOperand A>
+auto sqrt(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::sqrt, x);
+}
 /// 1 / sqrt(x).
-inline Expression rsqrt(const Expression& x) { return Expression::of(Unary::rsqrt, x); }
+template <detail::ArrayOperand A>
+auto rsqrt(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::rsqrt, x);
+}
 /// 1 / x.
-inline Expression reciprocal(const Expression& x) { return Expression::of(Unary::reciprocal, x); }
+template <detail::ArrayOperand A>
+auto reciprocal(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::reciprocal, x);
+}
 /// e to the power of x.
-inline Expression exp(const Expression& x) { return Expression::of(Unary::exp, x); }
+template <detail::ArrayOperand A>
+auto exp(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::exp, x);
+}
 /// The natural logarithm.
-inline Expression log(const Expression& x) { return Expression::of(Unary::log, x); }
+template <detail::ArrayOperand A>
+auto log(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::log, x);
+}
 /// The sine.
-inline Expression sin(const Expression& x) { return Expression::of(Unary::sin, x); }
+template <detail::ArrayOperand A>
+auto sin(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::sin, x);
+}
 /// The cosine.
-inline Expression cos(const Expression& x) { return Expression::of(Unary::cos, x); }
+template <detail::ArrayOperand A>
+auto cos(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::cos, x);
+}
 /// The hyperbolic tangent.
-inline Expression tanh(const Expression& x) { return Expression::of(Unary::tanh, x); }
+template <detail::ArrayOperand A>
+auto tanh(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::tanh, x);
+}
 /// The absolute value of real numbers.
-inline Expression abs(const Expression& x) { return Expression::of(Unary::abs, x); }
+template <detail::ArrayOperand A>
+auto abs(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::abs, x);
+}
 /// 1, -1, or x where it is 0 or NaN.
-inline Expression sign(const Expression& x) { return Expression::of(Unary::sign, x); }
+template <detail::ArrayOperand A>
+auto sign(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::sign, x);
+}
 /// exp(x) - 1, also where x is small.
-inline Expression expm1(const Expression& x) { return Expression::of(Unary::expm1, x); }
+template <detail::ArrayOperand A>
+auto expm1(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::expm1, x);
+}
 /// log(1 + x), also where x is small.
-inline Expression log1p(const Expression& x) { return Expression::of(Unary::log1p, x); }
+template <detail::ArrayOperand A>
+auto log1p(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::log1p, x);
+}
 /// The tangent.
-inline Expression tan(const Expression& x) { return Expression::of(Unary::tan, x); }
+template <detail::ArrayOperand A>
+auto tan(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::tan, x);
+}
 /// The error function.
-inline Expression erf(const Expression& x) { return Expression::of(Unary::erf, x); }
+template <detail::ArrayOperand A>
+auto erf(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::erf, x);
+}
 /// max(x, 0); NaN stays NaN.
-inline Expression relu(const Expression& x) { return Expression::of(Unary::relu, x); }
+template <detail::ArrayOperand A>
+auto relu(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::relu, x);
+}
 /// 1 / (1 + exp(-x)).
-inline Expression sigmoid(const Expression& x) { return Expression::of(Unary::sigmoid, x); }
+template <detail::ArrayOperand A>
+auto sigmoid(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::sigmoid, x);
+}
 /// x sigmoid(x).
-inline Expression silu(const Expression& x) { return Expression::of(Unary::silu, x); }
+template <detail::ArrayOperand A>
+auto silu(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::silu, x);
+}
 /// x times the normal distribution function of x.
-inline Expression gelu(const Expression& x) { return Expression::of(Unary::gelu, x); }
+template <detail::ArrayOperand A>
+auto gelu(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::gelu, x);
+}
 /// The approximation of gelu by tanh: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-inline Expression gelu_tanh(const Expression& x) { return Expression::of(Unary::gelu_tanh, x); }
+template <detail::ArrayOperand A>
+auto gelu_tanh(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::gelu_tanh, x);
+}
 /// log(1 + exp(x)).
-inline Expression softplus(const Expression& x) { return Expression::of(Unary::softplus, x); }
+template <detail::ArrayOperand A>
+auto softplus(const A& x) {
+  return detail::applied_to<detail::Fractional<detail::TypeOf<A>>>(Unary::softplus, x);
+}
 /// To the next whole number below.
-inline Expression floor(const Expression& x) { return Expression::of(Unary::floor, x); }
+template <detail::ArrayOperand A>
+auto floor(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::floor, x);
+}
 /// To the next whole number above.
-inline Expression ceil(const Expression& x) { return Expression::of(Unary::ceil, x); }
+template <detail::ArrayOperand A>
+auto ceil(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::ceil, x);
+}
 /// To the nearest whole number, ties to even.
-inline Expression round(const Expression& x) { return Expression::of(Unary::round, x); }
+template <detail::ArrayOperand A>
+auto round(const A& x) {
+  return detail::applied_to<detail::TypeOf<A>>(Unary::round, x);
+}
 /// The lesser; NaN when either is.
-inline Expression min(const Expression& a, const Expression& b) { return Expression::of(Binary::min, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto min(const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Binary::min, a, b);
+}
 /// The greater; NaN when either is.
-inline Expression max(const Expression& a, const Expression& b) { return Expression::of(Binary::max, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto max(const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Binary::max, a, b);
+}
 /// a to the power of b.
-inline Expression pow(const Expression& a, const Expression& b) { return Expression::of(Binary::pow, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto pow(const A& a, const B& b) {
+  return detail::applied_to<detail::Fractional<detail::TypeOfBoth<A, B>>>(Binary::pow, a, b);
+}
 /// 1 where a is b, else 0; likewise the other comparisons. With a NaN only `not_equal` is 1.
-inline Expression equal(const Expression& a, const Expression& b) { return Expression::of(Binary::equal, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto equal(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::equal, a, b);
+}
 /// 1 where a is not b, else 0.
-inline Expression not_equal(const Expression& a, const Expression& b) {
-  return Expression::of(Binary::not_equal, a, b);
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto not_equal(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::not_equal, a, b);
 }
 /// 1 where a < b, else 0.
-inline Expression less(const Expression& a, const Expression& b) { return Expression::of(Binary::less, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto less(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::less, a, b);
+}
 /// 1 where a <= b, else 0.
-inline Expression less_equal(const Expression& a, const Expression& b) {
-  return Expression::of(Binary::less_equal, a, b);
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto less_equal(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::less_equal, a, b);
 }
 /// 1 where a > b, else 0.
-inline Expression greater(const Expression& a, const Expression& b) { return Expression::of(Binary::greater, a, b); }
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto greater(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::greater, a, b);
+}
 /// 1 where a >= b, else 0.
-inline Expression greater_equal(const Expression& a, const Expression& b) {
-  return Expression::of(Binary::greater_equal, a, b);
+template <class A, class B>
+  requires detail::Terms<A, B>
+auto greater_equal(const A& a, const B& b) {
+  return detail::applied_to<bool>(Binary::greater_equal, a, b);
 }
 /// a b + c.
-inline Expression fma(const Expression& a, const Expression& b, const Expression& c) {
-  return Expression::of(Ternary::fma, a, b, c);
+template <class A, class B, class C>
+  requires detail::Terms<A, B, C>
+auto fma(const A& a, const B& b, const C& c) {
+  return detail::applied_to<detail::Together<detail::TypeOfBoth<A, B>, detail::TypeOf<C>>>(Ternary::fma, a, b, c);
 }
 /// x, but at least `low` and at most `high`.
-inline Expression clamp(const Expression& x, const Expression& low, const Expression& high) {
-  return Expression::of(Ternary::clamp, x, low, high);
+template <class X, class Low, class High>
+  requires detail::Terms<X, Low, High>
+auto clamp(const X& x, const Low& low, const High& high) {
+  return detail::applied_to<detail::Together<detail::TypeOfBoth<X, Low>, detail::TypeOf<High>>>(Ternary::clamp, x, low,
+                                                                                                high);
 }
 /// `a` where the condition is true or not 0, and `b` elsewhere.
-inline Expression select(const Expression& condition, const Expression& a, const Expression& b) {
-  return Expression::of(Ternary::select, condition, a, b);
+template <class Condition, class A, class B>
+  requires detail::Terms<Condition, A, B>
+auto select(const Condition& condition, const A& a, const B& b) {
+  return detail::applied_to<detail::TypeOfBoth<A, B>>(Ternary::select, condition, a, b);
+}
+/// `select` under NumPy's name.
+template <class Condition, class A, class B>
+  requires detail::Terms<Condition, A, B>
+auto where(const Condition& condition, const A& a, const B& b) {
+  return troupe::select(condition, a, b);
 }
 
 }  // namespace troupe::inline v0

@@ -21,6 +21,9 @@ struct ExpressionBody {
   std::optional<Error> problem;
 };
 
+/// The shape of what it makes, by NumPy's rules; that of a number is empty.
+Result<Shape> shape_of_expression(const Expression& expression);
+
 /// The op that computes it. `invalid_argument` or `unsupported`, with the place in the expression, when its shapes or
 /// types do not go together.
 Result<op::Evaluate> make_evaluate(const ExpressionBody& body, const AnyArray& out);

@@ -1,0 +1,79 @@
+#include "troupe/library/scope/inferred.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "troupe/library/tensor/broadcast.hpp"
+#include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/op/check.hpp"
+
+namespace troupe::inline v0::detail {
+
+Result<Shape> shape_of_product(const Shape& a, const Shape& b) {
+  constexpr std::string_view kCall = "matmul";
+  const std::string both = a.to_string() + " and " + b.to_string();
+  if (a.rank() == 0 || b.rank() == 0 || (a.rank() == 1 && b.rank() == 1))
+    return op::refuse(kCall, "a and b are " + both + "; at least one must be a matrix");
+  const std::int64_t depth = a[a.rank() - 1];
+  if (depth != b[b.rank() == 1 ? 0 : b.rank() - 2])
+    return op::refuse(kCall, "a and b are " + both + "; a has " + std::to_string(depth) + " columns and b " +
+                                 std::to_string(b[b.rank() == 1 ? 0 : b.rank() - 2]) + " rows");
+  if ((a.rank() == 1 && b.rank() > 2) || (b.rank() == 1 && a.rank() > 2))
+    return op::refuse(kCall, "a and b are " + both + "; a vector meets one matrix, not a batch");
+  const auto batch_of = [](const Shape& shape) {
+    return Shape(std::vector<std::int64_t>(shape.begin(), shape.begin() + std::max(0, shape.rank() - 2)));
+  };
+  Shape batch = batch_of(a);
+  if (!broadcast_shapes(batch, batch_of(b)))
+    return op::refuse(kCall, "a and b are " + both + "; their batches do not go together");
+  std::vector<std::int64_t> extents(batch.begin(), batch.end());
+  if (a.rank() > 1) extents.push_back(a[a.rank() - 2]);
+  if (b.rank() > 1) extents.push_back(b[b.rank() - 1]);
+  return Shape(extents);
+}
+
+Result<Axes> axes_of(std::string_view call, const Shape& shape, const std::optional<Axes>& axes) {
+  std::vector<int> counted;
+  if (!axes)
+    for (int axis = 0; axis < shape.rank(); ++axis) counted.push_back(axis);
+  for (const int axis : axes.value_or(Axes{})) {
+    const int from_start = axis < 0 ? axis + shape.rank() : axis;
+    if (from_start < 0 || from_start >= shape.rank())
+      return op::refuse(call, "it is " + shape.to_string() + "; it has no axis " + std::to_string(axis));
+    if (std::ranges::find(counted, from_start) != counted.end())
+      return op::refuse(call, "axis " + std::to_string(from_start) + " is given twice");
+    counted.push_back(from_start);
+  }
+  return Axes(counted);
+}
+
+Shape shape_of_reduction(const Shape& shape, const Axes& axes, bool keep_axes) {
+  std::vector<std::int64_t> extents;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+      extents.push_back(shape[axis]);
+    else if (keep_axes)
+      extents.push_back(1);
+  return Shape(extents);
+}
+
+Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis) {
+  constexpr std::string_view kCall = "concat";
+  if (parts.empty()) return op::refuse(kCall, "there is no array");
+  Shape whole = parts.front().shape();
+  if (axis < 0 || axis >= whole.rank())
+    return op::refuse(kCall, "the arrays are " + whole.to_string() + "; they have no axis " + std::to_string(axis));
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    Shape expected = parts[i].shape();
+    if (expected.rank() == whole.rank()) expected[axis] = whole[axis];
+    if (expected != whole)
+      return op::refuse(kCall, "array " + std::to_string(i) + " is " + parts[i].shape().to_string() +
+                                   " and array 0 is " + parts.front().shape().to_string() + "; all but axis " +
+                                   std::to_string(axis) + " must be equal");
+    whole[axis] += parts[i].shape()[axis];
+  }
+  return whole;
+}
+
+}  // namespace troupe::inline v0::detail

@@ -1,0 +1,21 @@
+// The shapes of results, for those who make them: one place for each rule. That of an expression is beside its body
+// (troupe/library/tensor/expression_body.hpp). Only for the library.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "troupe/library/tensor/tensor.hpp"
+
+namespace troupe::inline v0::detail {
+
+/// Of a product by NumPy's rules: axes in front of matrices are batches, which broadcast.
+Result<Shape> shape_of_product(const Shape& a, const Shape& b);
+/// The axes, each counted from the start; all of them when none are given.
+Result<Axes> axes_of(std::string_view call, const Shape& shape, const std::optional<Axes>& axes);
+/// What is left when these axes, which `axes_of` gave, are reduced.
+Shape shape_of_reduction(const Shape& shape, const Axes& axes, bool keep_axes);
+/// Of arrays one behind the other along the axis, which is counted from the start.
+Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis);
+
+}  // namespace troupe::inline v0::detail

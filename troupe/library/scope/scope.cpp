@@ -1,0 +1,74 @@
+#include "troupe/library/scope/scope.hpp"
+
+#include "troupe/device/make_call.hpp"
+#include "troupe/library/blas/blas.hpp"
+#include "troupe/library/matmul/matmul.hpp"
+#include "troupe/library/scope/inferred.hpp"
+#include "troupe/library/tensor/expression_body.hpp"
+
+namespace troupe::inline v0 {
+
+bool Scope::allocate(AnyArray& array, const Shape& shape, const Where& where) {
+  const Result<void> made = DeviceParts::allocate(device(), array, shape);
+  if (!made) fail_with(made.error().at(where));
+  return made.has_value();
+}
+
+void Scope::assign(const AnyArray& out, const Expression& expression, Where where) {
+  run(device().tensor().evaluate(expression, out), where);
+}
+
+void Scope::evaluate_into_new(const Expression& expression, AnyArray& out, const Where& where) {
+  const Result<Shape> shape = detail::shape_of_expression(expression);
+  if (!shape) return fail_with(shape.error().at(where));
+  if (allocate(out, *shape, where)) assign(out, expression, where);
+}
+
+void Scope::multiply_into_new(const AnyArray& a, const AnyArray& b, AnyArray& out, const Where& where) {
+  for (const auto& [name, array] : {std::pair{"a", &a}, {"b", &b}})
+    if (const Result<void> good = DeviceParts::check(device(), "matmul", name, *array); !good)
+      return fail_with(good.error().at(where));
+  const Result<Shape> shape = detail::shape_of_product(a.shape(), b.shape());
+  if (!shape) return fail_with(shape.error().at(where));
+  if (!allocate(out, *shape, where)) return;
+  if (b.shape().rank() == 1) return run(device().blas().gemv(a, b, out), where);
+  if (a.shape().rank() == 1) return run(device().blas().gemv(b.transpose(), a, out), where);
+  if (is_complex(out.dtype())) return run(device().blas().gemm(a, b, out), where);
+  run(device().matmul().multiply(a, b, out), where);
+}
+
+void Scope::reduce_into_new(Reduction function, const AnyArray& x, const detail::AxesOrAll& axes,
+                            const ReductionOptions& options, AnyArray& out, const Where& where) {
+  const Result<detail::Axes> all = detail::axes_of(name(function), x.shape(), axes.given());
+  if (!all) return fail_with(all.error().at(where));
+  if (allocate(out, detail::shape_of_reduction(x.shape(), *all, options.keep_axes), where))
+    run(device().tensor().reduce(function, x, *all, out), where);
+}
+
+void Scope::reduce_into_new(Reduction function, const Expression& x, const detail::AxesOrAll& axes,
+                            const ReductionOptions& options, AnyArray& out, const Where& where) {
+  const Result<Shape> shape = detail::shape_of_expression(x);
+  if (!shape) return fail_with(shape.error().at(where));
+  const Result<detail::Axes> all = detail::axes_of(name(function), *shape, axes.given());
+  if (!all) return fail_with(all.error().at(where));
+  if (allocate(out, detail::shape_of_reduction(*shape, *all, options.keep_axes), where))
+    run(device().tensor().reduce(function, x, *all, out), where);
+}
+
+void Scope::concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where) {
+  const int rank = parts.empty() ? 0 : parts.front().shape().rank();
+  const int along = axis < 0 ? axis + rank : axis;
+  const Result<Shape> shape = detail::shape_of_concatenation(parts, along);
+  if (!shape) return fail_with(shape.error().at(where));
+  if (!allocate(out, *shape, where)) return;
+  std::int64_t begin = 0;
+  for (const AnyArray& part : parts) {
+    const std::int64_t end = begin + part.shape()[along];
+    const Result<AnyArray> place = out.slice(along, begin, end);
+    if (!place) return fail_with(place.error().at(where));
+    if (begin != end) run(device().copy(part, *place), where);
+    begin = end;
+  }
+}
+
+}  // namespace troupe::inline v0
