@@ -26,7 +26,7 @@ class OpsOfScope final : public OpGroup {
   /// For an op that is about to be submitted.
   std::uint32_t one_more() noexcept {
     under_way_.fetch_add(1, std::memory_order_relaxed);
-    return ++last_number_;
+    return last_number_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   /// It has been submitted.
   void note(const IntrusivePtr<OpCall>& call) {
@@ -47,7 +47,7 @@ class OpsOfScope final : public OpGroup {
     one_less();
   }
   /// The owner's own error, which comes after those of all ops so far.
-  void fail_with(const Error& error) noexcept { fail_with(last_number_ + 1, error); }
+  void fail_with(const Error& error) noexcept { fail_with(last_number_.load(std::memory_order_relaxed) + 1, error); }
 
   std::uint32_t under_way() const noexcept { return under_way_.load(std::memory_order_relaxed) - 1; }
   bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
@@ -112,7 +112,7 @@ class OpsOfScope final : public OpGroup {
 
   ControlLoop* const loop_;  // of the device, which is there while it has ops
   const std::source_location where_;
-  std::uint32_t last_number_ = 0;            // the owner's
+  std::atomic<std::uint32_t> last_number_{0};
   std::atomic<std::uint32_t> under_way_{1};  // and the owner, until it closes
   std::atomic<bool> has_failed_{false};
   std::mutex mutex_;
@@ -221,7 +221,7 @@ bool ScopeBase::goes_on(const std::source_location& where) {
   if (has_ended_)
     ops_->fail_with(
         describe(ErrorKind::invalid_argument, [] { return "the scope has ended: make another one"; }).at(where));
-  else if (std::chrono::steady_clock::now() >= until_)
+  else if (deadline_ && std::chrono::steady_clock::now() >= until_)
     ops_->fail_with(describe(ErrorKind::deadline_exceeded, [&] {
                       return "the " + to_string(*deadline_) + " of the scope are over";
                     }).at(where));
@@ -260,6 +260,7 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
                       }).at(where));
     return;
   }
+  if (!goes && base.call_->sealing != Sealing::none) return;  // it writes nothing, so it needs no place in the order
   if (deadline_ || !goes) limit(base, goes);
   const bool can_wait = !Cell::current_cell();
   if (!can_wait && !goes) base.refuse_when_full();
