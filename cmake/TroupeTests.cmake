@@ -89,6 +89,7 @@ function(troupe_folder_tests name folder)
     target_compile_definitions(${target} PRIVATE
       "TROUPE_TEST_TYPES=$<IF:$<STREQUAL:${TROUPE_SANITIZE},thread>,1,2>")
   endif()
+  target_compile_definitions(${target} PRIVATE "TROUPE_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
   # Coroutines are tested as the optimiser makes them, and the core's tests go through all codes of small floats.
   if(NOT name MATCHES "^(actor|core)$")
     target_compile_options(${target} PRIVATE ${TROUPE_TEST_OPTIONS})

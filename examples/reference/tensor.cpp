@@ -128,6 +128,15 @@ void scopes(const Device& device) {
   value(on.end().get());  // all ops have ended, and none has failed
   // end
 
+  // example: Versioned
+  Versioned<double> state = value(Versioned<double>::make(device, {2}));
+  value(device.fill(state.now(), 1.0).get());
+  Scope step(device);
+  step.assign(step.next(state), 2.0 * state.now());
+  value(step.commit().get());  // from here on, the next version counts; had it failed, nothing would have happened
+  expect(value(device.read(state.now()).get())[1] == 2.0);
+  // end
+
   // example: ScopedCall
   Scope another(device);
   ScopedCall<double> largest = another.give(device.tensor().reduce(Reduction::max, x));

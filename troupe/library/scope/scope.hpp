@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "troupe/device/scope_base.hpp"
+#include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 
 #pragma GCC visibility push(default)
@@ -25,9 +26,17 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
+/// Says what to do about an expression that a scope cannot store by itself.
+template <class X>
+consteval bool is_of_known_type() {
+  static_assert(Element<TypeOf<X>>,
+                "this does not say of which type its elements are (arrays of several types, fractions of whole numbers, "
+                "an AnyArray): eval<T>(expression) says it");
+  return true;
+}
 /// An array of the device, or an expression whose type is known.
 template <class X>
-concept TypedTerm = ArrayOperand<X> && Element<TypeOf<X>> &&
+concept TypedTerm = ArrayOperand<X> && is_of_known_type<X>() &&
                     (std::derived_from<X, Array<TypeOf<X>>> || std::derived_from<X, ExpressionOf<TypeOf<X>>>);
 
 /// Axes of an array: `1`, `{0, -1}`, a list that is made at run time, or all of them.
@@ -50,6 +59,37 @@ class AxesOrAll {
 
 template <class T>
 using MeanType = std::conditional_t<std::integral<T>, double, T>;
+
+/// The end of a scope whose results count only when all of it went well.
+class [[nodiscard("await it, or call get()")]] CommitOfScope {
+ public:
+  using troupe_awaitable = void;
+
+  CommitOfScope(EndOfScope end, std::vector<TwoVersions*> written) noexcept
+      : end_(std::move(end)), written_(std::move(written)) {}
+
+  /// Waits in this thread.
+  [[nodiscard("nothing has happened when it fails")]] Result<void> get() && { return advance(std::move(end_).get()); }
+
+  bool await_ready() const noexcept { return end_.await_ready(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
+    end_.await_suspend(waiter);
+  }
+  [[nodiscard("nothing has happened when it fails")]] Result<void> await_resume() {
+    return advance(end_.await_resume());
+  }
+
+ private:
+  Result<void> advance(Result<void> end) noexcept {
+    if (end)
+      for (TwoVersions* const each : written_) each->advance();
+    return end;
+  }
+
+  EndOfScope end_;
+  std::vector<TwoVersions*> written_;
+};
 
 }  // namespace detail
 
@@ -175,6 +215,26 @@ class Scope : public detail::ScopeBase {
     return concat(std::span<const Array<T>>(parts.begin(), parts.size()), axis, where);
   }
 
+  // ---- steps that are whole or did not happen ----
+
+  /// The version of `x` that this scope writes, and that counts when the scope is committed: write all of it.
+  template <Element T>
+  const Array<T>& next(Versioned<T>& x) {
+    if (std::ranges::find(written_, &x) == written_.end()) written_.push_back(&x);
+    return x.next_;
+  }
+  /// The same for an op that works in place: it begins as a copy of the version that counts.
+  template <Element T>
+  const Array<T>& copied(Versioned<T>& x, Where where = Where::current()) {
+    const bool is_new = std::ranges::find(written_, &x) == written_.end();
+    const Array<T>& copy = next(x);
+    if (is_new) run(device().copy(x.now(), copy), where);
+    return copy;
+  }
+  /// Ends the scope. When all of its ops went well, what it has written with `next` counts, all at once; otherwise
+  /// everything is as before, and the step can be tried again in another scope.
+  detail::CommitOfScope commit() { return {end(), std::move(written_)}; }
+
   // ---- answers ----
 
   /// The elements of an array or an expression, or the first error of the scope: await it, or call `get`.
@@ -216,6 +276,8 @@ class Scope : public detail::ScopeBase {
   void reduce_into_new(Reduction function, const Expression& x, const detail::AxesOrAll& axes,
                        const ReductionOptions& options, AnyArray& out, const Where& where);
   void concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where);
+
+  std::vector<detail::TwoVersions*> written_;
 };
 
 }  // namespace troupe::inline v0

@@ -1,0 +1,117 @@
+// Steps that are whole or did not happen.
+#include "troupe/device/device_fixture.test.hpp"
+
+namespace troupe {
+namespace {
+
+using namespace std::chrono_literals;
+
+class VersionedTest : public DeviceTest {
+ protected:
+  Versioned<float> made(float with) {
+    Versioned<float> x = value(Versioned<float>::make(device, {1000}));
+    value(device.fill(x.now(), with).get());
+    return x;
+  }
+
+  Device device = open();
+  Versioned<float> a = made(1.0f);
+  Versioned<float> b = made(10.0f);
+};
+
+TEST_F(VersionedTest, count_when_they_are_committed_and_not_before) {
+  Scope on(device);
+  on.assign(on.next(a), a.now() + b.now());
+  on.assign(on.next(b), 2.0f * b.now());
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f));
+  ASSERT_TRUE(on.commit().get());
+  EXPECT_TRUE(all_equal(device, a.now(), 11.0f));
+  EXPECT_TRUE(all_equal(device, b.now(), 20.0f));
+}
+
+TEST_F(VersionedTest, stay_as_they_are_when_anything_fails) {
+  {
+    Scope on(device);
+    on.assign(on.next(a), a.now() + b.now());
+    on.run(bad(device, "error", {updates(on.copied(b))}));
+    EXPECT_EQ(kind_of(on.commit().get()), ErrorKind::library_error);
+  }
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f));
+  EXPECT_TRUE(all_equal(device, b.now(), 10.0f));
+  Scope again(device);
+  again.assign(again.next(a), a.now() + b.now());
+  again.assign(again.copied(b), a.now() + 1.0f);
+  ASSERT_TRUE(again.commit().get()) << "the next version is written anew";
+  EXPECT_TRUE(all_equal(device, a.now(), 11.0f));
+  EXPECT_TRUE(all_equal(device, b.now(), 2.0f));
+}
+
+TEST_F(VersionedTest, that_a_scope_does_not_write_stay_and_so_do_those_of_a_dropped_one) {
+  {
+    Scope on(device);
+    on.assign(on.next(a), a.now() + 1.0f);
+    value(on.read(on.next(a)).get());
+  }
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f));
+  Scope on(device);
+  on.assign(on.next(a), a.now() + 1.0f);
+  ASSERT_TRUE(on.commit().get());
+  EXPECT_TRUE(all_equal(device, a.now(), 2.0f));
+  EXPECT_TRUE(all_equal(device, b.now(), 10.0f)) << "nobody wrote its next version";
+}
+
+TEST_F(VersionedTest, work_in_place_on_a_copy) {
+  for (int step = 0; step < 10; ++step) {
+    Scope on(device);
+    const Array<float>& x = on.copied(a);
+    on.assign(x, x * 2.0f);
+    on.assign(on.copied(a), x + 1.0f);  // the same copy
+    ASSERT_TRUE(on.commit().get());
+  }
+  EXPECT_TRUE(all_equal(device, a.now(), 2047.0f));
+}
+
+TEST_F(VersionedTest, survive_kills_in_the_middle_of_steps) {
+  std::atomic<bool> is_over = false;
+  std::jthread killer([&] {
+    while (!is_over) {
+      std::this_thread::sleep_for(20ms);
+      device.kill_worker();
+    }
+  });
+  int steps = 0;
+  for (int tries = 0; steps < 200; ++tries) {
+    ASSERT_LT(tries, 10'000);
+    Scope on(device);
+    const Array<float>& x = on.copied(a);
+    on.assign(x, x + 1.0f);                       // in place: a kill may cost the step
+    on.assign(on.next(b), b.now() + x - a.now());  // not in place: it is run again
+    if (on.commit().get()) ++steps;
+  }
+  is_over = true;
+  killer.join();
+  EXPECT_TRUE(all_equal(device, a.now(), 201.0f));
+  EXPECT_TRUE(all_equal(device, b.now(), 210.0f));
+}
+
+struct Trainer {
+  struct Step {
+    using Reply = void;
+    Device device;
+    Versioned<float>* x;
+  };
+  Task<Result<void>> on(Step message) {
+    Scope on(message.device);
+    on.assign(on.next(*message.x), message.x->now() + 1.0f);
+    co_return co_await on.commit();
+  }
+};
+
+TEST_F(VersionedTest, are_committed_in_tasks) {
+  const Ref<Trainer> trainer = value(system.spawn<Trainer>({}));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(trainer.ask<Trainer::Step>(device, &a).get());
+  EXPECT_TRUE(all_equal(device, a.now(), 11.0f));
+}
+
+}  // namespace
+}  // namespace troupe
