@@ -89,7 +89,6 @@ function(troupe_folder_tests name folder)
     target_compile_definitions(${target} PRIVATE
       "TROUPE_TEST_TYPES=$<IF:$<STREQUAL:${TROUPE_SANITIZE},thread>,1,2>")
   endif()
-  target_compile_definitions(${target} PRIVATE "TROUPE_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
   # Coroutines are tested as the optimiser makes them, and the core's tests go through all codes of small floats.
   if(NOT name MATCHES "^(actor|core)$")
     target_compile_options(${target} PRIVATE ${TROUPE_TEST_OPTIONS})
@@ -163,6 +162,9 @@ if(TROUPE_SANITIZE AND NOT TROUPE_COMPILE_ONLY)
 endif()
 
 # Code that must not compile, with a message that says why.
+set_source_files_properties(troupe/library/mistakes.test.cpp PROPERTIES
+  COMPILE_DEFINITIONS "TROUPE_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
+
 file(GLOB compile_fail_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/compile_fail/*.cpp")
 foreach(file IN LISTS compile_fail_files)
   cmake_path(GET file STEM name)
