@@ -67,8 +67,7 @@ int main() {
       for (; !stop.stop_requested(); std::this_thread::sleep_for(20ms)) kills += device.kill_worker();
     });
     std::vector<std::jthread> clients;
-    for (int number = 0; number < 32; ++number)
-      clients.emplace_back([&, number] { wrong += client(service, number); });
+    for (int number = 0; number < 32; ++number) clients.emplace_back([&, number] { wrong += client(service, number); });
   }
   std::printf("640 requests of 32 clients, %d kills, %d wrong\n", kills, wrong.load());
   return wrong == 0 ? 0 : 1;

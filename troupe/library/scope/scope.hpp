@@ -29,9 +29,10 @@ namespace detail {
 /// Says what to do about an expression that a scope cannot store by itself.
 template <class X>
 consteval bool is_of_known_type() {
-  static_assert(Element<TypeOf<X>>,
-                "this does not say of which type its elements are (arrays of several types, fractions of whole numbers, "
-                "an AnyArray): eval<T>(expression) says it");
+  static_assert(
+      Element<TypeOf<X>>,
+      "this does not say of which type its elements are (arrays of several types, fractions of whole numbers, "
+      "an AnyArray): eval<T>(expression) says it");
   return true;
 }
 /// An array of the device, or an expression whose type is known.
@@ -106,6 +107,7 @@ struct ReductionOptions {
 /// the scope fails, and the result is an empty handle.
 class Scope : public detail::ScopeBase {
  public:
+  /// The line that calls, for errors.
   using Where = std::source_location;
 
   /// A scope on this device, for one caller.
@@ -210,6 +212,7 @@ class Scope : public detail::ScopeBase {
     concatenate_into_new(all, axis, out, where);
     return out;
   }
+  /// The same of arrays in braces.
   template <Element T>
   Array<T> concat(std::initializer_list<Array<T>> parts, int axis = 0, Where where = Where::current()) {
     return concat(std::span<const Array<T>>(parts.begin(), parts.size()), axis, where);
