@@ -80,10 +80,10 @@ TEST_F(ScopeTest, refused_ops_come_after_what_was_submitted_before_them) {
   const Array<float> in = filled(device, {4}, 1.0f), out = filled(device, {4}, 0.0f), copy = filled(device, {4}, 0.0f);
   Scope on(device);
   on.run(waits(device, gate, in, out));
+  gate.wait_until_begun();
   value(device.copy(out, copy).submit());
   on.run(device.copy(in, filled(device, {5}, 0.0f)));  // refused: the shapes are not equal
   on.run(device.fill(out, 3.0f));
-  gate.wait_until_begun();
   gate.open();
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::invalid_argument);
   EXPECT_TRUE(all_equal(device, copy, 1.0f)) << "what came before the refused op is as good as ever";
