@@ -58,6 +58,8 @@ TEST_F(ScopeForms, operators_know_their_type) {
   static_assert(std::same_as<decltype(i + 1), ExpressionOf<std::int32_t>>);
   static_assert(std::same_as<decltype(i / 2), Expression>, "whole numbers or fractions? A person must say it");
   static_assert(std::same_as<decltype(i + a), Expression>);
+  static_assert(std::same_as<decltype(i * 2.5), Expression> && std::same_as<decltype((a < 3) * 0.5), Expression>);
+  static_assert(std::same_as<decltype(2.5 * a), ExpressionOf<float>>);
   static_assert(std::same_as<decltype(select(a < 3, 1, 0)), Expression>);
   expect(on.eval<double>(i / 2), {2}, {3.5, 3.5});
   expect((a < 3) * a, {2, 3}, {1, 2, 0, 0, 0, 0});

@@ -86,12 +86,15 @@ concept ComplexNumber = std::same_as<X, std::complex<float>> || std::same_as<X, 
 template <class... X>
 concept Terms = (ArrayOperand<X> || ...) && ((ArrayOperand<X> || RealNumber<X> || ComplexNumber<X>) && ...);
 
-/// A number has the type of what it meets; a complex one needs to meet complex ones.
+/// A number has the type of what it meets, if that can hold it: a fraction meets no whole numbers, and a complex number
+/// meets complex ones.
 struct OfAnyType {};
+struct OfFractionType {};
 struct OfComplexType {};
 template <class X>
 struct ElementsOf {
-  using type = std::conditional_t<ComplexNumber<X>, OfComplexType, OfAnyType>;
+  using type = std::conditional_t<ComplexNumber<X>, OfComplexType,
+                                  std::conditional_t<std::floating_point<X>, OfFractionType, OfAnyType>>;
 };
 template <ArrayOperand X>
 struct ElementsOf<X> {
@@ -104,13 +107,13 @@ template <class A, class B>
 consteval auto together() {
   if constexpr (std::is_void_v<A> || std::is_void_v<B>)
     return TypeOfElements<void>{};
-  else if constexpr (std::same_as<A, B> || std::same_as<B, OfAnyType> || std::same_as<B, bool>)
+  else if constexpr (std::same_as<A, B> || std::same_as<B, OfAnyType> || (std::same_as<B, bool> && Element<A>) ||
+                     (std::same_as<B, OfFractionType> && !std::integral<A>) ||
+                     (std::same_as<B, OfComplexType> && ComplexNumber<A>))
     return TypeOfElements<A>{};
-  else if constexpr (std::same_as<A, OfAnyType> || std::same_as<A, bool>)
-    return TypeOfElements<B>{};
-  else if constexpr (std::same_as<B, OfComplexType> && ComplexNumber<A>)
-    return TypeOfElements<A>{};
-  else if constexpr (std::same_as<A, OfComplexType> && ComplexNumber<B>)
+  else if constexpr (std::same_as<A, OfAnyType> || (std::same_as<A, bool> && Element<B>) ||
+                     (std::same_as<A, OfFractionType> && !std::integral<B>) ||
+                     (std::same_as<A, OfComplexType> && ComplexNumber<B>))
     return TypeOfElements<B>{};
   else
     return TypeOfElements<void>{};
