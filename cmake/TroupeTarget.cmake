@@ -69,15 +69,6 @@ function(troupe_pch target)
   endif()
 endfunction()
 
-# For builds that are made once: several files of a target are compiled as one, which takes half of the time. What they
-# call alike in their unnamed namespaces clashes there. Every file compiles by itself in the other builds.
-option(TROUPE_UNITY "Compile several files as one" OFF)
-function(troupe_unity target)
-  if(TROUPE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  endif()
-endfunction()
-
 # Public: whatever links a sanitized library must be sanitized too.
 function(troupe_sanitize target)
   if(TROUPE_SANITIZE STREQUAL "address")

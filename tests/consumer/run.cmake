@@ -2,7 +2,6 @@
 #   HOW     package: install BUILD; subdirectory, fetch: from SOURCE; built_package: build SOURCE and install it;
 #           not_built: install what was not built
 #   SHARED  Troupe is a shared object
-#   UNITY   several of its files are compiled as one, to save time
 #   MOVED   the package is moved to another prefix after it was installed
 #   WORK    the folder for all of it, emptied first except for builds of Troupe
 cmake_minimum_required(VERSION 3.25)
@@ -18,7 +17,7 @@ if(FLAGS)
 endif()
 set(how_to_build_troupe ${how_to_compile} "-DTROUPE_WERROR=${WERROR}" "-DTROUPE_CUDA=${CUDA}"
     "-DTROUPE_KERNEL_CACHE=${KERNEL_CACHE}" -DTROUPE_BUILD_TESTS=OFF -DTROUPE_BUILD_BENCH=OFF
-    -DTROUPE_BUILD_EXAMPLES=OFF "-DBUILD_SHARED_LIBS=${SHARED}" "-DTROUPE_UNITY=${UNITY}")
+    -DTROUPE_BUILD_EXAMPLES=OFF "-DBUILD_SHARED_LIBS=${SHARED}")
 
 if(HOW STREQUAL "not_built")
   file(REMOVE_RECURSE "${WORK}")
