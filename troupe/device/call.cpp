@@ -13,12 +13,6 @@
 namespace troupe::inline v0::detail {
 namespace {
 
-/// The error of a call that nobody waits for, if it was not taken. How a call that was taken ends shows in what it
-/// writes, however soon that is: so a program gets the same answer each time.
-Result<void> refusal_of(OpCall& call) noexcept {
-  return call.settled() && !call.nobody_waits ? call.take() : Result<void>();
-}
-
 /// The ops of `call`'s call that come before it, the first one first. Nobody waits for them: `call` needs what they
 /// write. Ends in the error of one that was not taken.
 Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
@@ -33,7 +27,7 @@ Result<void> submit_those_before(Engine& engine, const OpCall& call) noexcept {
     return taken;
   }
   engine.submit(call.before);
-  return refusal_of(before);
+  return before.refusal();
 }
 
 /// How the first of them failed; it has ended if `call` has.
@@ -117,7 +111,7 @@ void CallBase::submit_and_wait_in_thread() noexcept {
 Submission CallBase::submit_only() {
   if (!prepares_alone()) return call_->take();
   if (!device_->engine().submit_if_room(call_)) return wait_for_room();
-  return refusal_of(*call_);
+  return call_->refusal();
 }
 
 Submission CallBase::wait_for_room() {
@@ -129,7 +123,7 @@ Submission CallBase::wait_for_room() {
 Result<void> CallBase::submit_above_limit() {
   if (!prepares_alone()) return call_->take();
   device_->engine().submit(call_);
-  return refusal_of(*call_);
+  return call_->refusal();
 }
 
 bool CallBase::prepares_alone() noexcept {

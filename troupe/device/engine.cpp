@@ -410,7 +410,7 @@ void Engine::answer(detail::OpCall& call, const Error& why) noexcept {
 }
 
 void Engine::tell_group(detail::OpCall& call, const Result<void>& end) noexcept {
-  if (const auto group = std::exchange(call.group, nullptr)) group->op_has_ended(call.number_in_group, end);
+  if (std::exchange(call.has_group, false)) call.group->op_has_ended(call.number_in_group, end);
 }
 
 void Engine::end_cut_off(detail::OpCall& call, const Error& why) noexcept {

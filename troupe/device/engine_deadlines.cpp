@@ -64,9 +64,9 @@ void Engine::expire_waiting(TimePoint now) noexcept {
     if (call->stage == OpStage::on_trial || call->stage == OpStage::holding) {
       // its deadline is checked in the ring; that of a seal when its turn comes
     } else if (keeps_its_turn(*call)) {
-      if (call->group && call->deadline <= now)
+      if (call->has_group && call->deadline <= now)
         answer(*call, passed_before_it_began());
-      else if (call->group)
+      else if (call->has_group)
         (void)lower_expiry(call->deadline);
     } else if (call->deadline > now) {
       (void)lower_expiry(call->deadline);

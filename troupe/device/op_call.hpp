@@ -118,6 +118,7 @@ class OpCall final : public Outcome<void> {
   bool is_stale = false;       // hopeless because it names memory that died with a worker
   bool stands_alone = true;    // its timeline is raised for it alone
   bool writes_sealed = false;  // hopeless because it was submitted after what it writes was sealed
+  bool has_group = false;      // so that nobody needs to look at `group`, which lies elsewhere
   /// How it failed, as the worker has proven; null: it went well.
   std::unique_ptr<wire::Channel::Failure> failure;
   /// The engine is done with it: it is in no ring and does not wait.
@@ -177,6 +178,9 @@ class OpCall final : public Outcome<void> {
     __builtin_prefetch(this, 1);
     __builtin_prefetch(&position, 1);
   }
+  /// The error of a call that nobody waits for, if it was not taken. How a call that was taken ends shows in what it
+  /// writes, however soon that is: so a program gets the same answer each time.
+  Result<void> refusal() { return settled() && !nobody_waits ? take() : Result<void>(); }
   /// It writes no element that it reads, so running it twice has the effect of running it once.
   bool can_be_rerun() const noexcept;
   bool conflicts_with(const OpCall& other) const noexcept;

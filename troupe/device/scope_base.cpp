@@ -267,6 +267,7 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
   const auto take_in = [&](const auto& self, OpCall& op) -> void {
     if (op.before) self(self, *op.before);
     if (!has_ended_) {
+      op.has_group = true;
       op.group = ops_;
       op.number_in_group = ops_->one_more();
     }
