@@ -1,7 +1,10 @@
 #include "troupe/device/chunk_table.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -154,6 +157,22 @@ Result<void> ChunkTable::commit(std::uint32_t id, std::uint64_t bytes) {
   TROUPE_TRY(chunk.shared->commit(chunk.committed_bytes, wanted - chunk.committed_bytes));
   chunk.committed_bytes = wanted;
   return {};
+}
+
+bool ChunkTable::look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = chunks_.find(id);
+  if (found == chunks_.end() || !found->second.shared) return false;
+  const int memory = found->second.shared->descriptor().get();
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const auto at = static_cast<off_t>(offset + done);
+    const ssize_t count = pread(memory, into.data() + done, into.size() - done, at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return true;
 }
 
 void ChunkTable::drop(std::uint32_t id) noexcept {

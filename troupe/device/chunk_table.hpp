@@ -33,6 +33,8 @@ class ChunkTable {
   void begin_generation(wire::Socket& worker, std::int64_t generation);
   Result<void> commit(std::uint32_t id, std::uint64_t bytes);
   void drop(std::uint32_t id) noexcept;
+  /// Copies what is in a chunk of shared memory; false for all others, which only workers see.
+  bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) const noexcept;
   /// Tells all workers to make a chunk that outlives them read-only or writable; later workers learn it with the chunk.
   /// Gives the workers that must answer; nothing when the chunk is so already.
   Result<std::optional<std::vector<const wire::Socket*>>> protect(std::uint32_t id, bool read_only);
@@ -105,6 +107,9 @@ class TableChunks final : public ChunkSource {
   Result<Chunk> make(std::uint64_t size_bytes) override { return table_->add(size_bytes, sight_); }
   Result<void> commit(std::uint32_t id, std::uint64_t bytes) override { return table_->commit(id, bytes); }
   void drop(std::uint32_t id) noexcept override { table_->drop(id); }
+  bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) noexcept override {
+    return table_->look(id, offset, into);
+  }
 
  private:
   const std::shared_ptr<ChunkTable> table_;  // shared by the device and its vaults, which may outlive it

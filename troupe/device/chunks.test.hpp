@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -57,6 +58,14 @@ class TestChunks : public ChunkSource {
     ::munmap(chunks_[id].data, chunks_[id].size_bytes);
     left_bytes += chunks_[id].size_bytes;
     chunks_.erase(id);
+  }
+
+  bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) noexcept override {
+    const std::lock_guard lock(mutex_);
+    TROUPE_ASSERT(chunks_.contains(id), "what is looked at is a chunk");
+    if (!visible) return false;
+    std::memcpy(into.data(), chunks_[id].data + offset, into.size());
+    return true;
   }
 
   std::atomic<bool> visible = true;

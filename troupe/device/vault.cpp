@@ -35,6 +35,7 @@ Vault::Vault(VaultOptions options, int device, std::shared_ptr<ChunkSource> sour
     : limit_bytes_(options.limit_bytes / kVaultAlignment * kVaultAlignment),
       usual_bytes_(usual_chunk_bytes(options.chunk_bytes, limit_bytes_)),
       keep_empty_bytes_(std::max(options.keep_empty_bytes, usual_bytes_)),
+      fence_bytes_(options.fence_bytes),
       device_(device),
       generation_(options.generation),
       source_(std::move(source)) {
@@ -52,7 +53,7 @@ Vault::~Vault() {
 
 Result<IntrusivePtr<VaultBlock>> Vault::allocate(std::uint64_t size_bytes) {
   try {
-    return find_or_make(size_bytes);
+    return find_or_make(with_room_for_fences(size_bytes));
   } catch (const std::bad_alloc&) {
     return fail(ErrorKind::out_of_memory);
   }
@@ -90,6 +91,7 @@ Result<IntrusivePtr<VaultBlock>> Vault::allocate_own_chunk(std::uint64_t size_by
   if (size_bytes == 0) return allocate(0);
   const std::lock_guard growth(growth_);
   if (closed_) return stopped();
+  size_bytes = with_room_for_fences(size_bytes);
   Result<ChunkPiece> found = grow_by_own_chunk(size_bytes);
   Result<IntrusivePtr<VaultBlock>> block = found ? committed_block(size_bytes, *found) : fail(found.error());
   give_back_empty_chunks(keep_empty_bytes_);
@@ -320,9 +322,9 @@ IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t
     block = new VaultBlock;
   }
   block->device_ = device_;
-  block->address_ = place ? op::address_of(place->chunk->chunk.id, place->piece.offset_bytes) : 0;
+  block->address_ = place ? op::address_of(place->chunk->chunk.id, place->piece.offset_bytes + fence_bytes_) : 0;
   std::byte* const chunk_data = place ? place->chunk->chunk.data : nullptr;
-  block->data_ = chunk_data ? chunk_data + place->piece.offset_bytes : nullptr;
+  block->data_ = chunk_data ? chunk_data + place->piece.offset_bytes + fence_bytes_ : nullptr;
   block->piece_ = place ? place->piece : Suballocator::Piece{};
   block->slot_ = place ? place->slot : 0;
   block->has_own_chunk_ = place && place->chunk->is_own;
@@ -335,7 +337,7 @@ IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_b
   block.unknown_ = block.skipped_ = {};
   block.why_.reset();
   block.seals_.store(0, std::memory_order_relaxed);
-  block.size_bytes_ = size_bytes;
+  block.size_bytes_ = size_bytes == 0 ? 0 : size_bytes - 2 * fence_bytes_;
   block.vault_ = IntrusivePtr<Vault>::share(this);
   block.number_ = ++stats_.allocations;
   ++stats_.blocks;
@@ -363,6 +365,21 @@ void Vault::take_back(VaultBlock& block) noexcept {
       give_back_empty_chunks(keep_empty_bytes_);
   } catch (const std::bad_alloc&) {  // the next call gives them back
   }
+}
+
+/// What is larger than all of the vault stays as it is, and is refused for that.
+std::uint64_t Vault::with_room_for_fences(std::uint64_t size_bytes) const noexcept {
+  return size_bytes == 0 || size_bytes > limit_bytes_ ? size_bytes : size_bytes + 2 * fence_bytes_;
+}
+
+op::Range Vault::with_fences(const VaultBlock& block) const noexcept {
+  if (block.size_bytes() == 0) return {};
+  const op::Address begin = block.address() - fence_bytes_;
+  return {begin, begin + block.piece_.size_bytes};
+}
+
+bool Vault::look(const op::Range& range, std::span<std::byte> into) const noexcept {
+  return source_->look(op::chunk_of(range.begin), op::offset_of(range.begin), into);
 }
 
 VaultStats Vault::stats() const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ class ChunkSource {
   virtual Result<void> commit(std::uint32_t id, std::uint64_t bytes) = 0;
   /// Called by whoever releases the last owner of a block, so it must not wait for another thread that might do that.
   virtual void drop(std::uint32_t id) noexcept = 0;
+  /// Copies what is in the chunk from `offset` on; false when the app cannot see that memory. Any thread, also while
+  /// another call is under way.
+  virtual bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) noexcept {
+    (void)id, (void)offset, (void)into;
+    return false;
+  }
 };
 
 inline constexpr std::uint64_t kDefaultChunkBytes = std::uint64_t{64} << 20;
@@ -67,6 +74,8 @@ struct VaultOptions {
   std::uint64_t keep_empty_bytes = 0;
   /// For memory that dies with its worker: that worker's generation. 0: the memory outlives all workers.
   std::int64_t generation = 0;
+  /// In front of each block and behind it: bytes that are no other block's. A multiple of kVaultAlignment.
+  std::uint64_t fence_bytes = 0;
 };
 
 namespace detail {
@@ -89,6 +98,12 @@ class Vault : public RefCounted {
   VaultStats stats() const;
   int device() const noexcept { return device_; }
   std::int64_t generation() const noexcept { return generation_; }
+  /// Whether its blocks have fences; only in guard mode.
+  bool has_fences() const noexcept { return fence_bytes_ != 0; }
+  /// The range of one of its blocks with the fences, and what else of its piece lies behind it. Empty for size 0.
+  op::Range with_fences(const VaultBlock& block) const noexcept;
+  /// Copies what is in the vault at that range; false when the app cannot see it.
+  bool look(const op::Range& range, std::span<std::byte> into) const noexcept;
   /// True in a fork of the process that made it: its locks may be held for ever there.
   bool is_forked() const noexcept { return fork_mark_.is_forked(); }
 
@@ -143,6 +158,7 @@ class Vault : public RefCounted {
   bool give_back_empty_chunks(std::uint64_t keep_bytes);
 
   // These need neither.
+  std::uint64_t with_room_for_fences(std::uint64_t size_bytes) const noexcept;
   Result<IntrusivePtr<VaultBlock>> find_or_make(std::uint64_t size_bytes);
   Result<IntrusivePtr<VaultBlock>> allocate_slowly(std::uint64_t size_bytes, std::optional<ChunkPiece> place);
   Unexpected no_room(std::uint64_t size_bytes, const std::string& why = {}) const;
@@ -154,6 +170,7 @@ class Vault : public RefCounted {
   const std::uint64_t limit_bytes_;
   const std::uint64_t usual_bytes_;
   const std::uint64_t keep_empty_bytes_;
+  const std::uint64_t fence_bytes_;
   const int device_;
   const std::int64_t generation_;
   const std::shared_ptr<ChunkSource> source_;

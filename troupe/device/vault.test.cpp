@@ -443,5 +443,45 @@ TEST_F(VaultTest, lets_blocks_be_freed_while_it_waits_for_the_source) {
   EXPECT_EQ(freeing->drops, 1);  // one of the two empty ones, by the thread that made the third
 }
 
+TEST_F(VaultTest, puts_fences_around_blocks_that_are_no_other_blocks) {
+  constexpr std::uint64_t kFence = 4096;
+  const auto vault = make_vault({.limit_bytes = 64 * kMiB, .fence_bytes = kFence});
+  EXPECT_TRUE(vault->has_fences());
+  EXPECT_FALSE(make_vault({.limit_bytes = kMiB})->has_fences());
+  std::vector<detail::IntrusivePtr<detail::VaultBlock>> blocks;
+  for (int round = 0; round < 3; ++round) {
+    blocks.clear();  // what is given back comes again
+    for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{512}, std::uint64_t{513}, 3 * kMiB, 9 * kMiB})
+      blocks.push_back(value(vault->allocate(size)));
+    blocks.push_back(value(vault->allocate_own_chunk(1000)));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const op::Range all = vault->with_fences(*blocks[i]), elements = blocks[i]->range();
+      EXPECT_EQ(elements.begin - all.begin, kFence);
+      EXPECT_GE(all.end - elements.end, kFence);
+      EXPECT_LT(all.end - elements.end, kFence + kVaultAlignment);
+      std::memset(blocks[i]->data() - kFence, 1, static_cast<std::size_t>(all.end - all.begin));
+      for (std::size_t other = 0; other < i; ++other) EXPECT_FALSE(all.overlaps(vault->with_fences(*blocks[other])));
+    }
+  }
+  const auto none = value(vault->allocate(0));
+  EXPECT_TRUE(none->range().empty());
+  EXPECT_TRUE(vault->with_fences(*none).empty());
+  for (const std::uint64_t size : {64 * kMiB, ~std::uint64_t{0}})
+    EXPECT_EQ(vault->allocate(size).error().kind(), ErrorKind::out_of_memory);
+}
+
+TEST_F(VaultTest, copies_what_the_app_can_see) {
+  const auto vault = make_vault({.limit_bytes = 64 * kMiB});
+  (void)value(vault->allocate(100));
+  const auto block = value(vault->allocate(100));
+  std::memset(block->data(), 7, 100);
+  std::array<std::byte, 3> copy{};
+  EXPECT_TRUE(vault->look({block->address() + 98, block->address() + 101}, copy));
+  EXPECT_EQ(copy[1], std::byte{7});
+  EXPECT_NE(copy[2], std::byte{7});
+  source->visible = false;
+  EXPECT_FALSE(vault->look(block->range(), copy));
+}
+
 }  // namespace
 }  // namespace troupe
