@@ -57,10 +57,16 @@ std::function<void()> scribble(CUdeviceptr address) {
   };
 }
 
+/// One that writes the element behind an array of that many.
+std::function<void()> overrun(CUdeviceptr address, long long elements) {
+  return [=] { at<float>(address)[elements] = 666.0f; };
+}
+
 }  // namespace
 
 std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
   if (name == "scribble") return scribble(argument<CUdeviceptr>(arguments, 0));
+  if (name == "overrun") return overrun(argument<CUdeviceptr>(arguments, 0), argument<long long>(arguments, 1));
   if (name == "troupe_fill_8") return fill(8, arguments);
   if (name == "troupe_fill_16") return fill(16, arguments);
   if (name == "troupe_copy_4") return copy<4>(arguments);

@@ -193,6 +193,20 @@ TroupeStatus scribble(const TroupeCall* call) {
   return TROUPE_OK;
 }
 
+/// Writes one element, inside its array or not. Parameters: int64, which element of the array, counted from its first
+/// one; int32, which array; int32, which status to return.
+TroupeStatus overrun(const TroupeCall* call) {
+  const auto index = parameter<std::int64_t>(call, 0);
+  const auto which = parameter<std::int32_t>(call, 8);
+  const auto status = parameter<std::int32_t>(call, 12);
+  if (!index || !which || !status) return fail(call, "overrun needs an int64 and two int32");
+  const TroupeArray& array = call->arrays[*which];
+  const std::int64_t bytes = element_bytes(array.dtype);
+  auto* const at = static_cast<volatile unsigned char*>(array.data) + *index * bytes;
+  for (std::int64_t i = 0; i < bytes; ++i) at[i] = 7;
+  return *status;
+}
+
 /// The same by somebody who is told that it cannot be written, and asks the kernel to change that.
 TroupeStatus insist(const TroupeCall* call) {
   const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -356,6 +370,7 @@ constexpr TroupeFunction kFunctions[] = {
     {"wild", wild},
     {"scribble", scribble},
     {"insist", insist},
+    {"overrun", overrun},
     {"stun", stun},
     {"error", error},
     {"memory_null", memory_null},

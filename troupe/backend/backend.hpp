@@ -17,6 +17,7 @@
 #include "troupe/core/kinds.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
+#include "troupe/op/fences.hpp"
 #include "troupe/op/table.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/chunk.hpp"
@@ -64,6 +65,8 @@ struct Work {
   /// Ops on other lanes that must be done first: lane l up to `after[l]`, for every bit l set in `waits`.
   std::uint32_t waits = 0;
   std::array<wire::Ticket, wire::kMaxLanes> after{};
+  /// In guard mode: fill their fences before the op, and compare them after it. They stand in the op's record.
+  op::FencedArrays fenced;
 };
 
 /// `Memory`: the vault as this worker has mapped it. `Lane`: runs work in order. `Event`: when a lane has reached a

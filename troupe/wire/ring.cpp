@@ -14,6 +14,7 @@ constexpr std::uint64_t kUnitsAhead = 8;
 constexpr std::size_t kLineBytes = kUnitBytes / 2;  // of the caches
 constexpr std::uint8_t kAlone = 1;
 constexpr std::uint8_t kToBeWiped = 2;  // one of its units looks like a record of the next round
+constexpr std::uint8_t kGuarded = 4;
 
 }  // namespace
 
@@ -36,7 +37,7 @@ void Ring::commit(const RingSlot& slot, std::uint32_t lane, std::span<const std:
   const std::size_t in_first_line = std::min(bytes.size(), kLineBytes - sizeof(RecordHeader));
   if (bytes.size() > in_first_line)
     std::memcpy(to + in_first_line, bytes.data() + in_first_line, bytes.size() - in_first_line);
-  std::uint8_t flags = traits.alone ? kAlone : 0;
+  auto flags = static_cast<std::uint8_t>((traits.alone ? kAlone : 0) | (traits.guarded ? kGuarded : 0));
   for (std::uint64_t i = 1; i < slot.units; ++i)
     if (looks_like_next(slot.record() + i)) flags |= kToBeWiped;
   std::atomic_signal_fence(std::memory_order_release);
@@ -65,6 +66,7 @@ Record Ring::read(Position position) const noexcept {
                 .units = units,
                 .lane = record.lane,
                 .alone = (record.flags & kAlone) != 0,
+                .guarded = (record.flags & kGuarded) != 0,
                 .cancelled = &record.cancelled};
 }
 

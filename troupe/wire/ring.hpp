@@ -35,6 +35,7 @@ static_assert(sizeof(RecordHeader) == 16);
 struct RecordTraits {
   bool cancelled = false;  // from the start: it only keeps its place in the order
   bool alone = false;      // its lane's timeline is raised right before it and right after it, for it alone
+  bool guarded = false;    // behind the op's bytes it says where the fences of its arrays are (op/fences.hpp)
 };
 
 struct Record {
@@ -43,6 +44,7 @@ struct Record {
   std::uint32_t lane = 0;
   bool skip = false;
   bool alone = false;
+  bool guarded = false;
   const std::atomic<std::uint32_t>* cancelled = nullptr;
 };
 

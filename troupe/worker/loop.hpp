@@ -80,7 +80,13 @@ class Loop {
 
   /// Fails for an op that must not be run.
   Result<void> hand_in(const wire::Record& record, backend::Work& work) {
-    TROUPE_TRY(op_.decode(record.bytes));
+    std::span<const std::byte> bytes = record.bytes;
+    if (record.guarded) [[unlikely]] {
+      const op::GuardedRecord guarded = TROUPE_TRY(op::read_guarded_record(bytes));
+      bytes = guarded.op;
+      work.fenced = guarded.arrays;
+    }
+    TROUPE_TRY(op_.decode(bytes));
     const op::OpInfo& info = op_.info();
     op::Views views;
     info.views(op_.get(), views);
@@ -88,13 +94,23 @@ class Loop {
     TROUPE_TRY(op::examine(info, op_.get(), views, toucher));
     work.estimate = info.work(op_.get(), toucher.elements());
     // A cancelled op only keeps its place in the order; the memory that it names may be gone.
-    if (record.cancelled->load(std::memory_order_seq_cst) == 0)
+    if (record.cancelled->load(std::memory_order_seq_cst) == 0) {
       for (const op::Touch& touch : toucher.touches().all())
         if (!backend_.memory().contains(touch.range))
           return fail(ErrorKind::invalid_argument, "the op names memory that is not in the vault");
+      TROUPE_TRY(check_fences(work.fenced));
+    }
     tracker_.add(work, toucher.touches().all());
     backend_.submit(work, op_);
     op_.clear();  // now, while nobody waits, and not when the next op has come
+    return {};
+  }
+
+  Result<void> check_fences(const op::FencedArrays& fenced) {
+    for (std::size_t i = 0; i < fenced.size(); ++i)
+      if (const op::FencedArray array = fenced[i];
+          !backend_.memory().contains(array.with_fences) || !array.with_fences.covers(array.elements))
+        return fail(ErrorKind::invalid_argument, "the op names fences that are not in the vault");
     return {};
   }
 

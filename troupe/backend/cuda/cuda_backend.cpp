@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "troupe/backend/cuda/memory/cuda_fences.hpp"
 #include "troupe/core/park.hpp"
 #include "troupe/op/families.hpp"
 
@@ -150,6 +151,20 @@ Result<bool> CudaBackend::begin(CudaLane& home, backend::Work& work) {
   }
   TROUPE_TRY(wait_for_others(home, work));
   return true;
+}
+
+Result<void> CudaBackend::submit_guarded(CudaLane& home, const backend::Work& work, const op::AnyOp& op,
+                                         bool& has_begun) noexcept {
+  try {
+    CudaFences fences(*context_, memory_, work.fenced, home.stream());
+    TROUPE_TRY(fences.fill());
+    const Result<void> result = ops_.submit(work, op, home.stream(), has_begun);
+    if (!result && !has_begun) return result;
+    if (!result && result.error().kind() == ErrorKind::context_poisoned) return result;
+    return fences.compare(op, result);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::out_of_memory);
+  }
 }
 
 Result<void> CudaBackend::finish(CudaLane& home, backend::Work& work, const Result<void>& result, bool has_begun) {

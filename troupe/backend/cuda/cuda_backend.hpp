@@ -117,10 +117,14 @@ class CudaBackend {
     CudaLane& home = *TROUPE_TRY(lane(work.lane));
     const bool goes = TROUPE_TRY(begin(home, work));
     bool has_begun = false;
-    const Result<void> result = goes ? ops_.submit(work, op, home.stream(), has_begun) : Result<void>();
+    const Result<void> result = !goes                     ? Result<void>()
+                                : work.fenced.size() == 0 ? ops_.submit(work, op, home.stream(), has_begun)
+                                                          : submit_guarded(home, work, op, has_begun);
     return finish(home, work, result, has_begun);
   }
   Result<bool> begin(CudaLane& home, backend::Work& work);
+  /// In guard mode: puts the op on its lane, waits for its end, and looks whether it has stayed inside its arrays.
+  Result<void> submit_guarded(CudaLane& home, const backend::Work& work, const op::AnyOp& op, bool& has_begun) noexcept;
   Result<void> finish(CudaLane& home, backend::Work& work, const Result<void>& result, bool has_begun);
   template <class Wanted>
   void flush_lanes(const Wanted& wanted) noexcept;

@@ -1,7 +1,10 @@
 #include "troupe/backend/host/host_backend.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <new>
+#include <span>
 #include <string>
 
 #include "troupe/backend/host/blas/blas_library.hpp"
@@ -67,12 +70,32 @@ void HostBackend::execute(const backend::Work& work, const op::AnyOp& op) noexce
   if (!work.refused) {
     const bool wanted = work.cancelled->load(std::memory_order_seq_cst) == 0;
     bool has_begun = false;
-    const Result<void> result = wanted ? ops_.run(work, op, has_begun) : fail(ErrorKind::cancelled);
+    const Result<void> result = !wanted                   ? fail(ErrorKind::cancelled)
+                                : work.fenced.size() == 0 ? ops_.run(work, op, has_begun)
+                                                          : run_guarded(work, op, has_begun);
     if (!result) failure = channel_.write_reply(work.position, work.units, result.error(), has_begun);
   }
   channel_.timeline(work.lane).raise_to(work.ticket, failure);
   bell_.ring();
   progress_.made();
+}
+
+Result<void> HostBackend::run_guarded(const backend::Work& work, const op::AnyOp& op, bool& has_begun) noexcept {
+  const auto bytes_of = [&](const op::Range& fence) {
+    return std::span(memory_.at(fence.begin), static_cast<std::size_t>(fence.end - fence.begin));
+  };
+  work.fenced.for_each_fence([&](const op::Range& fence) { std::ranges::fill(bytes_of(fence), op::kFencePattern); });
+  Result<void> result = ops_.run(work, op, has_begun);
+  if (!result && !has_begun) return result;
+  try {
+    op::Views views;
+    op.info().views(op.get(), views);
+    if (std::optional<Error> overrun = op::find_overrun(work.fenced, views, result, bytes_of))
+      return fail(*std::move(overrun));
+    return result;
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::out_of_memory);
+  }
 }
 
 Error HostBackend::to_error(Signal signal) {

@@ -45,6 +45,8 @@ class HostBackend {
 
   bool ready(const backend::Work& work) const noexcept;
   void execute(const backend::Work& work, const op::AnyOp& op) noexcept;
+  /// In guard mode: runs the op, and looks whether it has stayed inside its arrays.
+  Result<void> run_guarded(const backend::Work& work, const op::AnyOp& op, bool& has_begun) noexcept;
   HostLane& lane(std::uint32_t number);
 
   wire::Channel& channel_;
