@@ -101,6 +101,10 @@ struct DeviceOptions {
   /// For the workers that a caller's ops have cost.
   CrashBudget crash_budget = {};
   Backoff backoff = {};  // before a worker is started again
+  /// A debug mode that finds who runs over an array: each array has fences of 4 KiB in front of it and behind it, which
+  /// are compared after every op that uses the array. An op that wrote there ends in `library_error`, with the array's
+  /// name. Ops run one at a time, and slowly; see docs/plugins.md.
+  bool guard = false;
   /// How long a worker's process may give no sign of life before it is replaced: a stopped process (SIGSTOP, a frozen
   /// cgroup, a debugger) runs no op. 0: it is never replaced for that.
   Duration silence_limit = std::chrono::seconds(3);

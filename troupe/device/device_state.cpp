@@ -13,6 +13,7 @@
 #include "troupe/device/device_context.hpp"
 #include "troupe/device/find_worker.hpp"
 #include "troupe/device/worker_environment.hpp"
+#include "troupe/op/fences.hpp"
 #include "troupe/wire/memory_info.hpp"
 #include "troupe/wire/sandbox_support.hpp"
 
@@ -99,6 +100,13 @@ Result<void> check(const DeviceOptions& options) {
   return check_sandbox(options);
 }
 
+/// So that the largest op fits with its fences, wherever the ring's end is.
+constexpr std::uint64_t kLeastGuardedRingUnits = 1024;
+static_assert(2 * op::kMaxGuardedBytes < kLeastGuardedRingUnits * wire::kUnitBytes);
+
+std::uint64_t fence_bytes(const DeviceOptions& options) noexcept { return options.guard ? op::kFenceBytes : 0; }
+static_assert(op::kFenceBytes % kVaultAlignment == 0);
+
 std::vector<std::string> absolute(std::span<const std::string_view> paths) {
   std::vector<std::string> all;
   for (const std::string_view path : paths) all.push_back(std::filesystem::absolute(path).string());
@@ -135,7 +143,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
                .spin = info_.backend == "host" ? kSpinTime : kGpuSpinTime,
                .lingers = info_.backend != "host",
                .patience = info_.backend == "host" ? Duration(0) : kGpuPatience,
-               .crash_budget = options.crash_budget},
+               .crash_budget = options.crash_budget,
+               .guard = options.guard},
               {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, false); },
                .distrust = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, true); },
                .attend = [this] { nudge(); }},
@@ -179,6 +188,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   TROUPE_TRY(system.check_not_forked());
   DeviceOptions options = wanted;
   if (options.crash_budget.deaths == 0) options.crash_budget.deaths = std::max(options.max_restarts / 2, 1);
+  if (options.guard) options.ring_units = std::max(options.ring_units, kLeastGuardedRingUnits);
   WorkerSetup setup;
   TROUPE_TRY(set_sandbox(setup, options));
   const auto say = [&](const std::string& what) { system.log(LogLevel::warning, info.name, what); };
@@ -224,7 +234,8 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   device->worker_setup_ = std::move(setup);
   const auto make_vault = [&](std::uint64_t limit_bytes, ChunkTable::Sight sight) {
     // Large arrays that come and go find their chunks again, up to a quarter of the limit.
-    const VaultOptions vault{.limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4};
+    const VaultOptions vault{
+        .limit_bytes = limit_bytes, .keep_empty_bytes = limit_bytes / 4, .fence_bytes = fence_bytes(options)};
     return Vault::create(vault, info.index, std::make_shared<TableChunks>(device->chunks_, sight));
   };
   const bool has_own_memory = info.backend != "host";
@@ -307,7 +318,8 @@ IntrusivePtr<Vault> DeviceState::mortal_vault(wire::ChunkMemory memory) {
 void DeviceState::begin_generation(wire::Socket& worker, std::int64_t generation) {
   chunks_->begin_generation(worker, generation);
   const auto make = [&](wire::ChunkMemory memory) -> IntrusivePtr<Vault> {
-    const VaultOptions options{.limit_bytes = mortal_limit_bytes_, .generation = generation};
+    const VaultOptions options{
+        .limit_bytes = mortal_limit_bytes_, .generation = generation, .fence_bytes = fence_bytes(options_)};
     Result<IntrusivePtr<Vault>> vault =
         Vault::create(options, info_.index, std::make_shared<MortalChunks>(chunks_, memory, generation));
     return vault ? std::move(*vault) : IntrusivePtr<Vault>();

@@ -14,6 +14,7 @@
 #include "troupe/core/assert.hpp"
 #include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
+#include "troupe/device/fences.hpp"
 #include "troupe/op/families.hpp"
 
 namespace troupe::inline v0 {
@@ -147,8 +148,9 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
   }
   gate_.fetch_or(kSlow, std::memory_order_seq_cst);  // nobody overtakes this one from now on
   const bool is_exclusive = call.sealing != Sealing::none;
-  const bool goes_at_once =
-      call.runs_alone || is_exclusive || (waiting_ == not_ready_ && !is_blocked(call) && room_for(call));
+  const bool has_room = options_.guard ? waiting_ < options_.max_waiting
+                                       : waiting_ == not_ready_ && !is_blocked(call) && room_for(call).has_value();
+  const bool goes_at_once = call.runs_alone || is_exclusive || has_room;
   const bool is_refused = !goes_at_once && (call.refuse_when_full || waiting_ >= max_waiting);
   if (!is_refused) {
     call.stage = is_exclusive ? OpStage::exclusive : call.runs_alone ? OpStage::suspect : OpStage::ready;
@@ -159,7 +161,7 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
       release_ready();
     return true;
   }
-  if (waiting_ == 0 && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+  if (waiting_ == 0 && active_ && !options_.guard) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
   if (!call.refuse_when_full) return false;
   const Error why = detail::describe(ErrorKind::queue_full, [&] {
     return "the ring has no room, and " + std::to_string(waiting_) + " ops wait for it or for a worker";
@@ -195,7 +197,8 @@ void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitt
 std::optional<wire::RingSlot> Engine::room_for(const detail::OpCall& call) const noexcept {
   if (!active_) return std::nullopt;
   const wire::Position tail = position_of(gate_.load(std::memory_order_acquire));
-  const wire::RingSlot slot = wire::Ring::slot_at(tail, call.bytes.bytes().size(), options_.ring_units);
+  if (options_.guard && active_->head() != tail) return std::nullopt;
+  const wire::RingSlot slot = wire::Ring::slot_at(tail, record_bytes(call), options_.ring_units);
   if (!wire::Ring::is_free(slot, active_->head(), options_.ring_units)) return std::nullopt;
   return slot;
 }
@@ -217,10 +220,15 @@ void Engine::release_ready() noexcept {
     }
     call = next;
   }
-  if (!first_waiting_ && active_) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+  if (!first_waiting_ && active_ && !options_.guard) gate_.fetch_and(~kSlow, std::memory_order_acq_rel);
+}
+
+std::size_t Engine::record_bytes(const detail::OpCall& call) const noexcept {
+  return options_.guard ? guarded_bytes(call) : call.bytes.bytes().size();
 }
 
 bool Engine::is_blocked(const detail::OpCall& call) const noexcept {
+  if (options_.guard) return first_waiting_ && first_waiting_ != &call;
   for (const detail::OpCall* other = first_waiting_; other && other != &call; other = other->next)
     if (call.conflicts_with(*other)) return true;
   return false;
@@ -287,6 +295,8 @@ Result<void> Engine::settle(detail::OpCall& call) noexcept {
     return fail(why);
   }
   Result<void> result = how_it_ended(call);
+  if (options_.guard) [[unlikely]]
+    if (std::optional<Error> overrun = overrun_by(call, result)) result = fail(*std::move(overrun));
   if (!result) {
     const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
     result = fail(about(result.error(), call, named_by_worker));

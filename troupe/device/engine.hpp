@@ -72,6 +72,9 @@ class Engine {
     /// How long a thread that waits for its op looks, with pauses, before it leaves that to the poller.
     Duration patience = Duration(0);
     CrashBudget crash_budget = {};
+    /// Arrays have fences. One op is in a ring at a time, and the next one waits until its fences were compared: so
+    /// it is certain which op has broken one.
+    bool guard = false;
   };
   /// What the engine cannot do itself. Called from any thread, under the engine's locks: only post the request.
   struct Hooks {
@@ -221,6 +224,7 @@ class Engine {
   void remove(detail::OpCall& call) noexcept;
   void set_stage(detail::OpCall& call, OpStage stage) noexcept;
   bool is_blocked(const detail::OpCall& call) const noexcept;
+  std::size_t record_bytes(const detail::OpCall& call) const noexcept;
   /// Whether something in the waiting list or in the active worker's ring must end before it; then `Hooks::attend` is
   /// called when something has. Needs `watch_`, too.
   bool waits_for_others(const detail::OpCall& call) noexcept;

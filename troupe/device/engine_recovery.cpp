@@ -73,7 +73,7 @@ class PlainCulprit {
 
 void Engine::open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell) {
   const auto watch = take_watch();
-  sessions_[worker].open(channel, doorbell, options_.ops_per_flag);
+  sessions_[worker].open(channel, doorbell, options_.ops_per_flag, options_.guard);
 }
 
 void Engine::close(std::uint32_t worker) {
@@ -317,7 +317,7 @@ bool Engine::try_suspect(std::uint32_t worker) {
     call->is_hopeless = call->is_condemned;
     if (call->is_in_the_way) limit_trial(*call, std::chrono::steady_clock::now());
     (void)lower_expiry(call->deadline);
-    session.enter(*call, wire::Ring::slot_at(session.tail(), call->bytes.bytes().size(), options_.ring_units));
+    session.enter(*call, wire::Ring::slot_at(session.tail(), record_bytes(*call), options_.ring_units));
     session.scan();
     return true;
   }
@@ -346,7 +346,7 @@ bool Engine::waits_for_others(const detail::OpCall& call) noexcept {
   if (!any && active_) {
     // The gate is shut while anybody waits: only `release_ready` lets ops enter.
     while (!active_->scan_to(position_of(gate_.load(std::memory_order_acquire)))) sched_yield();
-    active_->for_each([&](const detail::OpCall& other) { any = any || call.conflicts_with(other); });
+    active_->for_each([&](const detail::OpCall& other) { any = any || options_.guard || call.conflicts_with(other); });
   }
   attend_when_one_ends_ = attend_when_one_ends_ || any;
   return any;

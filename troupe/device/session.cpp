@@ -4,12 +4,14 @@
 #include <new>
 
 #include "troupe/core/without_memory.hpp"
+#include "troupe/device/fences.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {
 
-void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag) {
+void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag, bool guard) {
   ops_per_flag_ = ops_per_flag;
+  guard_ = guard;
   channel_ = &channel;
   doorbell_ = &doorbell;
   generation_ = -1;
@@ -54,8 +56,11 @@ void WorkerSession::enter(detail::OpCall& call, const wire::RingSlot& slot) noex
   calls_[channel_->ring().index(slot.record())] = &call;
   channel_->ring().prefetch_to_write_after(slot.record());
   wire::Bell& doorbell = *doorbell_;
-  channel_->ring().commit(slot, call.lane, call.bytes.bytes(),
-                          {.cancelled = call.is_hopeless, .alone = call.stands_alone});
+  const wire::RecordTraits traits{.cancelled = call.is_hopeless, .alone = call.stands_alone};
+  if (guard_) [[unlikely]]
+    commit_guarded(channel_->ring(), slot, call, traits);
+  else
+    channel_->ring().commit(slot, call.lane, call.bytes.bytes(), traits);
   // From here on the op may be done and the worker gone: neither the call nor the channel is touched again.
   doorbell.ring();
 }

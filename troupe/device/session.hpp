@@ -19,8 +19,9 @@ namespace troupe::inline v0 {
 class WorkerSession {
  public:
   /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
-  /// ever. `ops_per_flag`: the worker raises a timeline at once for this many ops at most.
-  void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1);
+  /// ever. `ops_per_flag`: the worker raises a timeline at once for this many ops at most. `guard`: it is told where
+  /// the fences of arrays are.
+  void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1, bool guard = false);
   void close() noexcept { channel_ = nullptr; }
   bool is_open() const noexcept { return channel_ != nullptr; }
   wire::Channel& channel() noexcept { return *channel_; }
@@ -128,6 +129,7 @@ class WorkerSession {
   wire::Bell* doorbell_ = nullptr;
   std::int64_t generation_ = -1;
   wire::Ticket ops_per_flag_ = 1;
+  bool guard_ = false;
   std::vector<detail::OpCall*> calls_;  // by the index in the ring; null where none is under way
   alignas(64) std::atomic<wire::Position> last_follower_end_{0};  // of the last op that was entered and `follows`
 
