@@ -54,8 +54,8 @@ class EngineGuardTest : public ::testing::Test {
   }
   Result<void> end_of(const Call& call) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!call->ended_in_engine && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    return call->ended_in_engine ? call->take() : fail(ErrorKind::timeout);
+    while (!call->settled() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return call->settled() ? call->take() : fail(ErrorKind::timeout);
   }
   /// The worker says that its next op went well.
   void say_it_went_well() {
