@@ -144,6 +144,10 @@ foreach(source IN LISTS plugins)
   add_dependencies(troupe_test_plugins plugin_${name})
 endforeach()
 
+# It compares a page with what is said.
+set_source_files_properties(troupe/library/mistakes.test.cpp PROPERTIES
+  COMPILE_DEFINITIONS "TROUPE_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
+
 file(GLOB layers RELATIVE "${PROJECT_SOURCE_DIR}/troupe" CONFIGURE_DEPENDS LIST_DIRECTORIES true
      "${PROJECT_SOURCE_DIR}/troupe/*")
 foreach(layer IN LISTS layers)
@@ -162,9 +166,6 @@ if(TROUPE_SANITIZE AND NOT TROUPE_COMPILE_ONLY)
 endif()
 
 # Code that must not compile, with a message that says why.
-set_source_files_properties(troupe/library/mistakes.test.cpp PROPERTIES
-  COMPILE_DEFINITIONS "TROUPE_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
-
 file(GLOB compile_fail_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/compile_fail/*.cpp")
 foreach(file IN LISTS compile_fail_files)
   cmake_path(GET file STEM name)

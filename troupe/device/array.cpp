@@ -101,7 +101,8 @@ op::Range AnyArray::range() const noexcept {
 }
 
 Content AnyArray::content() const noexcept {
-  if (!block_ || !block_->is_tainted(range())) return Content::whole;
+  if (!block_ || block_->is_whole()) return Content::whole;
+  if (!block_->is_tainted(range())) return block_->is_empty() ? Content::empty : Content::whole;
   return block_->is_unknown(range()) ? Content::unknown : Content::skipped;
 }
 

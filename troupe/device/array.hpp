@@ -30,6 +30,7 @@ class Array;
 /// What is known of an array's content. An op that reads an array which is not `whole` ends in `buffer_tainted`.
 enum class Content : std::uint8_t {
   whole,    // the result of all ops on it, in their order
+  empty,    // nothing has been written to it
   skipped,  // an op that would write it never began, because it reads an unknown array: it is as it was
   unknown,  // an op that was writing it was cut off or failed
 };

@@ -25,6 +25,20 @@ op::Range without(const op::Range& range, const op::Range& gone) noexcept {
 
 }  // namespace
 
+void VaultBlock::make_empty() noexcept {
+  if (size_bytes_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  empty_.store(true, std::memory_order_release);
+  whole_.store(false, std::memory_order_release);
+}
+
+void VaultBlock::written_in_part() noexcept {
+  if (!is_empty()) return;
+  const std::lock_guard lock(mutex_);
+  empty_.store(false, std::memory_order_release);
+  settle();
+}
+
 void VaultBlock::taint(op::Range cut_off, const Error& why) noexcept {
   cut_off = {std::max(cut_off.begin, range().begin), std::min(cut_off.end, range().end)};
   if (cut_off.empty()) return;
@@ -67,12 +81,14 @@ void VaultBlock::rewritten(op::Range written) noexcept {
   const std::lock_guard lock(mutex_);
   unknown_ = without(unknown_, written);
   skipped_ = without(skipped_, written);
+  empty_.store(false, std::memory_order_release);
   settle();
 }
 
 void VaultBlock::settle() noexcept {
   if (!unknown_.empty() || !skipped_.empty()) return;
   why_.reset();
+  if (is_empty()) return;
   whole_.store(true, std::memory_order_release);
 }
 

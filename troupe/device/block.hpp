@@ -1,7 +1,8 @@
 // One piece of a vault, owned together by the arrays and the ops under way that use it; the last owner's release gives
 // the piece back. It also knows whether its content is good: when an op that writes it was cut off, the block is
 // tainted until it is written whole again. A skipped op has changed nothing; its block is not what the program meant
-// either, but the owner may accept it as it is.
+// either, but the owner may accept it as it is. A block that was handed out as empty has no content before the first
+// write.
 //
 // It counts its owners itself, because a block without owners is not deleted: the vault uses it again.
 #pragma once
@@ -22,7 +23,8 @@ namespace troupe::inline v0::detail {
 class Vault;
 
 /// Any thread may call any function. The functions about the content must be called in the order of the ops that cause
-/// them: ring order is program order. Fresh memory counts as whole, whatever it holds.
+/// them: ring order is program order. Fresh memory counts as whole, whatever it holds, unless it is made
+/// empty.
 class VaultBlock {
  public:
   VaultBlock(const VaultBlock&) = delete;
@@ -41,8 +43,13 @@ class VaultBlock {
   /// No other block is in its chunk, so that it can be sealed.
   bool has_own_chunk() const noexcept { return has_own_chunk_; }
 
-  /// Nothing of it is unknown. One load; what came before the last change is visible to the caller (acquire).
+  /// Nothing of it is unknown, and it is not empty. One load; what came before the last change is visible to the caller (acquire).
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
+  /// Before its first op: nobody has written it, and whoever reads it makes a mistake.
+  void make_empty() noexcept;
+  bool is_empty() const noexcept { return empty_.load(std::memory_order_acquire); }
+  /// An op that writes some of it ended well: it is not empty any more.
+  void written_in_part() noexcept;
   /// An op that writes `cut_off` did not end: that part is unknown from now on. Parts outside the block are ignored.
   /// The block keeps the first `why` until it is whole again.
   void taint(op::Range cut_off, const Error& why) noexcept;
@@ -100,6 +107,7 @@ class VaultBlock {
 
   mutable std::atomic<std::uint32_t> owners_{1};
   std::atomic<bool> whole_{true};
+  std::atomic<bool> empty_{false};
   bool has_own_chunk_ = false;
   std::atomic<std::uint8_t> lane_{0};
   std::atomic<std::uint32_t> seals_{0};  // seals under way, and the one in force

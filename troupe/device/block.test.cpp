@@ -51,6 +51,26 @@ TEST_F(BlockTest, is_whole_again_when_its_memory_gets_a_new_owner) {
   EXPECT_TRUE(block->tainted_range().empty());
 }
 
+TEST_F(BlockTest, is_empty_until_a_part_of_it_is_written) {
+  block->make_empty();
+  EXPECT_TRUE(block->is_empty());
+  EXPECT_FALSE(block->is_whole());
+  EXPECT_FALSE(block->is_tainted(block->range()));
+  block->skip(part(0, 10), kWhy);
+  EXPECT_TRUE(block->accept_skipped(part(0, 10)));
+  EXPECT_TRUE(block->is_empty()) << "what was skipped has written nothing";
+  block->taint(part(0, 10), kWhy);
+  block->written_in_part();
+  EXPECT_FALSE(block->is_empty());
+  EXPECT_FALSE(block->is_whole());
+  EXPECT_TRUE(block->is_tainted(part(0, 10)));
+  block->rewritten(part(0, 10));
+  EXPECT_TRUE(block->is_whole());
+  block->make_empty();
+  block->rewritten(part(5, 10));
+  EXPECT_TRUE(block->is_whole());
+}
+
 TEST_F(BlockTest, taints_what_lies_around_all_that_was_cut_off) {
   block->taint(part(100, 200), kWhy);
   EXPECT_FALSE(block->is_whole());

@@ -4,15 +4,27 @@
 #include <new>
 
 #include "troupe/core/without_memory.hpp"
+#include "troupe/op/jit.hpp"
+#include "troupe/op/plugin.hpp"
 #include "troupe/op/table.hpp"
 #include "troupe/wire/backtrace.hpp"
 
 namespace troupe::inline v0 {
 namespace {
 
+/// What a program's own code updates, it may write for the first time: whoever writes a part has to say `updates`.
+bool may_be_empty(const detail::OpCall& call, const op::Touch& touch) noexcept {
+  return touch.writes && (call.kind == op::PluginCall::kKind || call.kind == op::Launch::kKind);
+}
+
+bool reads_nothing_good(const detail::OpCall& call, const BlockUse& use) noexcept {
+  if (!use.touch.reads || use.block->is_whole()) return false;
+  return (use.block->is_empty() && !may_be_empty(call, use.touch)) || use.block->is_tainted(use.touch.range);
+}
+
 bool reads_tainted(const detail::OpCall& call) noexcept {
-  return std::ranges::any_of(
-      call.uses.all(), [](const BlockUse& use) { return use.touch.reads && use.block->is_tainted(use.touch.range); });
+  return std::ranges::any_of(call.uses.all(),
+                             [&](const BlockUse& use) { return reads_nothing_good(call, use); });
 }
 
 Error refused_for_seal(op::Kind kind) noexcept {
@@ -43,9 +55,9 @@ std::string argument_name(const detail::OpCall& call, const op::Touch& touch) {
 }  // namespace
 
 bool reads_what_stays_unknown(const detail::OpCall& call) noexcept {
-  return std::ranges::any_of(call.uses.all(), [](const BlockUse& use) {
-    return use.touch.reads && use.block->is_tainted(use.touch.range) && !use.block->is_being_written() &&
-           use.block->is_tainted(use.touch.range);  // an op that has just ended may have made it whole
+  return std::ranges::any_of(call.uses.all(), [&](const BlockUse& use) {
+    // In this order: an op that is writing it may make it whole.
+    return use.touch.reads && !use.block->is_whole() && !use.block->is_being_written() && reads_nothing_good(call, use);
   });
 }
 
@@ -61,9 +73,14 @@ void skip_what_it_writes(detail::OpCall& call, const Error& why) noexcept {
 
 Error reads_unknown(const detail::OpCall& call) noexcept {
   for (const BlockUse& use : call.uses.all()) {
-    if (!use.touch.reads || !use.block->is_tainted(use.touch.range)) continue;
+    if (!reads_nothing_good(call, use)) continue;
+    const bool is_tainted = use.block->is_tainted(use.touch.range);
     const std::optional<Error> why = use.block->why_tainted();
-    if (!why) continue;  // it has just become whole
+    if (!is_tainted && use.block->is_empty())
+      return detail::describe(ErrorKind::buffer_tainted, [&] {
+        return argument_name(call, use.touch) + " is empty: nothing has been written to it yet";
+      });
+    if (!is_tainted || !why) continue;  // it has just become whole
     return detail::describe(ErrorKind::buffer_tainted, [&] {
       const bool is_as_it_was = !use.block->is_unknown(use.touch.range);
       const ErrorOrigin& from = why->origin();
@@ -98,8 +115,13 @@ Result<void> how_it_ended(detail::OpCall& call) noexcept {
 
 void settle_content(detail::OpCall& call, const Result<void>& result, bool had_begun) noexcept {
   if (result) {
-    for (BlockUse& use : call.uses.all())
-      if (use.touch.whole && !use.touch.reads) use.block->rewritten(use.touch.range);
+    for (BlockUse& use : call.uses.all()) {
+      if (!use.touch.writes || use.block->is_whole()) continue;
+      if (use.touch.whole && !use.touch.reads)
+        use.block->rewritten(use.touch.range);
+      else
+        use.block->written_in_part();
+    }
     return;
   }
   if (call.writes_sealed) return;

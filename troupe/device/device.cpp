@@ -160,7 +160,9 @@ Result<void> Device::allocate_sealable(AnyArray& array, const Shape& shape) cons
     return fail(ErrorKind::unsupported,
                 "this driver cannot export memory: arrays die with their worker, and cannot be "
                 "sealed");
-  return allocate_in(*state(), state()->vault(), array, shape, AnyArray::Chunk::own);
+  TROUPE_TRY(allocate_in(*state(), state()->vault(), array, shape, AnyArray::Chunk::own));
+  array.block()->make_empty();
+  return {};
 }
 
 Result<AnyArray> Device::array(DType dtype, const Shape& shape) const {
@@ -171,8 +173,10 @@ Result<AnyArray> Device::array(DType dtype, const Shape& shape) const {
 
 Result<void> Device::allocate(AnyArray& array, const Shape& shape) const {
   TROUPE_TRY(state()->system().check_not_forked());
-  if (!info().keeps_memory) return allocate_mortal(*state(), array, shape, wire::ChunkMemory::local);
-  return allocate_in(*state(), state()->vault(), array, shape);
+  TROUPE_TRY(info().keeps_memory ? allocate_in(*state(), state()->vault(), array, shape)
+                                 : allocate_mortal(*state(), array, shape, wire::ChunkMemory::local));
+  array.block()->make_empty();
+  return {};
 }
 
 Result<void> Device::allocate_managed(AnyArray& array, const Shape& shape) const {

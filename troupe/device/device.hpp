@@ -89,7 +89,8 @@ class Device {
 
   // ---- memory ----
 
-  /// Memory of the device; its first content is unspecified. `invalid_argument` for a shape that is not valid,
+  /// Memory of the device. It is empty: an op that reads it before anything is written to it ends in `buffer_tainted`,
+  /// but for what a plugin or kernel updates. `invalid_argument` for a shape that is not valid,
   /// `out_of_memory` with the figures.
   template <Element T>
   Result<Array<T>> array(const Shape& shape) const {

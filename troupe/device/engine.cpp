@@ -172,11 +172,11 @@ bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexce
   return true;
 }
 
-void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept {
+void Engine::hold_back(detail::OpCall& call, detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept {
   {
     const std::lock_guard lock(mutex_);
     try {
-      if (waiting_ > options_.max_waiting) return held_back_.push_back(std::move(submitter));
+      if (waiting_ > options_.max_waiting) return held_back_.push_back({&call, std::move(submitter)});
     } catch (const std::bad_alloc&) {  // its op is taken, so it need not wait
     }
   }
@@ -186,7 +186,7 @@ void Engine::hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) no
 void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitter, const Error& why) noexcept {
   const auto watch = take_watch();
   const std::lock_guard lock(mutex_);
-  std::erase_if(held_back_, [&](const auto& held) { return held.get() == &submitter; });
+  std::erase_if(held_back_, [&](const HeldBack& held) { return held.submitter.get() == &submitter; });
   if (!call.waits_unbegun()) return;
   remove(call);
   call.nobody_waits = false;

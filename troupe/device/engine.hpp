@@ -98,8 +98,9 @@ class Engine {
   bool submit_if_room(detail::IntrusivePtr<detail::OpCall> call) noexcept {
     return take_up_to(options_.max_waiting, *call.leak());
   }
-  /// Holds back a submitter whose op went above `max_waiting`: `submitter` ends as soon as no more than that wait.
-  void hold_back(detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept;
+  /// Holds back the submitter, who owns `call`, which went above `max_waiting`: `submitter` ends as soon as no more
+  /// than that wait.
+  void hold_back(detail::OpCall& call, detail::IntrusivePtr<detail::Outcome<void>> submitter) noexcept;
   /// The submitter stops waiting for room. If its op still waits in the app, the op ends in `why` and never begins;
   /// nothing is tainted, because the submitter learns of it.
   void withdraw(detail::OpCall& call, const detail::Outcome<void>& submitter, const Error& why) noexcept;
@@ -201,6 +202,10 @@ class Engine {
   void expire(TimePoint now) noexcept;
   void expire_in(WorkerSession& session, TimePoint now) noexcept;
   void pass_deadline(detail::OpCall& call, TimePoint now) noexcept;
+  /// For an op whose deadline passed before it began; it says what was ahead of it.
+  Error passed_before_it_began(const detail::OpCall& call) noexcept;
+  /// For an op that the worker which has it now does not begin.
+  Error passed_before_this_run(const detail::OpCall& call) noexcept;
   bool stands_still_behind_others(detail::OpCall& call, TimePoint now) noexcept;
   void stop_for(detail::OpCall& call, const Error& why) noexcept;
   void expire_waiting(TimePoint now) noexcept;
@@ -291,10 +296,21 @@ class Engine {
   /// poller looks for the next one, so deadlines that are met cost nothing.
   std::atomic<TimePoint::rep> next_expiry_{kNever};
   std::atomic<TimePoint::rep> sleeps_until_{kAwake};
+  /// Of the poller, while deadlines pass: the op in the ring that is furthest ahead, and how many are there. Found for
+  /// the first op that asks.
+  struct Ahead {
+    const detail::OpCall* first = nullptr;
+    std::size_t count = 0;
+  };
+  std::optional<Ahead> ahead_;
   std::uint64_t reruns_ = 0;
   std::uint64_t culprits_ = 0;
   /// Submitters that wait for room; only while more than `max_waiting` ops wait.
-  std::vector<detail::IntrusivePtr<detail::Outcome<void>>> held_back_;
+  struct HeldBack {
+    detail::OpCall* call;
+    detail::IntrusivePtr<detail::Outcome<void>> submitter;
+  };
+  std::vector<HeldBack> held_back_;
 };
 
 }  // namespace troupe::inline v0

@@ -215,7 +215,7 @@ TEST_F(EngineTest, answers_an_op_in_time_behind_one_that_does_not_end_and_stops_
   channels[0].begin(0, 2);  // both are handed in, as a GPU's are
   std::thread poller([&] { engine.poll_until_stopped(); });
   while (!behind->settled()) std::this_thread::yield();
-  EXPECT_EQ(behind->take().error().message(), "the deadline passed before the op began");
+  EXPECT_EQ(behind->take().error().message(), "the deadline passed before the op began; ahead of it was control.nop");
   EXPECT_EQ(kills.load(), 0) << "the other may still end";
   while (kills.load() == 0) std::this_thread::yield();
   engine.stop_polling();

@@ -14,10 +14,6 @@ constexpr Duration kStandstill = std::chrono::seconds(1);
 /// its deadline is not checked; it is checked in the ring.
 bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.waits_unbegun(); }
 
-Error passed_before_it_began() noexcept {
-  return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed before the op began"; });
-}
-
 Error passed_with_its_worker() noexcept {
   return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed while the worker died"; });
 }
@@ -26,12 +22,34 @@ Error evidence_of(const detail::OpCall& call) noexcept {
   return call.evidence ? *call.evidence : passed_with_its_worker();
 }
 
-/// For an op that the worker which has it now does not begin.
-Error passed_before_this_run(const detail::OpCall& call) noexcept {
-  return call.was_cut_off() ? evidence_of(call) : passed_before_it_began();
+}  // namespace
+
+Error Engine::passed_before_it_began(const detail::OpCall& call) noexcept {
+  if (!ahead_) {
+    ahead_.emplace();
+    const auto look_at = [&](const WorkerSession& session) {
+      session.for_each([&](const detail::OpCall& other) {
+        if (session.covers(other)) return;
+        ++ahead_->count;
+        if (!ahead_->first || other.position < ahead_->first->position) ahead_->first = &other;
+      });
+    };
+    if (active_) look_at(*active_);
+  }
+  return detail::describe(ErrorKind::deadline_exceeded, [&] {
+    std::string text = "the deadline passed before the op began";
+    const detail::OpCall* const first = ahead_->first;
+    if (!first || first == &call) return text;
+    text += "; ahead of it was " + first->name();
+    if (first->where.line() != 0) text += " at " + detail::place_of(first->where);
+    if (ahead_->count > 2) text += ", with " + std::to_string(ahead_->count) + " ops under way";
+    return text;
+  });
 }
 
-}  // namespace
+Error Engine::passed_before_this_run(const detail::OpCall& call) noexcept {
+  return call.was_cut_off() ? evidence_of(call) : passed_before_it_began(call);
+}
 
 TimePoint Engine::next_expiry() const noexcept {
   return TimePoint(TimePoint::duration(next_expiry_.load(std::memory_order_seq_cst)));
@@ -47,6 +65,7 @@ bool Engine::lower_expiry(TimePoint to) noexcept {
 
 void Engine::expire(TimePoint now) noexcept {
   if (now < next_expiry()) return;
+  ahead_.reset();
   next_expiry_.store(kNever, std::memory_order_seq_cst);  // ops that come from here on lower it; all others are found
   for (WorkerSession* session : {active_, trial_}) {
     if (!session) continue;
@@ -65,7 +84,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
       // its deadline is checked in the ring; that of a seal when its turn comes
     } else if (keeps_its_turn(*call)) {
       if (call->has_group && call->deadline <= now)
-        answer(*call, passed_before_it_began());
+        answer(*call, passed_before_it_began(*call));
       else if (call->has_group)
         (void)lower_expiry(call->deadline);
     } else if (call->deadline > now) {
@@ -75,7 +94,7 @@ void Engine::expire_waiting(TimePoint now) noexcept {
     } else if (call->waits_unbegun()) {
       call->deadline_passed = true;
       remove(*call);
-      end(*call, fail(about(passed_before_it_began(), *call)));
+      end(*call, fail(about(passed_before_it_began(*call), *call)));
       any_ended = true;
     } else {
       answer_with_evidence(*call);

@@ -412,6 +412,8 @@ void Engine::shut(const Error& why) {
   }
   if (WorkerSession* session = std::exchange(trial_, nullptr)) session->retire();  // its op is in the waiting list, too
   for (WorkerSession& session : sessions_) session.forget_ops();
+  for (const HeldBack& held : held_back_)
+    if (held.call->waits_unbegun()) held.call->nobody_waits = false;  // its submitter is told below
   while (first_waiting_) {
     detail::OpCall& call = *first_waiting_;
     const bool never_began = call.waits_unbegun() || call.stage == OpStage::holding;
@@ -435,8 +437,7 @@ void Engine::count_waiting(int change) noexcept {
 }
 
 void Engine::let_go() noexcept {
-  for (detail::IntrusivePtr<detail::Outcome<void>>& submitter : std::exchange(held_back_, {}))
-    submitter.leak()->complete_and_release({});
+  for (HeldBack& held : std::exchange(held_back_, {})) held.submitter.leak()->complete_and_release({});
 }
 
 void Engine::append(detail::OpCall& call) noexcept {

@@ -63,14 +63,13 @@ void HeldSubmission::start() noexcept {
   }
   if (stop_token_.stop_possible()) on_stop_.emplace(std::move(stop_token_), OnStop{this});
   device_->engine().submit(call_);
-  device_->engine().hold_back(IntrusivePtr<Outcome<void>>::share(this));
+  device_->engine().hold_back(*call_, IntrusivePtr<Outcome<void>>::share(this));
 }
 
 Result<void> HeldSubmission::finish() {
   stop_watching();
   if (const Result<void> end = take(); !end) device_->engine().withdraw(*call_, *this, end.error());
-  if (call_->settled()) return call_->take();
-  return {};
+  return call_->refusal();
 }
 
 void HeldSubmission::cut_off() noexcept {

@@ -237,6 +237,7 @@ bool ScopeBase::prepare(CallBase& call, const std::source_location& where) {
   if (!goes_on(where)) return false;
   if (deadline_) limit(call, true);
   if (stop_.stop_possible()) call.stop_token_ = stop_;
+  if (call.call_) note_writes(*call.call_);
   return true;
 }
 
@@ -266,6 +267,7 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
   if (!can_wait && !goes) base.refuse_when_full();
   const auto take_in = [&](const auto& self, OpCall& op) -> void {
     if (op.before) self(self, *op.before);
+    note_writes(op);
     if (!has_ended_) {
       op.has_group = true;
       op.group = ops_;
@@ -284,6 +286,24 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
   if (!goes) return;
   for (IntrusivePtr<OpCall> op = base.call_; op; op = op->before) ops_->note(op);
   if (ops_->has_failed()) give_up();  // somebody may have cancelled it meanwhile
+}
+
+void ScopeBase::must_write(const AnyArray& array) { must_write_.push_back({array}); }
+
+void ScopeBase::note_writes(const OpCall& call) noexcept {
+  for (MustWrite& one : must_write_)
+    one.is_written |= std::ranges::any_of(call.uses.all(), [&](const BlockUse& use) {
+      return use.touch.writes && use.block == one.array.block();
+    });
+}
+
+void ScopeBase::fail_unless_written(const std::source_location& where) {
+  for (const MustWrite& one : must_write_)
+    if (!one.is_written && one.array.element_count() > 0)
+      ops_->fail_with(describe(ErrorKind::invalid_argument, [&] {
+                        return "commit: nothing in the scope writes the next version of an array " +
+                               one.array.shape().to_string() + " that it has asked for";
+                      }).at(where));
 }
 
 /// What is left for the scope, unless the op has less. An op that is not run has no limit: its turn comes.

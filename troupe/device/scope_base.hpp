@@ -6,6 +6,7 @@
 #include <source_location>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "troupe/device/device.hpp"
 
@@ -86,8 +87,15 @@ class ScopeBase {
   /// False when the scope has failed, has ended, or is past its deadline, which is its error then.
   bool goes_on(const std::source_location& where);
   void fail_with(const Error& error);
+  /// An op of the scope has to write this array: `fail_unless_written` looks whether one does.
+  void must_write(const AnyArray& array);
+  void fail_unless_written(const std::source_location& where);
 
  private:
+  struct MustWrite {
+    AnyArray array;
+    bool is_written = false;
+  };
   template <class R>
   friend class troupe::ScopedCall;
   struct OnStop {
@@ -101,6 +109,7 @@ class ScopeBase {
   std::optional<Error> error_with(const Error* own);
   void cancel_everything(const Error& why) noexcept;
   void limit(CallBase& call, bool is_run) noexcept;
+  void note_writes(const OpCall& call) noexcept;
   void give_up() noexcept;
 
   Device device_;
@@ -109,6 +118,7 @@ class ScopeBase {
   TimePoint until_ = TimePoint::max();
   std::stop_token stop_;
   std::optional<std::stop_callback<OnStop>> on_stop_;
+  std::vector<MustWrite> must_write_;
   bool has_ended_ = false;
 };
 

@@ -334,6 +334,7 @@ IntrusivePtr<VaultBlock> Vault::new_block(const ChunkPiece* place, std::uint64_t
 IntrusivePtr<VaultBlock> Vault::hand_out(VaultBlock& block, std::uint64_t size_bytes) noexcept {
   block.owners_.store(1, std::memory_order_relaxed);  // whoever shares it orders that itself
   block.whole_.store(true, std::memory_order_relaxed);
+  block.empty_.store(false, std::memory_order_relaxed);
   block.unknown_ = block.skipped_ = {};
   block.why_.reset();
   block.seals_.store(0, std::memory_order_relaxed);

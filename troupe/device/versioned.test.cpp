@@ -27,6 +27,25 @@ TEST_F(VersionedTest, count_when_they_are_committed_and_not_before) {
   EXPECT_TRUE(all_equal(device, b.now(), 20.0f));
 }
 
+TEST_F(VersionedTest, must_be_written_by_whoever_asks_for_the_next_one) {
+  {
+    Scope on(device);
+    on.assign(on.next(a), a.now() + b.now());
+    (void)on.next(b);
+    const Result<void> end = on.commit().get();
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().kind(), ErrorKind::invalid_argument);
+    EXPECT_EQ(end.error().message(),
+              "commit: nothing in the scope writes the next version of an array [1000] that it has asked for");
+    EXPECT_NE(end.error().origin().where.line(), 0U);
+  }
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f)) << "nothing has happened";
+  Scope on(device);
+  value(on.give(device.fill(on.next(a), 5.0f)).get());
+  ASSERT_TRUE(on.commit().get()) << "a call that was awaited writes, too";
+  EXPECT_TRUE(all_equal(device, a.now(), 5.0f));
+}
+
 TEST_F(VersionedTest, stay_as_they_are_when_anything_fails) {
   {
     Scope on(device);

@@ -33,21 +33,6 @@ Result<Shape> shape_of_product(const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
-Result<Axes> axes_of(std::string_view call, const Shape& shape, const std::optional<Axes>& axes) {
-  std::vector<int> counted;
-  if (!axes)
-    for (int axis = 0; axis < shape.rank(); ++axis) counted.push_back(axis);
-  for (const int axis : axes.value_or(Axes{})) {
-    const int from_start = axis < 0 ? axis + shape.rank() : axis;
-    if (from_start < 0 || from_start >= shape.rank())
-      return op::refuse(call, "it is " + shape.to_string() + "; it has no axis " + std::to_string(axis));
-    if (std::ranges::find(counted, from_start) != counted.end())
-      return op::refuse(call, "axis " + std::to_string(from_start) + " is given twice");
-    counted.push_back(from_start);
-  }
-  return Axes(counted);
-}
-
 Shape shape_of_reduction(const Shape& shape, const Axes& axes, bool keep_axes) {
   std::vector<std::int64_t> extents;
   for (int axis = 0; axis < shape.rank(); ++axis)

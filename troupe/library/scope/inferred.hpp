@@ -11,9 +11,7 @@ namespace troupe::inline v0::detail {
 
 /// Of a product by NumPy's rules: axes in front of matrices are batches, which broadcast.
 Result<Shape> shape_of_product(const Shape& a, const Shape& b);
-/// The axes, each counted from the start; all of them when none are given.
-Result<Axes> axes_of(std::string_view call, const Shape& shape, const std::optional<Axes>& axes);
-/// What is left when these axes, which `axes_of` gave, are reduced.
+/// What is left when these axes, counted from the start, are reduced.
 Shape shape_of_reduction(const Shape& shape, const Axes& axes, bool keep_axes);
 /// Of arrays one behind the other along the axis, which is counted from the start.
 Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis);

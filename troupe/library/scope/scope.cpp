@@ -4,6 +4,7 @@
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/library/matmul/matmul.hpp"
 #include "troupe/library/scope/inferred.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
 
 namespace troupe::inline v0 {
@@ -39,7 +40,7 @@ void Scope::multiply_into_new(const AnyArray& a, const AnyArray& b, AnyArray& ou
 
 void Scope::reduce_into_new(Reduction function, const AnyArray& x, const detail::AxesOrAll& axes,
                             const ReductionOptions& options, AnyArray& out, const Where& where) {
-  const Result<detail::Axes> all = detail::axes_of(name(function), x.shape(), axes.given());
+  const Result<detail::Axes> all = detail::counted_axes(name(function), "it", x.shape(), axes.given());
   if (!all) return fail_with(all.error().at(where));
   if (allocate(out, detail::shape_of_reduction(x.shape(), *all, options.keep_axes), where))
     run(device().tensor().reduce(function, x, *all, out), where);
@@ -49,7 +50,7 @@ void Scope::reduce_into_new(Reduction function, const Expression& x, const detai
                             const ReductionOptions& options, AnyArray& out, const Where& where) {
   const Result<Shape> shape = detail::shape_of_expression(x);
   if (!shape) return fail_with(shape.error().at(where));
-  const Result<detail::Axes> all = detail::axes_of(name(function), *shape, axes.given());
+  const Result<detail::Axes> all = detail::counted_axes(name(function), "it", *shape, axes.given());
   if (!all) return fail_with(all.error().at(where));
   if (allocate(out, detail::shape_of_reduction(*shape, *all, options.keep_axes), where))
     run(device().tensor().reduce(function, x, *all, out), where);

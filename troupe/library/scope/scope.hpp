@@ -223,7 +223,10 @@ class Scope : public detail::ScopeBase {
   /// The version of `x` that this scope writes, and that counts when the scope is committed: write all of it.
   template <Element T>
   const Array<T>& next(Versioned<T>& x) {
-    if (std::ranges::find(written_, &x) == written_.end()) written_.push_back(&x);
+    if (std::ranges::find(written_, &x) == written_.end()) {
+      written_.push_back(&x);
+      must_write(x.next_);
+    }
     return x.next_;
   }
   /// The same for an op that works in place: it begins as a copy of the version that counts.
@@ -235,8 +238,12 @@ class Scope : public detail::ScopeBase {
     return copy;
   }
   /// Ends the scope. When all of its ops went well, what it has written with `next` counts, all at once; otherwise
-  /// everything is as before, and the step can be tried again in another scope.
-  detail::CommitOfScope commit() { return {end(), std::move(written_)}; }
+  /// everything is as before, and the step can be tried again in another scope. `invalid_argument` when nothing in the
+  /// scope writes what `next` gave.
+  detail::CommitOfScope commit(Where where = Where::current()) {
+    fail_unless_written(where);
+    return {end(), std::move(written_)};
+  }
 
   // ---- answers ----
 

@@ -32,7 +32,7 @@ class TwoVersions {
 template <Element T>
 class Versioned final : public detail::TwoVersions {
  public:
-  /// Two arrays of this shape; the first content of both is unspecified, so write `now()` first.
+  /// Two arrays of this shape. Both are empty, so write `now()` first.
   static Result<Versioned> make(const Device& device, const Shape& shape) {
     Versioned made;
     made.now_ = TROUPE_TRY(device.array<T>(shape));

@@ -24,7 +24,8 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// Axes of an array by their numbers, counted from 0: `{1, 2}`, or a list that is made at run time, such as a vector.
+/// Axes of an array by their numbers, counted from 0, or below 0 from the end: `{1, -1}`, or a list that is made at run
+/// time, such as a vector.
 class Axes {
  public:
   template <std::integral... I>

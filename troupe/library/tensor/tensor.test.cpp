@@ -139,10 +139,21 @@ TEST_F(TensorTest, refuses_what_cannot_be_contracted) {
   expect_refused(tensor().einsum("ik,kj->ij", Array<float>(), b_, c_), ErrorKind::invalid_argument, "");
 }
 
+TEST_F(TensorTest, counts_axes_below_zero_from_the_end) {
+  value(device_.write(a_, std::vector<float>{1, 2, 3, 4, 5, 6}).get());
+  const auto rows = array({2}), columns = array({3});
+  value(tensor().reduce(Reduction::sum, a_, {-1}, rows).get());
+  value(tensor().reduce(Reduction::sum, a_ * a_, {-2}, columns).get());
+  EXPECT_EQ(value(device_.read(rows).get())[1], 15.0F);
+  EXPECT_EQ(value(device_.read(columns).get())[0], 17.0F);
+  expect_refused(tensor().reduce(Reduction::sum, a_, {1, -1}, rows), ErrorKind::invalid_argument,
+                 "axis 1 is given twice");
+}
+
 TEST_F(TensorTest, refuses_what_cannot_be_reduced) {
   expect_refused(tensor().reduce(Reduction::sum, a_, {2}, array({2})), ErrorKind::invalid_argument,
                  "in is [2, 3]; it has no axis 2");
-  expect_refused(tensor().reduce(Reduction::sum, a_, {-1}, array({2})), ErrorKind::invalid_argument, "no axis -1");
+  expect_refused(tensor().reduce(Reduction::sum, a_, {-3}, array({2})), ErrorKind::invalid_argument, "no axis -3");
   expect_refused(tensor().reduce(Reduction::sum, a_, {1, 1}, array({2})), ErrorKind::invalid_argument,
                  "axis 1 is given twice");
   expect_refused(tensor().reduce(Reduction::sum, a_, {1}, array({3})), ErrorKind::invalid_argument,
