@@ -73,7 +73,7 @@ enum {
 
 /// What the caller declared that the function does with an array. Troupe orders ops by it and decides by it what can be
 /// done again after a crash: a function that writes an array it only said to read makes other ops read garbage.
-enum { TROUPE_READ = 0, TROUPE_WRITE = 1, TROUPE_UPDATE = 2 };
+enum { TROUPE_READ = 0, TROUPE_WRITE = 1, TROUPE_UPDATE = 2, TROUPE_WRITE_PART = 3 };
 
 enum { TROUPE_LOG_DEBUG = 0, TROUPE_LOG_INFO = 1, TROUPE_LOG_WARNING = 2, TROUPE_LOG_ERROR = 3 };
 
@@ -84,7 +84,7 @@ typedef struct TroupeArray {
   uint32_t rank;           // how many numbers `shape` and `strides` have; 0 is a single element
   const int64_t* shape;    // elements along each dimension, outermost first
   const int64_t* strides;  // in elements, not bytes; may be zero or negative
-  uint32_t access;         // TROUPE_READ, TROUPE_WRITE or TROUPE_UPDATE
+  uint32_t access;         // TROUPE_READ, TROUPE_WRITE, TROUPE_UPDATE or TROUPE_WRITE_PART
 } TroupeArray;
 
 /// One call. Later versions may append fields: a field is there when it lies within the first `struct_size` bytes.

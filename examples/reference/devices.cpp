@@ -69,12 +69,12 @@ void plugins(const Device& device, const std::string& plugin) {
   const Array<float> to = value(device.array<float>({3}));
   value(device.write(from, {3.0f, 1.0f, 2.0f}).get());
   value(device.copy(from, to).get());
-  // example: reads, writes, updates, ArrayUse
+  // example: reads, writes, updates, writes_part, ArrayUse
   const std::vector<ArrayUse> uses = {reads(from), updates(to)};  // writes(to), if the function does not read it
   const Result<void> called = device.call_plugin(plugin, "no_such_function", uses).get();
   expect(called.error().kind() == ErrorKind::invalid_argument);
   // end
-  expect(writes(to).access() == op::Access::write);
+  expect(writes(to).access() == op::Access::write && writes_part(to).access() == op::Access::part);
 }
 
 // example: GenerationChanged

@@ -5,6 +5,11 @@
 #include <mutex>
 
 namespace troupe::chaos {
+namespace {
+
+constexpr std::uint32_t kTrainers = 4;
+
+}  // namespace
 
 /// A culprit that is a plain thread: takes its faults from a queue.
 class CulpritThread {
@@ -46,7 +51,8 @@ Cast::Cast(System& system, Scene& scene) {
       culprit_threads_.push_back(std::make_unique<CulpritThread>(*culprits_.back()));
   }
   for (std::uint32_t i = 0; i < scene.plan.callers(); ++i) callers_.push_back(std::make_unique<Caller>(scene, i));
-  running_ = static_cast<int>(callers_.size());
+  for (std::uint32_t i = 0; i < kTrainers; ++i) trainers_.push_back(std::make_unique<Trainer>(scene, i));
+  running_ = static_cast<int>(callers_.size() + trainers_.size());
   for (std::size_t i = 0; i < callers_.size(); ++i) {
     Caller* caller = callers_[i].get();
     if (i % 2 == 0) {
@@ -54,6 +60,17 @@ Cast::Cast(System& system, Scene& scene) {
     } else {
       threads_.emplace_back([this, caller] {
         run_in_thread(*caller);
+        --running_;
+      });
+    }
+  }
+  for (std::size_t i = 0; i < trainers_.size(); ++i) {
+    Trainer* trainer = trainers_[i].get();
+    if (i % 2 == 0) {
+      (void)value(system.spawn<TrainerActor>({}, trainer, &running_)).tell<TrainerActor::Run>();
+    } else {
+      threads_.emplace_back([this, trainer] {
+        run_in_thread(*trainer);
         --running_;
       });
     }
@@ -83,6 +100,7 @@ void Cast::check_all_kept() {
 std::string Cast::where_everybody_is() const {
   std::string all;
   for (const auto& caller : callers_) all += "  " + caller->where() + "\n";
+  for (const auto& trainer : trainers_) all += "  " + trainer->where() + "\n";
   return all + "  " + std::to_string(under_way()) + " bad ops are under way\n";
 }
 

@@ -1,5 +1,5 @@
-// Everybody in a run: innocent callers and culprits, half of them coroutines in actors, half of them plain threads.
-// Callers begin when they are made and end when the run stops; culprits do what they are told.
+// Everybody in a run: innocent callers, trainers and culprits, half of them coroutines in actors, half of them plain
+// threads. Callers and trainers begin when they are made and end when the run stops; culprits do what they are told.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include "tests/chaos/run.hpp"
 #include "tests/chaos/scene.hpp"
+#include "tests/chaos/trainer.hpp"
 
 namespace troupe::chaos {
 
@@ -26,7 +27,7 @@ class Cast {
   void commit(const Fault& fault);
   /// Bad ops that have not ended.
   int under_way() const noexcept;
-  /// Callers that have not ended.
+  /// Callers and trainers that have not ended.
   int running() const noexcept { return running_.load(); }
   /// In the calling thread, when all have ended: the arrays that culprits put aside.
   void check_all_kept();
@@ -35,6 +36,7 @@ class Cast {
  private:
   std::atomic<int> running_{0};
   std::vector<std::unique_ptr<Caller>> callers_;
+  std::vector<std::unique_ptr<Trainer>> trainers_;
   std::vector<std::unique_ptr<Culprit>> culprits_;
   std::vector<Ref<CulpritActor>> culprit_actors_;
   std::vector<std::unique_ptr<CulpritThread>> culprit_threads_;

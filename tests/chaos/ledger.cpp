@@ -58,6 +58,7 @@ void print(const Ledger& ledger, std::uint64_t faults_planned, Target target) {
   print_count("ops awaited", ledger.asked);
   print_count("replies", ledger.answered);
   print_count("arrays checked", ledger.arrays_checked);
+  print_count("scopes committed", ledger.steps_committed);
   print_count("cut off in place (allowed)", ledger.cut_off_in_place);
   print_count("  ops that read those", ledger.read_what_was_cut_off);
   print_count("starved (allowed)", ledger.starved);

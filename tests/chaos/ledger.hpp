@@ -64,6 +64,7 @@ class Ledger {
   std::atomic<std::uint64_t> asked{0};     // ops that somebody waited for
   std::atomic<std::uint64_t> answered{0};  // and got an answer, good or bad
   std::atomic<std::uint64_t> arrays_checked{0};
+  std::atomic<std::uint64_t> steps_committed{0};  // of those who train
   std::atomic<std::uint64_t> cut_off_in_place{0};
   std::atomic<std::uint64_t> read_what_was_cut_off{0};
   std::atomic<std::uint64_t> starved{0};           // ended in `out_of_memory` during a shortage

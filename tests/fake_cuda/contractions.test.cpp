@@ -19,7 +19,7 @@ class FakeContractions : public FakeGpu {
   }
   /// Of which permuting is a large part, and which takes a while.
   Result<void> contract_long(const EinsumOptions& options = {}) const {
-    const Array<float> a = value(gpu.array<float>({512, 64, 512}));
+    const Array<float> a = filled(gpu, {512, 64, 512}, 1.0f);
     return gpu.tensor().einsum("kil,ljk->ij", a, a, value(gpu.array<float>({64, 64})), options).get();
   }
   Device gpu = open_gpu();
@@ -136,7 +136,7 @@ TEST_F(FakeGpu, without_cutensor_contractions_go_the_other_way_unless_it_is_aske
     else
       use_libraries({"libcuda.so.1", "libcublas.so.13", old});
     const Device gpu = open_gpu(in_process());
-    const Array<float> a = value(gpu.array<float>({512, 64, 512}));
+    const Array<float> a = filled(gpu, {512, 64, 512}, 1.0f);
     const Array<float> c = value(gpu.array<float>({64, 64}));
     for (const bool autotune : {false, true})
       EXPECT_TRUE(gpu.tensor().einsum("kil,ljk->ij", a, a, c, {.autotune = autotune}).get());

@@ -321,10 +321,10 @@ TEST_F(FakeOps, matmul) {
     end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre, .bias_gradient = &bias}));
     end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre}));
   }
-  const auto half = value(gpu.array<Half>({16, 16}));
-  const auto half_pre = value(gpu.array<Half>({16, 16}));
+  const auto half = some<Half>({16, 16});
+  const auto half_pre = some<Half>({16, 16});
   const auto half_out = value(gpu.array<Half>({16, 16}));
-  const auto half_bias = value(gpu.array<Half>({16}));
+  const auto half_bias = some<Half>({16});
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
     end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias}));
     end_well(matmul.multiply(half, half, half_out.transpose(), {.activation = activation}));
@@ -333,10 +333,10 @@ TEST_F(FakeOps, matmul) {
   }
   const Array<double> wide = some<double>({16, 16});
   end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu_tanh}));
-  const auto small = value(gpu.array<Small>({16, 16}));
+  const auto small = some<Small>({16, 16});
   end_well(matmul.multiply(small, small.transpose(), value(gpu.array<Small>({16, 16})), {.scale_d = 2}));
   end_well(matmul.multiply(small, small, d, {.scale_a = 2}));
-  end_well(matmul.multiply(value(gpu.array<Half>({4, 6})), value(gpu.array<Half>({6, 4})), some<float>({4, 4})));
+  end_well(matmul.multiply(some<Half>({4, 6}), some<Half>({6, 4}), some<float>({4, 4})));
   EXPECT_GT(calls("cublasLtMatmul"), 10);
 }
 
@@ -361,9 +361,9 @@ TEST_F(FakeOps, matmul_of_batches) {
   const std::uint64_t products = calls("cublasLtMatmul");
   end_well(matmul.multiply(a, each, d));
   EXPECT_EQ(calls("cublasLtMatmul"), products + 1);  // for all six
-  const auto small = value(gpu.array<Small>({2, 16, 16}));
+  const auto small = some<Small>({2, 16, 16});
   end_well(matmul.multiply(small, small, some<float>({2, 16, 16})));
-  const auto whole = value(gpu.array<std::int8_t>({2, 16, 16}));
+  const auto whole = some<std::int8_t>({2, 16, 16});
   end_well(matmul.multiply(whole, whole, value(gpu.array<std::int32_t>({2, 16, 16}))));
 }
 
@@ -378,14 +378,14 @@ TEST_F(FakeOps, plugins_are_given_what_the_gpu_has) {
 }
 
 TEST_F(FakeOps, products_of_halves) {
-  const Array<Half> a = value(gpu.array<Half>({6, 6}));
+  const Array<Half> a = some<Half>({6, 6});
   end_well(gpu.blas().gemm(a, a, value(gpu.array<Half>({6, 6}))));
-  end_well(gpu.blas().gemm(value(gpu.array<Half>({3, 6, 6})), value(gpu.array<Half>({3, 6, 6})),
+  end_well(gpu.blas().gemm(some<Half>({3, 6, 6}), some<Half>({3, 6, 6}),
                            value(gpu.array<Half>({3, 6, 6}))));
   const std::vector<AnyArray> in{a, a};
   const std::vector<AnyArray> out{value(gpu.array<Half>({6, 6})), value(gpu.array<Half>({6, 6}))};
   end_well(gpu.blas().gemm_group(in, in, out));
-  end_well(gpu.blas().gemm(value(gpu.array<Small>({6, 6})), value(gpu.array<Small>({6, 6})),
+  end_well(gpu.blas().gemm(some<Small>({6, 6}), some<Small>({6, 6}),
                            value(gpu.array<Small>({6, 6}))));
 }
 
@@ -396,16 +396,21 @@ TEST_F(FakeOps, tensors_with_conditions_and_of_small_types) {
   for (const Reduction reduction :
        {Reduction::sum, Reduction::mean, Reduction::product, Reduction::min, Reduction::max, Reduction::norm})
     EXPECT_TRUE(gpu.tensor().reduce(reduction, a).get());
-  const Array<Half> halves = value(gpu.array<Half>({4, 5, 6}));
+  const Array<Half> halves = some<Half>({4, 5, 6});
   end_well(
-      gpu.tensor().einsum("bik,ckj->ij", halves, value(gpu.array<Half>({2, 6, 3})), value(gpu.array<Half>({5, 3}))));
+      gpu.tensor().einsum("bik,ckj->ij", halves, some<Half>({2, 6, 3}), value(gpu.array<Half>({5, 3}))));
 }
 
 TEST_F(FakeOps, tensors_of_integers_and_of_several_types) {
   using enum DType;
   const Tensor tensor = gpu.tensor();
   constexpr std::array kTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean, i8, u8, i16, i32, u32, i64, u64};
-  const auto some_of = [&](DType dtype) { return value(gpu.array(dtype, {40})); };
+  const auto written = [&](DType dtype, const Shape& shape) {
+    AnyArray array = value(gpu.array(dtype, shape));
+    value(gpu.fill(array, 1.0f).get());
+    return array;
+  };
+  const auto some_of = [&](DType dtype) { return written(dtype, {40}); };
   const Array<bool> which = filled(gpu, {40}, true);
   for (const DType type : kTypes) {
     SCOPED_TRACE(name(type));
@@ -419,9 +424,9 @@ TEST_F(FakeOps, tensors_of_integers_and_of_several_types) {
     end_well(tensor.binary(Binary::bit_xor, some_of(type), 1, some_of(type)));
     end_well(tensor.unary(Unary::bit_not, some_of(type), some_of(type)));
     end_well(tensor.unary(Unary::exp, some_of(type), some_of(op::promoted(type, DType::f16))));
-    end_well(tensor.reduce(Reduction::sum, value(gpu.array(type, {300, 400})), {0},
+    end_well(tensor.reduce(Reduction::sum, written(type, {300, 400}), {0},
                            value(gpu.array(op::reduced_in(Reduction::sum, type), {400}))));
-    end_well(tensor.reduce(Reduction::max, value(gpu.array(type, {100'000})), {0}, value(gpu.array(type, {1}))));
+    end_well(tensor.reduce(Reduction::max, written(type, {100'000}), {0}, value(gpu.array(type, {1}))));
   }
   end_well(tensor.reduce(Reduction::any, which, {0}, value(gpu.array<bool>({1}))));
 }

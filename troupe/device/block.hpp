@@ -23,8 +23,7 @@ namespace troupe::inline v0::detail {
 class Vault;
 
 /// Any thread may call any function. The functions about the content must be called in the order of the ops that cause
-/// them: ring order is program order. Fresh memory counts as whole, whatever it holds, unless it is made
-/// empty.
+/// them: ring order is program order. Fresh memory counts as whole, whatever it holds, unless it is made empty.
 class VaultBlock {
  public:
   VaultBlock(const VaultBlock&) = delete;
@@ -43,7 +42,8 @@ class VaultBlock {
   /// No other block is in its chunk, so that it can be sealed.
   bool has_own_chunk() const noexcept { return has_own_chunk_; }
 
-  /// Nothing of it is unknown, and it is not empty. One load; what came before the last change is visible to the caller (acquire).
+  /// Nothing of it is unknown, and it is not empty. One load; what came before the last change is visible to the caller
+  /// (acquire).
   bool is_whole() const noexcept { return whole_.load(std::memory_order_acquire); }
   /// Before its first op: nobody has written it, and whoever reads it makes a mistake.
   void make_empty() noexcept;

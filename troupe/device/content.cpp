@@ -12,7 +12,7 @@
 namespace troupe::inline v0 {
 namespace {
 
-/// What a program's own code updates, it may write for the first time: whoever writes a part has to say `updates`.
+/// What a program's own code updates, it may write for the first time: many say `updates` of all that they write.
 bool may_be_empty(const detail::OpCall& call, const op::Touch& touch) noexcept {
   return touch.writes && (call.kind == op::PluginCall::kKind || call.kind == op::Launch::kKind);
 }

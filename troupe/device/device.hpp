@@ -38,7 +38,8 @@ namespace detail {
 class DeviceState;
 }  // namespace detail
 
-/// An array for your plugin or kernel, and what that does with it: `reads(a)`, `writes(b)`, `updates(c)`.
+/// An array for your plugin or kernel, and what that does with it: `reads(a)`, `writes(b)`, `updates(c)`,
+/// `writes_part(d)`.
 class ArrayUse {
  public:
   ArrayUse(op::Access access, AnyArray array) noexcept : access_(access), array_(std::move(array)) {}
@@ -52,10 +53,13 @@ class ArrayUse {
 };
 /// An array that a plugin or a kernel reads.
 inline ArrayUse reads(AnyArray array) { return {op::Access::read, std::move(array)}; }
-/// An array that a plugin or a kernel writes without reading it.
+/// An array that a plugin or a kernel writes, all of it, without reading it.
 inline ArrayUse writes(AnyArray array) { return {op::Access::write, std::move(array)}; }
 /// An array that a plugin or a kernel reads and writes.
 inline ArrayUse updates(AnyArray array) { return {op::Access::update, std::move(array)}; }
+/// An array of which a plugin or a kernel writes some elements, such as a triangle, and reads none. If it is run again
+/// after a crash, it writes the same ones.
+inline ArrayUse writes_part(AnyArray array) { return {op::Access::part, std::move(array)}; }
 
 /// The stable address of an accelerator: it stays, whatever becomes of the workers behind it.
 class Device {
@@ -90,8 +94,8 @@ class Device {
   // ---- memory ----
 
   /// Memory of the device. It is empty: an op that reads it before anything is written to it ends in `buffer_tainted`,
-  /// but for what a plugin or kernel updates. `invalid_argument` for a shape that is not valid,
-  /// `out_of_memory` with the figures.
+  /// but for what a plugin or kernel updates. `invalid_argument` for a shape that is not valid, `out_of_memory` with
+  /// the figures.
   template <Element T>
   Result<Array<T>> array(const Shape& shape) const {
     Result<Array<T>> array{Array<T>()};

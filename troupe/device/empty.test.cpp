@@ -55,10 +55,24 @@ TEST_F(EmptyArrays, are_not_empty_when_a_part_is_written) {
 }
 
 TEST_F(EmptyArrays, may_be_updated_by_code_of_the_program) {
-  EXPECT_TRUE(bad(device, "print", {updates(a)}).get()) << "it may write a part, and has no other word for that";
+  EXPECT_TRUE(bad(device, "print", {updates(a)}).get()) << "many say so of all that they write";
   EXPECT_TRUE(device.read(a).get());
   const Array<float> other = value(device.array<float>({100}));
-  EXPECT_EQ(text_of(bad(device, "print", {reads(other)}).get()), "array 0 is empty: nothing has been written to it yet");
+  EXPECT_EQ(text_of(bad(device, "print", {reads(other)}).get()),
+            "array 0 is empty: nothing has been written to it yet");
+}
+
+TEST_F(EmptyArrays, of_which_a_part_is_written_are_written_again_after_a_crash) {
+  Gate gate = make_gate(device);
+  Result<void> end;
+  std::jthread waiter(
+      [&] { end = bad(device, "wait_for_flag", {reads(gate.flag), reads(b), writes_part(a)}).get(); });
+  gate.wait_until_begun();
+  kill_worker(device);
+  gate.open();
+  waiter.join();
+  EXPECT_TRUE(end) << end.error().to_string();
+  EXPECT_TRUE(all_equal(device, a, 1.0f));
 }
 
 TEST_F(EmptyArrays, stay_unreadable_when_their_first_write_fails) {

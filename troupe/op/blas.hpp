@@ -191,7 +191,10 @@ struct Syrk {
     v.field("has_b", self.has_b);
     v.reads("a", self.a);
     if (self.has_b) v.reads("b", self.b);
-    v.updates("c", self.c);
+    if (is_zero(self.beta))
+      v.writes_part("c", self.c);  // a triangle
+    else
+      v.updates("c", self.c);
   }
   friend bool operator==(const Syrk&, const Syrk&) = default;
 };

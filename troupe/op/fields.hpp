@@ -76,6 +76,7 @@ class FieldLister : public FieldNames {
   void reads(std::string_view name, const View& view) { fields_.push_back({full(name), view, Access::read}); }
   void writes(std::string_view name, const View& view) { fields_.push_back({full(name), view, Access::write}); }
   void updates(std::string_view name, const View& view) { fields_.push_back({full(name), view, Access::update}); }
+  void writes_part(std::string_view name, const View& view) { fields_.push_back({full(name), view, Access::part}); }
   void arguments(std::string_view name, const std::vector<Argument>& all) { fields_.push_back({full(name), all, {}}); }
   template <class T>
   void field(std::string_view name, const T& value) {
@@ -98,6 +99,7 @@ class FieldAssigner : public FieldNames {
   void reads(std::string_view name, View& view) { field(name, view); }
   void writes(std::string_view name, View& view) { field(name, view); }
   void updates(std::string_view name, View& view) { field(name, view); }
+  void writes_part(std::string_view name, View& view) { field(name, view); }
   void arguments(std::string_view name, std::vector<Argument>& all) { field(name, all); }
   template <class T>
   void field(std::string_view name, T& value) {

@@ -21,9 +21,9 @@ Result<void> Toucher::add(const Views& views) {
     elements_ += static_cast<std::uint64_t>(found->elements);
     const bool writes = use.access != Access::read;
     touches_.add({.range = found->range,
-                  .reads = use.access != Access::write,
+                  .reads = use.access == Access::read || use.access == Access::update,
                   .writes = writes,
-                  .whole = writes && (found->is_row_major || is_dense(*use.view)),
+                  .whole = writes && use.access != Access::part && (found->is_row_major || is_dense(*use.view)),
                   .view = static_cast<std::uint16_t>(i)});
   }
   return {};
@@ -107,7 +107,7 @@ void Decoder::arguments(std::string_view, std::vector<Argument>& arguments) {
   arguments.resize(count);
   for (Argument& argument : arguments) {
     const auto access = in_.get<std::uint8_t>();
-    if (access > static_cast<std::uint8_t>(Access::update)) return in_.reject();
+    if (access > static_cast<std::uint8_t>(Access::kLast)) return in_.reject();
     argument.access = static_cast<Access>(access);
     get(argument.view);
     if (!in_.ok()) return;

@@ -154,6 +154,7 @@ class ViewCollector {
   void reads(std::string_view name, const View& view) { views_.add({name, &view, Access::read}); }
   void writes(std::string_view name, const View& view) { views_.add({name, &view, Access::write}); }
   void updates(std::string_view name, const View& view) { views_.add({name, &view, Access::update}); }
+  void writes_part(std::string_view name, const View& view) { views_.add({name, &view, Access::part}); }
   void arguments(std::string_view name, const std::vector<Argument>& arguments) {
     for (const Argument& argument : arguments) views_.add({name, &argument.view, argument.access});
   }
@@ -172,6 +173,7 @@ class Encoder {
   void reads(std::string_view, const View& view) { put(view); }
   void writes(std::string_view, const View& view) { put(view); }
   void updates(std::string_view, const View& view) { put(view); }
+  void writes_part(std::string_view, const View& view) { put(view); }
   void arguments(std::string_view, const std::vector<Argument>& arguments);
   template <class T>
   void field(std::string_view, const T& value) {
@@ -204,6 +206,7 @@ class Decoder {
   void reads(std::string_view, View& view) { get(view); }
   void writes(std::string_view, View& view) { get(view); }
   void updates(std::string_view, View& view) { get(view); }
+  void writes_part(std::string_view, View& view) { get(view); }
   void arguments(std::string_view, std::vector<Argument>& arguments);
   template <class T>
   void field(std::string_view, T& value) {

@@ -287,6 +287,8 @@ TEST(Touches, are_what_each_op_reads_and_writes) {
   PluginCall call;
   call.arrays = {{Access::read, a}, {Access::write, b}, {Access::update, c}};
   EXPECT_EQ(touches_of(call), "rwu");
+  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(0.0F), .a = a, .c = c}), "rg");
+  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(1.0F), .a = a, .c = c}), "ru");
 }
 
 TEST(Touches, agree_with_the_access_of_each_argument) {
@@ -305,9 +307,10 @@ TEST(Touches, agree_with_the_access_of_each_argument) {
       ASSERT_LT(i, toucher.touches().size());
       const Touch& touch = toucher.touches().all()[i++];
       EXPECT_EQ(touch.range, *range_of(argument.view));
-      EXPECT_EQ(touch.reads, argument.access != Access::write);
+      EXPECT_EQ(touch.reads, argument.access == Access::read || argument.access == Access::update);
       EXPECT_EQ(touch.writes, argument.access != Access::read);
-      EXPECT_EQ(touch.whole, argument.access != Access::read && is_dense(argument.view));
+      const bool is_whole = argument.access == Access::write || argument.access == Access::update;
+      EXPECT_EQ(touch.whole, is_whole && is_dense(argument.view));
       elements += static_cast<std::uint64_t>(element_count(argument.view));
     }
     EXPECT_EQ(i, toucher.touches().size());

@@ -12,8 +12,9 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
 
-/// What an op does with an array.
-enum class Access : std::uint8_t { read, write, update, kLast = update };
+/// What an op does with an array. `part`: it reads nothing of it and writes some elements, the same ones if it is run
+/// again.
+enum class Access : std::uint8_t { read, write, update, part, kLast = part };
 
 /// A chunk of the vault by its number, and bytes from its start. One number on the wire, so that ranges compare as
 /// integers; no range spans two chunks.

@@ -22,7 +22,8 @@ static_assert(same(TROUPE_F64, DType::f64) && same(TROUPE_F32, DType::f32) && sa
 static_assert(TROUPE_C128 + 1 == kDTypes, "a new DType needs its number in troupe/plugin.h");
 static_assert(TROUPE_READ == static_cast<int>(op::Access::read) &&
               TROUPE_WRITE == static_cast<int>(op::Access::write) &&
-              TROUPE_UPDATE == static_cast<int>(op::Access::update));
+              TROUPE_UPDATE == static_cast<int>(op::Access::update) &&
+              TROUPE_WRITE_PART == static_cast<int>(op::Access::part));
 static_assert(TROUPE_LOG_DEBUG == static_cast<int>(LogLevel::debug) &&
               TROUPE_LOG_ERROR == static_cast<int>(LogLevel::error));
 static_assert(sizeof(TroupeArray) == 40 && offsetof(TroupeArray, access) == 32 && sizeof(TroupeCall) == 56 &&

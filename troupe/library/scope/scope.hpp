@@ -116,7 +116,7 @@ class Scope : public detail::ScopeBase {
 
   // ---- arrays ----
 
-  /// Memory of the device; its first content is unspecified.
+  /// Memory of the device. It is empty until something is written to it.
   template <Element T>
   Array<T> array(const Shape& shape, Where where = Where::current()) {
     Array<T> made;

@@ -15,7 +15,9 @@ class ExpressionTest : public ::testing::Test {
 
   template <Element T = float>
   Array<T> array(const Shape& shape) {
-    return value(device.array<T>(shape));
+    Array<T> made = value(device.array<T>(shape));
+    value(device.fill(made, T(1)).get());
+    return made;
   }
   std::string refusal(const Expression& expression, const AnyArray& out) {
     const Result<void> done = device.tensor().evaluate(expression, out).get();
