@@ -209,16 +209,41 @@ Result<Passage> passage(const AnyArray& array, std::int64_t begin, const AnyArra
                  TROUPE_TRY(AnyArray::over(piece.block(), array.dtype(), {count}))};
 }
 
+// What is done in the thread of files. These are functions, because g++ 12 destroys the captures of a lambda twice when
+// it is a temporary of a `co_await`.
+
+Task<Result<void>> begin(detail::SystemCore& system, std::shared_ptr<NewFile> file, std::vector<std::byte> opening) {
+  return in_file_thread(system, [=] { return file->begin(opening); });
+}
+Task<Result<void>> append(detail::SystemCore& system, std::shared_ptr<NewFile> file, Passage next) {
+  return in_file_thread(system, [=] { return file->append(next.bytes()); });
+}
+Task<Result<void>> end_array(detail::SystemCore& system, std::shared_ptr<NewFile> file) {
+  return in_file_thread(system, [=] { return file->end_array(); });
+}
+Task<Result<void>> finish(detail::SystemCore& system, std::shared_ptr<NewFile> file) {
+  return in_file_thread(system, [=] { return file->finish(); });
+}
+Task<Result<void>> begin(detail::SystemCore& system, std::shared_ptr<SavedFile> file) {
+  return in_file_thread(system, [=] { return file->begin(); });
+}
+Task<Result<void>> read(detail::SystemCore& system, std::shared_ptr<SavedFile> file, std::size_t index, Passage next) {
+  return in_file_thread(system, [=] { return file->read(index, next.bytes()); });
+}
+Task<Result<void>> end_array(detail::SystemCore& system, std::shared_ptr<SavedFile> file, std::size_t index) {
+  return in_file_thread(system, [=] { return file->end_array(index); });
+}
+
 }  // namespace
 
 Task<Result<void>> CheckpointBody::write_array(std::shared_ptr<NewFile> file, AnyArray from, AnyArray piece) {
   for (std::int64_t begin = 0; begin < from.element_count();) {
     const Passage next = CO_TRY(passage(from, begin, piece));
     CO_TRY(co_await to_task(device_.copy(next.part, next.host)));
-    CO_TRY(co_await in_file_thread(system(), [file, next] { return file->append(next.bytes()); }));
+    CO_TRY(co_await append(system(), file, next));
     begin += next.part.element_count();
   }
-  co_return co_await in_file_thread(system(), [file] { return file->end_array(); });
+  co_return co_await end_array(system(), file);
 }
 
 Task<Result<void>> CheckpointBody::save(std::shared_ptr<CheckpointBody> body, std::string path) {
@@ -227,9 +252,9 @@ Task<Result<void>> CheckpointBody::save(std::shared_ptr<CheckpointBody> body, st
   const AnyArray piece = CO_TRY(body->make_piece());
   const auto file = std::make_shared<NewFile>(std::move(path));
   const std::vector<std::byte> opening = encode_opening(body->description());
-  CO_TRY(co_await in_file_thread(body->system(), [file, opening] { return file->begin(opening); }));
+  CO_TRY(co_await detail::begin(body->system(), file, opening));
   for (const AnyArray& array : body->spare_) CO_TRY(co_await body->write_array(file, array, piece));
-  co_return co_await in_file_thread(body->system(), [file] { return file->finish(); });
+  co_return co_await finish(body->system(), file);
 }
 
 Result<std::vector<std::size_t>> CheckpointBody::match(const std::string& path,
@@ -259,18 +284,18 @@ Task<Result<void>> CheckpointBody::read_array(std::shared_ptr<SavedFile> file, s
                                               AnyArray piece) {
   for (std::int64_t begin = 0; begin < into.element_count();) {
     const Passage next = CO_TRY(passage(into, begin, piece));
-    CO_TRY(co_await in_file_thread(system(), [file, index, next] { return file->read(index, next.bytes()); }));
+    CO_TRY(co_await read(system(), file, index, next));
     CO_TRY(co_await to_task(device_.copy(next.host, next.part)));
     begin += next.part.element_count();
   }
-  co_return co_await in_file_thread(system(), [file, index] { return file->end_array(index); });
+  co_return co_await end_array(system(), file, index);
 }
 
 Task<Result<void>> CheckpointBody::load(std::shared_ptr<CheckpointBody> body, std::string path) {
   const Turn turn = CO_TRY(body->begin("load"));
   CO_TRY(body->check_not_sealed("load"));
   const auto file = std::make_shared<SavedFile>(path);
-  CO_TRY(co_await in_file_thread(body->system(), [file] { return file->begin(); }));
+  CO_TRY(co_await detail::begin(body->system(), file));
   const std::vector<std::size_t> parts = CO_TRY(body->match(path, file->arrays()));
   CO_TRY(body->make_spare());
   const AnyArray piece = CO_TRY(body->make_piece());
