@@ -118,8 +118,8 @@ Result<CheckpointBody::Turn> CheckpointBody::begin(const char* call) {
   if (!checked_) return fail(checked_.error());
   const char* before = nullptr;
   if (!under_way_.compare_exchange_strong(before, call, std::memory_order_acq_rel))
-    return fail(ErrorKind::invalid_argument, std::string(call) + ": " + before +
-                                                 " of this checkpoint is under way; one call of it runs at a time");
+    return fail(ErrorKind::invalid_argument,
+                std::string(call) + ": " + before + " of this checkpoint is under way; one call of it runs at a time");
   return Turn(*this);
 }
 
@@ -198,9 +198,7 @@ namespace {
 struct Passage {
   AnyArray part;
   AnyArray host;
-  std::span<std::byte> bytes() const {
-    return {host.block()->data(), static_cast<std::size_t>(host.size_bytes())};
-  }
+  std::span<std::byte> bytes() const { return {host.block()->data(), static_cast<std::size_t>(host.size_bytes())}; }
 };
 Result<Passage> passage(const AnyArray& array, std::int64_t begin, const AnyArray& piece) {
   const std::int64_t count = std::min(array.element_count() - begin, kPieceBytes / size_bytes(array.dtype()));

@@ -6,8 +6,8 @@
 //   CO_TRY(co_await state.save("model.ckpt"));  // a file: the new one is whole, or the old one stays
 //   CO_TRY(co_await state.load("model.ckpt"));  // everything is checked before any array is written
 //
-// Each call takes its place in the order of the device's ops, and what it copies is what the arrays hold there. A worker
-// that dies meanwhile does no harm: copies are run again. format.hpp says what is in a file.
+// Each call takes its place in the order of the device's ops, and what it copies is what the arrays hold there. A
+// worker that dies meanwhile does no harm: copies are run again. format.hpp says what is in a file.
 #pragma once
 
 #include <memory>
@@ -108,9 +108,9 @@ class Checkpoint {
   /// there is the old file or the whole new one, on the disk. What the system answers (no such folder, no permission,
   /// a full disk) is the error, with its number as `native_code`.
   detail::CheckpointCall save(std::string path);
-  /// Reads a file that `save` has written, checks all of it, and then writes the arrays, as `restore` does. It must have
-  /// exactly these arrays, by name, type and shape, in any order: else `invalid_argument`, and nothing was written.
-  /// `unsupported` for a file of another format version.
+  /// Reads a file that `save` has written, checks all of it, and then writes the arrays, as `restore` does. It must
+  /// have exactly these arrays, by name, type and shape, in any order: else `invalid_argument`, and nothing was
+  /// written. `unsupported` for a file of another format version.
   detail::CheckpointCall load(std::string path);
 
   /// Whether there is something to restore.

@@ -1,4 +1,5 @@
 // What the tests of checkpoints share: arrays with content of any bits, folders of their own, and what a refusal says.
+// Each test has a device and a folder to itself, so that they can run at the same time.
 #pragma once
 
 #include <filesystem>
@@ -61,7 +62,8 @@ class CheckpointTest : public DeviceTest {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
   std::size_t files_in_folder() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
   }
 
   std::filesystem::path folder;

@@ -50,8 +50,7 @@ class Copies::End {
   explicit End(Copies& copies)
       : copies_(copies),
         end_(detail::IntrusivePtr<detail::Outcome<void>>::adopt(new AllEnded)),
-        group_(detail::IntrusivePtr<Group>::adopt(
-            new Group(static_cast<std::uint32_t>(copies.ops_.size()), end_))) {}
+        group_(detail::IntrusivePtr<Group>::adopt(new Group(static_cast<std::uint32_t>(copies.ops_.size()), end_))) {}
   End(End&&) noexcept = default;  // before it is awaited
   End& operator=(End&&) = delete;
   ~End() {

@@ -193,8 +193,8 @@ TEST_F(SavedTest, is_refused_with_any_byte_changed_cut_off_or_added) {
   const auto refused = [&](const Bytes& file) {
     write_file(path(), file);
     const Result<void> end = state.load(path()).get();
-    EXPECT_TRUE(!end && (end.error().kind() == ErrorKind::invalid_argument ||
-                         end.error().kind() == ErrorKind::unsupported));
+    EXPECT_TRUE(!end &&
+                (end.error().kind() == ErrorKind::invalid_argument || end.error().kind() == ErrorKind::unsupported));
     EXPECT_EQ(bytes_of(device, a), before);
   };
   for (std::size_t i = 0; i < good.size(); ++i) {
