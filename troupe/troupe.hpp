@@ -13,6 +13,7 @@
 #include "troupe/core/shape.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/library/blas/blas.hpp"
+#include "troupe/library/checkpoint/checkpoint.hpp"
 #include "troupe/library/jit/jit.hpp"
 #include "troupe/library/matmul/matmul.hpp"
 #include "troupe/library/scope/scope.hpp"

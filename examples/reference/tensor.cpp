@@ -137,6 +137,16 @@ void scopes(const Device& device) {
   expect(value(device.read(state.now()).get())[1] == 2.0);
   // end
 
+  // example: Checkpoint
+  const Array<float> weights = value(device.array<float>({3}));
+  value(device.fill(weights, 1.0f).get());
+  Checkpoint checkpoint(device, {{"weights", weights}, {"state", state}});  // arrays and Versioned ones, with names
+  value(checkpoint.keep().get());  // in the device's memory; `save` and `load` take the path of a file
+  value(device.fill(weights, 5.0f).get());
+  value(checkpoint.restore().get());
+  expect(value(device.read(weights).get())[2] == 1.0f);
+  // end
+
   // example: ScopedCall
   Scope another(device);
   ScopedCall<double> largest = another.give(device.tensor().reduce(Reduction::max, x));

@@ -22,6 +22,10 @@ class DeviceParts {
   static Result<void> allocate(const Device& device, AnyArray& array, const Shape& shape) {
     return device.allocate(array, shape);
   }
+  /// The same in memory that the app and the workers share.
+  static Result<void> allocate_host(const Device& device, AnyArray& array, const Shape& shape) {
+    return device.allocate_host(array, shape);
+  }
   /// Whether an op may use the array, which the call names like that. `make_op_call` asks, too.
   static Result<void> check(const Device& device, std::string_view call, std::string_view name, const AnyArray& array);
   /// Checks everything before it reaches a worker. The arrays are those of the op's views, in the order in which the op

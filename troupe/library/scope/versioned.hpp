@@ -16,9 +16,11 @@ namespace troupe::inline v0 {
 
 namespace detail {
 
-/// What a scope knows of an array with two versions.
+/// What a scope and a checkpoint know of an array with two versions.
 class TwoVersions {
  public:
+  virtual const AnyArray& now() const noexcept = 0;
+  virtual const AnyArray& next() const noexcept = 0;
   virtual void advance() noexcept = 0;
 
  protected:
@@ -43,12 +45,13 @@ class Versioned final : public detail::TwoVersions {
   Versioned& operator=(Versioned&&) noexcept = default;
 
   /// The version that counts.
-  const Array<T>& now() const noexcept { return now_; }
+  const Array<T>& now() const noexcept override { return now_; }
   const Shape& shape() const noexcept { return now_.shape(); }
 
  private:
   friend class Scope;
   Versioned() = default;
+  const Array<T>& next() const noexcept override { return next_; }
   void advance() noexcept override { std::swap(now_, next_); }
 
   Array<T> now_;
