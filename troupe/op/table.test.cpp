@@ -287,8 +287,8 @@ TEST(Touches, are_what_each_op_reads_and_writes) {
   PluginCall call;
   call.arrays = {{Access::read, a}, {Access::write, b}, {Access::update, c}};
   EXPECT_EQ(touches_of(call), "rwu");
-  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(0.0F), .a = a, .c = c}), "rg");
-  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(1.0F), .a = a, .c = c}), "ru");
+  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(0.0F), .a = a, .b = {}, .c = c}), "rg");
+  EXPECT_EQ(touches_of(Syrk{.alpha = Scalar(1.0F), .beta = Scalar(1.0F), .a = a, .b = {}, .c = c}), "ru");
 }
 
 TEST(Touches, agree_with_the_access_of_each_argument) {

@@ -4,8 +4,8 @@
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/library/matmul/matmul.hpp"
 #include "troupe/library/scope/inferred.hpp"
-#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 
 namespace troupe::inline v0 {
 
@@ -15,8 +15,13 @@ bool Scope::allocate(AnyArray& array, const Shape& shape, const Where& where) {
   return made.has_value();
 }
 
+// Expressions end in floating-point numbers; whole numbers are made of those.
 void Scope::assign(const AnyArray& out, const Expression& expression, Where where) {
-  run(device().tensor().evaluate(expression, out), where);
+  if (!is_integer(out.dtype())) return run(device().tensor().evaluate(expression, out), where);
+  AnyArray computed(DType::f64);
+  if (!allocate(computed, out.shape(), where)) return;
+  run(device().tensor().evaluate(expression, computed), where);
+  run(device().cast(computed, out), where);
 }
 
 void Scope::evaluate_into_new(const Expression& expression, AnyArray& out, const Where& where) {
@@ -52,8 +57,12 @@ void Scope::reduce_into_new(Reduction function, const Expression& x, const detai
   if (!shape) return fail_with(shape.error().at(where));
   const Result<detail::Axes> all = detail::counted_axes(name(function), "it", *shape, axes.given());
   if (!all) return fail_with(all.error().at(where));
-  if (allocate(out, detail::shape_of_reduction(*shape, *all, options.keep_axes), where))
-    run(device().tensor().reduce(function, x, *all, out), where);
+  if (!allocate(out, detail::shape_of_reduction(*shape, *all, options.keep_axes), where)) return;
+  if (!is_integer(out.dtype())) return run(device().tensor().reduce(function, x, *all, out), where);
+  AnyArray computed(out.dtype());
+  if (!allocate(computed, *shape, where)) return;
+  assign(computed, x, where);
+  run(device().tensor().reduce(function, computed, *all, out), where);
 }
 
 void Scope::concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where) {

@@ -82,6 +82,16 @@ TEST_F(ScopeForms, reductions) {
   EXPECT_EQ(values(on.mean(i)), std::vector<double>{100});
 }
 
+TEST_F(ScopeForms, whole_numbers) {
+  const auto i = on.from(std::vector<std::int32_t>{7, -8, 2'000'000'000}, {3});
+  EXPECT_EQ(values(i + 1), (std::vector<std::int32_t>{8, -7, 2'000'000'001}));
+  EXPECT_EQ(values(on.eval<std::int32_t>(i / 2)), (std::vector<std::int32_t>{3, -4, 1'000'000'000}));
+  EXPECT_EQ(values(on.eval<std::int8_t>(i * 2.0)), (std::vector<std::int8_t>{14, -16, 127}));
+  EXPECT_EQ(values(on.sum(2 * i)), std::vector<std::int64_t>{3'999'999'998});
+  on.assign(i, i - 1);
+  EXPECT_EQ(values(i), (std::vector<std::int32_t>{6, -9, 1'999'999'999}));
+}
+
 TEST_F(ScopeForms, softmax_and_concat) {
   const std::vector<float> s = values(on.sum(on.softmax(a), -1));
   EXPECT_NEAR(s[0], 1.0f, 1e-6f);
