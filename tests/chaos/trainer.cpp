@@ -79,11 +79,10 @@ void Trainer::check(const Result<HostArray<float>>& count, const Result<HostArra
 void Trainer::check_one(const char* what, const Result<HostArray<float>>& found, float expected) {
   const std::string who = where() + ", " + what + ": ";
   if (!found) {
-    if (!is_excused(found.error()))
-      scene_.ledger.complain(Complaint::array_lost, who + found.error().to_string());
+    if (!is_excused(found.error())) scene_.ledger.complain(Complaint::array_lost, who + found.error().to_string());
   } else if (!std::ranges::all_of(*found, [&](float number) { return number == expected; })) {
-    scene_.ledger.complain(Complaint::wrong_result, who + "expected " + std::to_string(expected) + " and found " +
-                                                        std::to_string((*found)[0]));
+    scene_.ledger.complain(Complaint::wrong_result,
+                           who + "expected " + std::to_string(expected) + " and found " + std::to_string((*found)[0]));
   } else {
     ++scene_.ledger.arrays_checked;
   }

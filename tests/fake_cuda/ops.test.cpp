@@ -380,13 +380,11 @@ TEST_F(FakeOps, plugins_are_given_what_the_gpu_has) {
 TEST_F(FakeOps, products_of_halves) {
   const Array<Half> a = some<Half>({6, 6});
   end_well(gpu.blas().gemm(a, a, value(gpu.array<Half>({6, 6}))));
-  end_well(gpu.blas().gemm(some<Half>({3, 6, 6}), some<Half>({3, 6, 6}),
-                           value(gpu.array<Half>({3, 6, 6}))));
+  end_well(gpu.blas().gemm(some<Half>({3, 6, 6}), some<Half>({3, 6, 6}), value(gpu.array<Half>({3, 6, 6}))));
   const std::vector<AnyArray> in{a, a};
   const std::vector<AnyArray> out{value(gpu.array<Half>({6, 6})), value(gpu.array<Half>({6, 6}))};
   end_well(gpu.blas().gemm_group(in, in, out));
-  end_well(gpu.blas().gemm(some<Small>({6, 6}), some<Small>({6, 6}),
-                           value(gpu.array<Small>({6, 6}))));
+  end_well(gpu.blas().gemm(some<Small>({6, 6}), some<Small>({6, 6}), value(gpu.array<Small>({6, 6}))));
 }
 
 TEST_F(FakeOps, tensors_with_conditions_and_of_small_types) {
@@ -397,8 +395,7 @@ TEST_F(FakeOps, tensors_with_conditions_and_of_small_types) {
        {Reduction::sum, Reduction::mean, Reduction::product, Reduction::min, Reduction::max, Reduction::norm})
     EXPECT_TRUE(gpu.tensor().reduce(reduction, a).get());
   const Array<Half> halves = some<Half>({4, 5, 6});
-  end_well(
-      gpu.tensor().einsum("bik,ckj->ij", halves, some<Half>({2, 6, 3}), value(gpu.array<Half>({5, 3}))));
+  end_well(gpu.tensor().einsum("bik,ckj->ij", halves, some<Half>({2, 6, 3}), value(gpu.array<Half>({5, 3}))));
 }
 
 TEST_F(FakeOps, tensors_of_integers_and_of_several_types) {

@@ -23,8 +23,7 @@ bool reads_nothing_good(const detail::OpCall& call, const BlockUse& use) noexcep
 }
 
 bool reads_tainted(const detail::OpCall& call) noexcept {
-  return std::ranges::any_of(call.uses.all(),
-                             [&](const BlockUse& use) { return reads_nothing_good(call, use); });
+  return std::ranges::any_of(call.uses.all(), [&](const BlockUse& use) { return reads_nothing_good(call, use); });
 }
 
 Error refused_for_seal(op::Kind kind) noexcept {

@@ -65,8 +65,7 @@ TEST_F(EmptyArrays, may_be_updated_by_code_of_the_program) {
 TEST_F(EmptyArrays, of_which_a_part_is_written_are_written_again_after_a_crash) {
   Gate gate = make_gate(device);
   Result<void> end;
-  std::jthread waiter(
-      [&] { end = bad(device, "wait_for_flag", {reads(gate.flag), reads(b), writes_part(a)}).get(); });
+  std::jthread waiter([&] { end = bad(device, "wait_for_flag", {reads(gate.flag), reads(b), writes_part(a)}).get(); });
   gate.wait_until_begun();
   kill_worker(device);
   gate.open();

@@ -292,9 +292,8 @@ void ScopeBase::must_write(const AnyArray& array) { must_write_.push_back({array
 
 void ScopeBase::note_writes(const OpCall& call) noexcept {
   for (MustWrite& one : must_write_)
-    one.is_written |= std::ranges::any_of(call.uses.all(), [&](const BlockUse& use) {
-      return use.touch.writes && use.block == one.array.block();
-    });
+    one.is_written |= std::ranges::any_of(
+        call.uses.all(), [&](const BlockUse& use) { return use.touch.writes && use.block == one.array.block(); });
 }
 
 void ScopeBase::fail_unless_written(const std::source_location& where) {

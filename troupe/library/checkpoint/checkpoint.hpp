@@ -83,7 +83,7 @@ class Checkpoint {
     template <Element T>
     Part(std::string name, Versioned<T>& array) noexcept : name_(std::move(name)), versions_(&array) {}
 
-    const std::string& name() const noexcept { return name_; }
+    const std::string& name() const noexcept { return name_; }  ///< As it was given.
     /// What counts now.
     const AnyArray& now() const noexcept { return versions_ ? versions_->now() : array_; }
 
