@@ -299,8 +299,8 @@ class Engine {
   /// Of the poller, while deadlines pass: the op in the ring that is furthest ahead, and how many are there. Found for
   /// the first op that asks.
   struct Ahead {
-    const detail::OpCall* first = nullptr;
-    std::size_t count = 0;
+    const detail::OpCall* first;
+    std::size_t count;
   };
   std::optional<Ahead> ahead_;
   std::uint64_t reruns_ = 0;

@@ -26,7 +26,7 @@ Error evidence_of(const detail::OpCall& call) noexcept {
 
 Error Engine::passed_before_it_began(const detail::OpCall& call) noexcept {
   if (!ahead_) {
-    ahead_.emplace();
+    ahead_ = Ahead{nullptr, 0};
     const auto look_at = [&](const WorkerSession& session) {
       session.for_each([&](const detail::OpCall& other) {
         if (session.covers(other)) return;
