@@ -10,6 +10,7 @@
 #include "bench/fault_waits.hpp"
 #include "bench/linear_ours.hpp"
 #include "bench/process_reference.hpp"
+#include "bench/scope_cost.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr int kRoundTrips = 50'000;
 constexpr int kPipelined = 1'000'000;
 constexpr int kSubmitted = 20'000;
+constexpr int kPerceptronSteps = 200;
 constexpr int kAllocations = 200'000;
 constexpr int kGemmSize = 1024;
 constexpr double kGemmOps = 2.0 * kGemmSize * kGemmSize * kGemmSize;
@@ -63,6 +65,30 @@ Row deadline_row(const Options& options) {
       .references = {.all = {{"the same without", [=] { return cost->second(); }, /*is_ours=*/true}}, .why_none = {}},
       .limit = Limit::at_most_times(1.02),
       .rounds = options.rounds(9)};
+}
+
+std::vector<Row> scope_rows(const Options& options) {
+  const int count = options.count(kSubmitted), steps = options.count(kPerceptronSteps);
+  const auto cost = std::make_shared<Pair>([=] { return scope_cost_ns(count); });  // by both sides
+  const auto step = std::make_shared<Pair>([=] { return perceptron_step_ns(steps); });
+  return {
+      {.name = "fills in a scope, each",
+       .unit = "ns",
+       .ours = [=] { return cost->first(); },
+       .references = {.all = {{"submitted alone", [=] { return cost->second(); }, /*is_ours=*/true}}, .why_none = {}},
+       .limit = Limit::printed(),
+       .rounds = options.rounds()},
+      {.name = "step of a perceptron in a scope",
+       .unit = "us",
+       .ours = scaled(1e-3, [=] { return step->first(); }),
+       .references = {.all = {{"the same ops, arrays given", scaled(1e-3, [=] { return step->second(); }),
+                               /*is_ours=*/true},
+                              {"a plain loop of one thread",
+                               scaled(1e-3, [=] { return perceptron_in_a_loop_ns(steps); })}},
+                      .why_none = {}},
+       .limit = Limit::printed(),
+       .rounds = options.rounds()},
+  };
 }
 
 std::vector<Row> memory_rows(const Options& options) {
@@ -210,6 +236,7 @@ std::vector<Row> crash_rows(const Options& options) {
 std::vector<Row> device_rows(const Options& options) {
   std::vector<Row> rows = hop_rows(options);
   rows.push_back(deadline_row(options));
+  for (Row& row : scope_rows(options)) rows.push_back(std::move(row));
   for (Row& row : memory_rows(options)) rows.push_back(std::move(row));
   rows.push_back(gemm_row(options));
   for (Row& row : linear_rows(options)) rows.push_back(std::move(row));
