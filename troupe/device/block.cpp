@@ -27,9 +27,8 @@ op::Range without(const op::Range& range, const op::Range& gone) noexcept {
 
 void VaultBlock::make_empty() noexcept {
   if (size_bytes_ == 0) return;
-  const std::lock_guard lock(mutex_);
-  empty_.store(true, std::memory_order_release);
-  whole_.store(false, std::memory_order_release);
+  empty_.store(true, std::memory_order_relaxed);  // nobody else has it yet, and whoever shares it orders that
+  whole_.store(false, std::memory_order_relaxed);
 }
 
 void VaultBlock::written_in_part() noexcept {
