@@ -1,10 +1,10 @@
 #include "bench/scope_cost.hpp"
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "bench/batches.hpp"
+#include "bench/numbers.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::bench {
@@ -32,19 +32,11 @@ Pair::Figures in_turns(const First& first_ns, const Second& second_ns) {
   return {.first = median_of(std::move(first)), .second = median_of(std::move(second))};
 }
 
-std::vector<float> random_numbers(std::int64_t count, float scale, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> in(-scale, scale);
-  std::vector<float> numbers(static_cast<std::size_t>(count));
-  for (float& number : numbers) number = in(random);
-  return numbers;
-}
-
 struct Numbers {
-  std::vector<float> x = random_numbers(2 * kPoints, 1.0f, 1);
-  std::vector<float> inside = random_numbers(kPoints, 1.0f, 4);
-  std::vector<float> w1 = random_numbers(2 * kHidden, 1.0f, 2), b1 = random_numbers(kHidden, 0.1f, 5);
-  std::vector<float> w2 = random_numbers(kHidden, 0.5f, 3), b2 = random_numbers(1, 0.1f, 6);
+  std::vector<float> x = random_numbers(2 * kPoints, 1);
+  std::vector<float> inside = random_numbers(kPoints, 4);
+  std::vector<float> w1 = random_numbers(2 * kHidden, 2), b1 = random_numbers(kHidden, 5);
+  std::vector<float> w2 = random_numbers(kHidden, 3), b2 = random_numbers(1, 6);
 };
 
 class Perceptron {
