@@ -33,14 +33,14 @@ struct MatmulOptions {
   bool autotune = false;
   const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16
   const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
-  const AnyArray* pre = nullptr;   // output: the input of the activation, for `gradient`; f32 f64 f16 bf16
+  const AnyArray* preactivation = nullptr;   // output: what the activation is given, for `gradient`; f32 f64 f16 bf16
 };
 /// What `gradient` can be told.
 struct MatmulGradientOptions {
   double alpha = 1;                          // multiplies the product
   Activation activation = Activation::none;  // the one whose slope is taken
   Compute compute = Compute::standard;       // the precision of the product
-  const AnyArray* pre = nullptr;             // the input of the activation; for relu its output works as well
+  const AnyArray* preactivation = nullptr;             // the input of the activation; for relu its output works as well
   const AnyArray* bias_gradient = nullptr;   // output: the sums of the columns of d, of all matrices of a batch
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
@@ -54,8 +54,8 @@ class Matmul {
 
   /// d = scale_d activation(alpha scale_a scale_b a b + beta c + bias).
   Call<void> multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options = {}) const;
-  /// The gradient through an activation: d = alpha a b, each element times the slope of the activation at `pre`. f32
-  /// f64 f16 bf16.
+  /// The gradient through an activation: d = alpha a b, each element times the slope of the activation at
+  /// `preactivation`: what flows back through a layer, not the gradient of its weights. f32 f64 f16 bf16.
   Call<void> gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
                       MatmulGradientOptions options = {}) const;
 

@@ -154,7 +154,7 @@ CONFORMANCE_TEST(MatmulBatchConformance, gradient) {
       }
       value(this->matmul()
                 .gradient(a.array(), b.array(), d.array(),
-                          {.activation = Activation::gelu_tanh, .pre = &pre.array(), .bias_gradient = &sums.array()})
+                          {.activation = Activation::gelu_tanh, .preactivation = &pre.array(), .bias_gradient = &sums.array()})
                 .get());
       const double all = static_cast<double>(want.size()) * static_cast<double>(c.depth);
       this->expect_close(d.read(), want, 4 * this->roundings(c.depth));
