@@ -144,7 +144,7 @@ Result<AnyArray> AnyArray::slice(int dimension, std::int64_t begin, std::int64_t
   const std::int64_t extent = view_.shape[axis];
   if (step == 0) return invalid("slice: step is 0; it must not be 0");
   const std::int64_t first = begin < 0 ? begin + extent : begin;
-  const std::int64_t last = end < 0 && step > 0 ? end + extent : end;  // downwards, -1 is before the first
+  const std::int64_t last = end < 0 && step > 0 ? end + extent : end;           // downwards, -1 is before the first
   const bool inside = step > 0 ? 0 <= first && first <= last && last <= extent  //
                                : -1 <= last && last <= first && first < extent;
   if (!inside)
@@ -164,8 +164,8 @@ Result<AnyArray> AnyArray::select(int dimension, std::int64_t index) const {
   const int axis = TROUPE_TRY(dimension_of("select", dimension));
   const std::int64_t at = index < 0 ? index + view_.shape[axis] : index;
   if (at < 0 || at >= view_.shape[axis])
-    return invalid("select: index is " + text(index) + "; dimension " + text(axis) + " of " +
-                   view_.shape.to_string() + " has " + text(view_.shape[axis]) + " indices, counted from 0");
+    return invalid("select: index is " + text(index) + "; dimension " + text(axis) + " of " + view_.shape.to_string() +
+                   " has " + text(view_.shape[axis]) + " indices, counted from 0");
   op::View selected{view_.address, view_.dtype, without(view_.shape, axis), without(view_.strides, axis)};
   move_origin(selected, at, view_.strides[axis]);
   return AnyArray(block_, selected);

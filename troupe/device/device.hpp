@@ -223,12 +223,19 @@ class Device {
   /// When this has ended, the memory can be written again.
   Call<void> unseal(const AnyArray& array) const;
 
-  /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
+  /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h):
+  /// `co_await gpu.call_plugin(path, "negate", reads(x), writes(y))`.
+  template <class... More>
+    requires(std::same_as<More, ArrayUse> && ...)
+  Call<void> call_plugin(const std::string& path, const std::string& function, ArrayUse first, More... more) const {
+    return call_plugin(path, function, std::span<const std::byte>(), std::move(first), std::move(more)...);
+  }
+  /// The same with a list that is made at run time, or in braces; those g++ 12 cannot compile inside a `co_await`.
   Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays = {},
                          std::span<const std::byte> parameters = {}) const;
-  /// The same without a list in braces, which g++ 12 cannot compile inside a `co_await`:
-  /// `co_await gpu.call_plugin(path, "scale", parameters, updates(x))`.
+  /// The same with parameters: `call_plugin(path, "scale", parameters, updates(x))`.
   template <class... More>
+    requires(std::same_as<More, ArrayUse> && ...)
   Call<void> call_plugin(const std::string& path, const std::string& function, std::span<const std::byte> parameters,
                          ArrayUse first, More... more) const {
     std::vector<ArrayUse> arrays;

@@ -20,9 +20,8 @@ Error called_at(const Error& error, const std::source_location& where) noexcept 
 }
 
 Error refused_get() noexcept {
-  return describe(ErrorKind::invalid_argument, [] {
-    return "get() inside a handler would hold up its dispatcher: co_await the call instead";
-  });
+  return describe(ErrorKind::invalid_argument,
+                  [] { return "get() inside a handler would hold up its dispatcher: co_await the call instead"; });
 }
 
 }  // namespace troupe::inline v0::detail

@@ -35,7 +35,8 @@ class [[nodiscard("it begins when it is awaited, or by get()")]] TaskCall {
   [[nodiscard("it may have failed, and nothing else says so")]] Result<R> get(
       std::source_location where = std::source_location::current()) && {
     where_ = where;
-    return placed(Cell::current_cell() ? Result<R>(fail(refused_get())) : run_in(system_of(*device_), std::move(task_)));
+    return placed(Cell::current_cell() ? Result<R>(fail(refused_get()))
+                                       : run_in(system_of(*device_), std::move(task_)));
   }
 
   /// For `co_await`: where in the program it is awaited.

@@ -309,8 +309,12 @@ Checkpoint::Checkpoint(Device device, std::vector<Part> parts)
 
 bool Checkpoint::has_kept() const noexcept { return body_->has_kept(); }
 
-detail::TaskCall<void> Checkpoint::keep() { return {DeviceParts::state(body_->device()), detail::CheckpointBody::keep(body_)}; }
-detail::TaskCall<void> Checkpoint::restore() { return {DeviceParts::state(body_->device()), detail::CheckpointBody::restore(body_)}; }
+detail::TaskCall<void> Checkpoint::keep() {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::keep(body_)};
+}
+detail::TaskCall<void> Checkpoint::restore() {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::restore(body_)};
+}
 detail::TaskCall<void> Checkpoint::save(std::string path) {
   return {DeviceParts::state(body_->device()), detail::CheckpointBody::save(body_, std::move(path))};
 }

@@ -16,7 +16,26 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// What `multiply` with an epilogue can be told. The pointers to arrays need to be valid only during the call.
+namespace detail {
+
+/// An array that an option names, or none: `.bias = b`, or `.bias = &b`. It does not keep the array alive: use it only
+/// as an argument.
+class OptionalArray {
+ public:
+  constexpr OptionalArray(std::nullptr_t = nullptr) noexcept {}                // NOLINT(google-explicit-constructor)
+  constexpr OptionalArray(const AnyArray* array) noexcept : array_(array) {}   // NOLINT(google-explicit-constructor)
+  constexpr OptionalArray(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator const AnyArray*() const noexcept { return array_; }       // NOLINT(google-explicit-constructor)
+  constexpr const AnyArray* operator->() const noexcept { return array_; }
+
+ private:
+  const AnyArray* array_ = nullptr;
+};
+
+}  // namespace detail
+
+/// What `multiply` with an epilogue can be told. Options are named in this order. The arrays need to be there only
+/// during the call.
 struct MatmulOptions {
   double alpha = 1;                          // multiplies the product
   double beta = 0;                           // needs c
@@ -31,17 +50,17 @@ struct MatmulOptions {
   /// is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps the choice. Without autotune the library
   /// chooses.
   bool autotune = false;
-  const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16
-  const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
-  const AnyArray* preactivation = nullptr;   // output: what the activation is given, for `gradient`; f32 f64 f16 bf16
+  detail::OptionalArray c = {};              // of the result's shape; f32 f64 f16 bf16
+  detail::OptionalArray bias = {};           // added to each row: as long as the result has columns; f32 f64 f16 bf16
+  detail::OptionalArray preactivation = {};  // output: what the activation is given, for `gradient`; f32 f64 f16 bf16
 };
 /// What `gradient` can be told.
 struct MatmulGradientOptions {
   double alpha = 1;                          // multiplies the product
   Activation activation = Activation::none;  // the one whose slope is taken
   Compute compute = Compute::standard;       // the precision of the product
-  const AnyArray* preactivation = nullptr;             // the input of the activation; for relu its output works as well
-  const AnyArray* bias_gradient = nullptr;   // output: the sums of the columns of d, of all matrices of a batch
+  detail::OptionalArray preactivation = {};  // the input of the activation; for relu its output works as well
+  detail::OptionalArray bias_gradient = {};  // output: the sums of the columns of d, of all matrices of a batch
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,
