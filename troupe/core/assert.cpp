@@ -10,9 +10,4 @@ void detail::assert_failed(const char* condition, const char* sentence, const ch
   std::abort();
 }
 
-void detail::index_is_outside(long long index, long long count) noexcept {
-  std::fprintf(stderr, "troupe: index %lld of %lld elements, counted from 0\n", index, count);
-  std::abort();
-}
-
 }  // namespace troupe::inline v0

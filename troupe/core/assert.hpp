@@ -10,8 +10,6 @@ namespace detail {
 
 /// Prints the condition, the sentence and the place to standard error, and aborts.
 [[noreturn]] void assert_failed(const char* condition, const char* sentence, const char* file, int line) noexcept;
-/// The same for a program that reads beyond memory that it was given.
-[[noreturn]] void index_is_outside(long long index, long long count) noexcept;
 
 }  // namespace detail
 

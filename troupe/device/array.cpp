@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "troupe/core/assert.hpp"
 #include "troupe/device/block.hpp"
+#include "troupe/device/host_array.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {
@@ -229,6 +232,12 @@ Result<AnyArray> AnyArray::broadcast(const Shape& shape) const {
     return invalid("broadcast of " + view_.shape.to_string() + " to " + shape.to_string() +
                    ": counted from the last dimension, extents must be equal or 1");
   return AnyArray(block_, repeated);
+}
+
+void detail::index_is_outside(std::int64_t index, std::int64_t count) noexcept {
+  std::fprintf(stderr, "troupe: index %lld of %lld elements, counted from 0\n", static_cast<long long>(index),
+               static_cast<long long>(count));
+  std::abort();
 }
 
 }  // namespace troupe::inline v0

@@ -17,6 +17,13 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+namespace detail {
+
+/// Says which index of how many elements, and aborts.
+[[noreturn]] void index_is_outside(std::int64_t index, std::int64_t count) noexcept;
+
+}  // namespace detail
+
 /// An array in memory that the app and the workers share. Copies share the memory, too: what is written through one is
 /// seen through all. A const array gives const elements, as a vector does, but a copy of it does not. While an op uses
 /// the memory, the app must leave it alone.

@@ -1,7 +1,7 @@
 // Multiplication with an epilogue on a device: `gpu.matmul()`. It computes a layer of a network in one op, with one
 // pass over the result instead of three: d = scale_d activation(alpha a b + beta c + bias), rounded once.
 //
-//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = &b}));
+//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = b}));
 //
 // Arrays may have batch axes in front, which are broadcast as in NumPy: [32, 128, 512] times [512, 64] makes
 // [32, 128, 64].
