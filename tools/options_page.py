@@ -9,8 +9,8 @@ from pathlib import Path
 
 OPENING = """# Options
 
-What calls can be told, in the order of the structs: C++ wants options named in this order, and any of them may be left out,
-as in `{.alpha = 2.0f, .compute = Compute::tf32}`. The headers say more.
+What calls can be told, in the order of the structs: C++ wants options named in this order, and any of them may be left
+out, as in `{.alpha = 2.0f, .compute = Compute::tf32}`. The headers say more.
 
 `python3 tools/options_page.py . --write` makes this page from the headers; a test compares the two.
 """

@@ -29,7 +29,7 @@ class Counter {
 int counted() {
   System system;
   Ref<Counter> counter = value(system.spawn<Counter>());
-  value(counter.tell<Add>(2));                        // nobody waits for it
+  value(counter.tell<Add>(2));                              // nobody waits for it
   return value(counter.ask<Get>().wait_at_most(1s).get());  // in a Task: co_await counter.ask<Get>()
 }
 // end

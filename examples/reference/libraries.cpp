@@ -71,7 +71,8 @@ void matmul(const Device& device) {
   const Array<float> out = made<float>(device, {1, 2}, {0, 0});
   // example: Matmul, MatmulOptions, Activation
   value(device.matmul()
-            .multiply(x, weights, out, MatmulOptions{.activation = Activation::relu, .bias = &bias, .preactivation = &pre})
+            .multiply(x, weights, out,
+                      MatmulOptions{.activation = Activation::relu, .bias = &bias, .preactivation = &pre})
             .get());
   expect(holds(device, out, {3.0f, 0.0f}));  // relu(x weights + bias)
   // end

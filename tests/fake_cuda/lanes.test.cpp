@@ -110,8 +110,10 @@ TEST_P(FakeLanes, do_what_was_behind_a_fault_in_another_worker) {
   options.standbys = 2;
   const Device gpu = open_gpu(options);
   const Array<float> written = filled(gpu, {8}, 1.0f), copied = filled(gpu, {8}, 1.0f);
-  const Program program = value(gpu.jit().compile(
-      R"(extern "C" __global__ void illegal(float* a) {} extern "C" __global__ void copy(float* a) {})").get());
+  const Program program = value(
+      gpu.jit()
+          .compile(R"(extern "C" __global__ void illegal(float* a) {} extern "C" __global__ void copy(float* a) {})")
+          .get());
   for (int round = 0; round < 10; ++round) {
     (void)gpu.jit().launch(program, "illegal", {}, writes(written)).submit();  // it may have failed already
     const Result<void> end =

@@ -328,7 +328,8 @@ TEST_F(FakeOps, matmul) {
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
     end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias}));
     end_well(matmul.multiply(half, half, half_out.transpose(), {.activation = activation}));
-    end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias, .preactivation = &half_pre}));
+    end_well(matmul.multiply(half, half, half_out,
+                             {.activation = activation, .bias = &half_bias, .preactivation = &half_pre}));
     end_well(matmul.gradient(half, half, half_out, {.activation = activation, .preactivation = &half_pre}));
   }
   const Array<double> wide = some<double>({16, 16});
@@ -355,7 +356,8 @@ TEST_F(FakeOps, matmul_of_batches) {
     for (const Array<float>& b : {each, spread, one})
       for (const Array<float>& out : {d, apart}) {
         end_well(matmul.multiply(a, b, out, {.activation = activation, .bias = &bias}));
-        end_well(matmul.multiply(a, b, out, {.alpha = 0, .beta = 2, .activation = activation, .c = &c, .preactivation = &pre}));
+        end_well(matmul.multiply(a, b, out,
+                                 {.alpha = 0, .beta = 2, .activation = activation, .c = &c, .preactivation = &pre}));
         end_well(matmul.gradient(a, b, out, {.activation = activation, .preactivation = &pre, .bias_gradient = &bias}));
       }
   const std::uint64_t products = calls("cublasLtMatmul");

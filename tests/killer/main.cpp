@@ -133,7 +133,8 @@ Task<Result<void>> kill_until(Clock::time_point end_of_all, Device device, const
   for (int turn = 0; next < end_of_all && kills->refused.device_lost == 0; ++turn) {
     co_await sleep_for(next - Clock::now());
     const ArrayUse use = turn % 2 == 0 ? writes(array) : updates(array);
-    Result<void> taken = co_await device.fill(array, 1.0F).wait_at_most(kPatience);  // what is tainted becomes good again
+    Result<void> taken =
+        co_await device.fill(array, 1.0F).wait_at_most(kPatience);  // what is tainted becomes good again
     if (taken) taken = co_await deadly->call(use).submit();
     kills->refused.add(taken);
     if (taken) {

@@ -190,7 +190,8 @@ TEST(Ask, given_up_before_its_handler_began_is_never_begun) {
   System system = virtual_time();
   const auto actor = value(system.spawn<Answerer>({.max_handlers = 1}));
   const auto blocked = [](Ref<Answerer> to) -> Task<Result<int>> {
-    auto [first, second] = co_await when_all(to.ask<Later>(20ms).wait_at_most(1s), to.ask<Later>(1ms).wait_at_most(5ms));
+    auto [first, second] =
+        co_await when_all(to.ask<Later>(20ms).wait_at_most(1s), to.ask<Later>(1ms).wait_at_most(5ms));
     EXPECT_EQ(first, 1);
     co_return second;
   };

@@ -120,7 +120,8 @@ TEST_F(FullDevice, holds_a_thread_back_that_submits_until_there_is_room) {
 TEST_F(FullDevice, ends_the_wait_for_room_with_the_op_s_deadline_and_taints_nothing) {
   EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).deadline(std::chrono::milliseconds(5)).submit()),
             ErrorKind::deadline_exceeded);
-  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).wait_at_most(std::chrono::milliseconds(5)).submit()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).wait_at_most(std::chrono::milliseconds(5)).submit()),
+            ErrorKind::timeout);
   std::stop_source stop;
   std::jthread stopper([&] {
     wait_until_held(1);

@@ -106,7 +106,8 @@ struct DeviceOptions {
   /// name. Ops run one at a time, and slowly; see docs/plugins.md.
   bool guard = false;
   /// A debug mode that tells at once which op fails: `submit()` and the ops of a scope wait for their end, in whichever
-  /// thread that is, and `submit()` gives it. So nothing overlaps, and the line where a program stands is that of the op.
+  /// thread that is, and `submit()` gives it. So nothing overlaps, and the line where a program stands is that of the
+  /// op.
   bool await_each = false;
   /// How long a worker's process may give no sign of life before it is replaced: a stopped process (SIGSTOP, a frozen
   /// cgroup, a debugger) runs no op. 0: it is never replaced for that.

@@ -64,7 +64,8 @@ TEST_F(LibraryRefusals, of_matmul) {
   refused(matmul.multiply(a, b, d, {.scale_a = nan}), "matmul: scale_a is NaN; it must be finite");
   refused(matmul.multiply(a, b, d, {.beta = 0.5}), "matmul: beta is 0.5 and there is no c; beta needs options.c");
   refused(matmul.gradient(a, b, d, {.activation = Activation::relu}),
-          "matmul gradient: relu needs options.preactivation, the array that multiply wrote with options.preactivation");
+          "matmul gradient: relu needs options.preactivation, the array that multiply wrote with "
+          "options.preactivation");
 }
 
 TEST_F(LibraryRefusals, of_solvers) {

@@ -216,7 +216,8 @@ Result<void> check(const Matmul& op) {
       op.has_c || op.has_bias || op.keeps_pre || op.activation != Activation::none || op.scale_d != 1;
   if (op.a.dtype == DType::i8 && (has_epilogue || op.alpha != 1))
     return fail(ErrorKind::unsupported,
-                "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use blas().gemm");
+                "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use "
+                "blas().gemm");
   return {};
 }
 

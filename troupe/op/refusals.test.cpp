@@ -244,7 +244,8 @@ const std::vector<Refusal>& refusals() {
              retype(i8, op.a, op.b);
              op.d.dtype = i32;
            }),
-           "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use blas().gemm",
+           "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use "
+           "blas().gemm",
            kUnsupported},
           {bad<MatmulGradient>([](MatmulGradient& op) { op.b.dtype = f64; }),
            "matmul gradient: a is f32 and b is f64; they must have the same type"},
@@ -253,7 +254,8 @@ const std::vector<Refusal>& refusals() {
           {bad<MatmulGradient>([](MatmulGradient& op) { reshape(op.sums, {3}); }),
            "matmul gradient: bias_gradient is [3]; a result of [2, 4] needs a bias_gradient of [4]"},
           {bad<MatmulGradient>([](MatmulGradient& op) { op.has_pre = false; }),
-           "matmul gradient: gelu_tanh needs options.preactivation, the array that multiply wrote with options.preactivation"},
+           "matmul gradient: gelu_tanh needs options.preactivation, the array that multiply wrote with "
+           "options.preactivation"},
 
           // ---- solver ----
           {bad<Solve>([](Solve& op) { op.a.dtype = f16; }), "solve: a is f16; it must be f32, f64, c64 or c128",

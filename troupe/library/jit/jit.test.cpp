@@ -66,8 +66,10 @@ TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
 }
 
 TEST_F(JitOnHost, finds_the_toolkits_headers) {
-  EXPECT_TRUE(device.jit().compile(
-      "#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }").get());
+  EXPECT_TRUE(
+      device.jit()
+          .compile("#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }")
+          .get());
 }
 
 TEST_F(JitOnHost, refuses_launches_before_they_are_made) {

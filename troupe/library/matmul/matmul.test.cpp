@@ -35,7 +35,8 @@ TEST_F(MatmulTest, refuses_shapes_that_do_not_fit) {
                  "bias is [5]; a result of [2, 4] needs a bias of [4]");
   expect_refused(matmul.multiply(a, b, d, {.beta = 1, .c = &a}), kBad, "needs a c of [2, 4]");
   expect_refused(matmul.multiply(a, b, d, {.beta = 1}), kBad, "no c");
-  expect_refused(matmul.gradient(a, b, d, {.activation = Activation::gelu_tanh}), kBad, "gelu_tanh needs options.preactivation");
+  expect_refused(matmul.gradient(a, b, d, {.activation = Activation::gelu_tanh}), kBad,
+                 "gelu_tanh needs options.preactivation");
   expect_refused(matmul.multiply(a, b, d, {.preactivation = &d}), kBad, "overlap");
 }
 

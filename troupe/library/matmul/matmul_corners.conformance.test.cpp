@@ -87,8 +87,9 @@ CONFORMANCE_TEST(MatmulCorners, a_nan_stays_one_through_every_activation) {
                   .get());
         this->expect_first_row_nan(d, 24);
         value(this->matmul()
-                  .multiply(a.array(), b.array(), d.array(),
-                            {.alpha = alpha, .activation = activation, .bias = &bias.array(), .preactivation = &pre.array()})
+                  .multiply(
+                      a.array(), b.array(), d.array(),
+                      {.alpha = alpha, .activation = activation, .bias = &bias.array(), .preactivation = &pre.array()})
                   .get());
         this->expect_first_row_nan(d, 24);
         this->expect_first_row_nan(pre, 24);

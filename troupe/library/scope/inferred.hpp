@@ -7,6 +7,7 @@
 
 #include "troupe/library/tensor/tensor.hpp"
 
+#pragma GCC visibility push(default)
 namespace troupe::inline v0::detail {
 
 /// Of a product by NumPy's rules: axes in front of matrices are batches, which broadcast.
@@ -40,3 +41,4 @@ Shape with_rows(const Shape& shape, std::int64_t rows);
 Shape with_batch(const Shape& shape);
 
 }  // namespace troupe::inline v0::detail
+#pragma GCC visibility pop

@@ -110,7 +110,8 @@ CONFORMANCE_TEST(SparseStructureConformance, conversions_of_many_rows) {
   for (const SparseFormat from : kFormats)
     for (const SparseFormat to : kFormats)
       this->expect_elements(
-          value(this->device().sparse().convert(this->on_device(plain, from, DType::i32), to, kBlockSize).get()), plain);
+          value(this->device().sparse().convert(this->on_device(plain, from, DType::i32), to, kBlockSize).get()),
+          plain);
 }
 
 CONFORMANCE_TEST(SparseStructureConformance, to_dense) {
@@ -178,8 +179,11 @@ CONFORMANCE_TEST(SparseStructureConformance, spgemm_of_many_rows) {
   this->covers("sparse", "spgemm");
   const auto a = this->random_matrix(10'007, 5'003, 4);
   const auto b = this->random_matrix(5'003, 10'007, 4);
-  const SparseMatrix product = value(this->device().sparse().product(
-      this->on_device(a, SparseFormat::csr, DType::i32), this->on_device(b, SparseFormat::csr, DType::i32)).get());
+  const SparseMatrix product = value(
+      this->device()
+          .sparse()
+          .product(this->on_device(a, SparseFormat::csr, DType::i32), this->on_device(b, SparseFormat::csr, DType::i32))
+          .get());
   // (a b) x = a (b x)
   Sample<T> x = this->random({10'007});
   std::vector<Wide<T>> bx(5'003);

@@ -227,8 +227,10 @@ class SparseColumns : public ::testing::Test {
         if (row == column || (row * 5 + column * 3) % 7 == 0)
           elements.push_back({row, column, row == column ? T(8) : conformance::random_element<T>(random_)});
     const Sparse sparse = device().sparse();
-    return value(sparse.convert(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
-                                    format, format == SparseFormat::bsr ? kBlock : 1).get());
+    return value(sparse
+                     .convert(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
+                              format, format == SparseFormat::bsr ? kBlock : 1)
+                     .get());
   }
   /// Compares `op(in, out)` of matrices with that of their columns.
   template <class Op>
