@@ -128,11 +128,15 @@ TEST_F(ScopeTest, past_its_deadline_takes_no_op) {
 }
 
 TEST_F(ScopeTest, an_op_that_runs_past_its_deadline_is_stopped) {
-  Scope on(device, {.deadline = 100ms});
-  const auto a = on.array<float>({4});
-  on.run(bad(device, "loop", {updates(a)}));
-  EXPECT_EQ(kind_of(on.end().get()), ErrorKind::deadline_exceeded);
-  value(device.nop().get());
+  // On a busy machine the deadline can pass before the op has begun, which costs no worker; then it is run once more.
+  eventually([&] {
+    Scope on(device, {.deadline = 100ms});
+    const auto a = on.array<float>({4});
+    on.run(bad(device, "loop", {updates(a)}));
+    EXPECT_EQ(kind_of(on.end().get()), ErrorKind::deadline_exceeded);
+    value(device.nop().get());
+    return device.generation() > 1;
+  });
   EXPECT_EQ(device.generation(), 2);
 }
 
@@ -197,12 +201,13 @@ TEST_F(ScopeTest, an_error_that_comes_when_it_is_gone_is_logged_too) {
   Gate gate = make_gate(device);
   const Array<float> in = filled(device, {4}, 1.0f), out = filled(device, {4}, 0.0f);
   {
-    Scope on(device, {.deadline = 2s});
-    on.run(waits(device, gate, in, out));
+    Scope on(device);
+    on.run(bad(device, "wait_for_flag", {reads(gate.flag), reads(in), updates(out)}));  // is not run again
     gate.wait_until_begun();
   }
   EXPECT_FALSE(log.has("nobody asked"));
-  eventually([&] { return log.has("nobody asked for its error: deadline_exceeded"); });
+  kill_worker(device);
+  eventually([&] { return log.has("nobody asked for its error: worker_crashed"); });
 }
 
 TEST_F(ScopeTest, takes_no_op_after_its_end) {
