@@ -133,6 +133,7 @@ class OpCall final : public Outcome<void> {
   /// reads what it would have written.
   bool is_condemned = false;
   Sealing sealing = Sealing::none;
+  bool ends_a_write = false;  // ops that were submitted when its call was made have written what it reads
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();

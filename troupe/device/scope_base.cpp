@@ -304,9 +304,9 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
   if (deadline_ || !goes) limit(base, goes);
   const bool can_wait = !Cell::current_cell();
   if (!can_wait && !goes) base.refuse_when_full();
+  for (MustWrite& one : must_write_) one.is_written |= writes(*base.call_, one);
   const auto take_in = [&](const auto& self, OpCall& op) -> void {
     if (op.before) self(self, *op.before);
-    for (MustWrite& one : must_write_) one.is_written |= writes(op, one);
     if (!has_ended_) {
       op.has_group = true;
       op.group = ops_;
@@ -342,8 +342,10 @@ void ScopeBase::submit_or_wait(CallBase& call) {
 void ScopeBase::must_write(const AnyArray& array) { must_write_.push_back({array}); }
 
 bool ScopeBase::writes(const OpCall& call, const MustWrite& one) noexcept {
-  return std::ranges::any_of(call.uses.all(),
-                             [&](const BlockUse& use) { return use.touch.writes && use.block == one.array.block(); });
+  for (const OpCall* op = &call; op; op = op->before.get())
+    for (const BlockUse& use : op->uses.all())
+      if ((use.touch.writes || op->ends_a_write) && use.block == one.array.block()) return true;
+  return false;
 }
 
 void ScopeBase::fail_unless_written(const std::source_location& where) {

@@ -101,6 +101,16 @@ TEST_F(VersionedTest, are_the_same_array_before_and_after_the_commit) {
   EXPECT_TRUE(all_equal(device, a.now(), 2.0f));
 }
 
+TEST_F(VersionedTest, may_be_written_in_pieces_from_ordinary_memory) {
+  constexpr std::int64_t kMany = std::int64_t{3} << 20;  // more than a piece
+  Versioned<float> large = value(Versioned<float>::make(device, {kMany}));
+  const std::vector<float> content(static_cast<std::size_t>(kMany), 7.0f);
+  Scope on(device);
+  on.run(device.write(on.next(large), content));
+  ASSERT_TRUE(on.commit().get());
+  EXPECT_TRUE(all_equal(device, large.now(), 7.0f));
+}
+
 TEST_F(VersionedTest, work_in_place_on_a_copy) {
   for (int step = 0; step < 10; ++step) {
     Scope on(device);
