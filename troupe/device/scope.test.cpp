@@ -220,6 +220,22 @@ TEST_F(ScopeTest, what_is_given_up_in_the_app_keeps_its_turn) {
   EXPECT_TRUE(all_equal(one_by_one, out, 1.0f));
 }
 
+TEST_F(ScopeTest, what_is_given_up_keeps_its_turn_when_its_worker_dies) {
+  Gate gate = make_gate(device);
+  const Array<float> in = filled(device, {4}, 1.0f), out = filled(device, {4}, 0.0f);
+  value(waits(device, gate, in, out).submit());
+  gate.wait_until_begun();
+  Scope on(device);
+  on.run(device.fill(out, 5.0f));
+  on.cancel();
+  kill_worker(device);
+  gate.open();  // for the run that has been cut off, and is run again
+  EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
+  EXPECT_EQ(kind_of(device.ready(out).get()), ErrorKind::buffer_tainted);
+  ASSERT_TRUE(out.accept_skipped());
+  EXPECT_TRUE(all_equal(device, out, 1.0f));
+}
+
 TEST_F(ScopeTest, what_waits_in_the_app_past_the_deadline_never_begins) {
   const Device one_by_one = open({.max_restarts = 1000, .guard = true});
   Gate gate = make_gate(one_by_one);
