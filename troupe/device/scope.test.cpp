@@ -66,7 +66,7 @@ TEST_F(ScopeTest, runs_nothing_more_and_says_why_its_arrays_are_not_good) {
   const auto late = on.full<float>({4}, 1.0f);
   EXPECT_FALSE(on.end().get());
   for (const Array<float>& array : {other, late}) {
-    const Result<void> ready = device.ready(array).get();
+    const Result<void> ready = device.wait_for(array).get();
     EXPECT_EQ(kind_of(ready), ErrorKind::buffer_tainted);
     EXPECT_NE(text_of(ready).find("was not written: plugin.call error at scope.test.cpp:" + line), std::string::npos)
         << text_of(ready);
@@ -113,7 +113,7 @@ TEST_F(ScopeTest, its_deadline_is_that_of_all_ops_together) {
   on.assign(out, out + 1.0f);
   EXPECT_EQ(device.generation(), 1) << "no worker was stopped for it";
   gate.open();
-  EXPECT_EQ(kind_of(device.ready(out).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(out).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(out.accept_skipped());
   EXPECT_TRUE(all_equal(device, out, 1.0f));
 }
@@ -290,8 +290,8 @@ TEST_F(ScopeTest, dropped_it_gives_up_what_has_not_begun_without_a_word) {
     gate.wait_until_begun();
   }
   gate.open();
-  value(device.ready(out).get());
-  EXPECT_EQ(kind_of(device.ready(kept).get()), ErrorKind::buffer_tainted);
+  value(device.wait_for(out).get());
+  EXPECT_EQ(kind_of(device.wait_for(kept).get()), ErrorKind::buffer_tainted);
   EXPECT_FALSE(log.has("nobody asked"));
 }
 
@@ -327,7 +327,7 @@ TEST_F(ScopeTest, takes_no_op_after_its_end) {
     on.run(device.fill(a, 2.0f));
     EXPECT_EQ(kind_of(on.end().get()), ErrorKind::invalid_argument) << "and it ends once";
   }
-  EXPECT_EQ(kind_of(device.ready(a).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(a).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(a.accept_skipped());
   EXPECT_TRUE(all_equal(device, a, 1.0f));
   eventually([&] { return log.has("the scope has ended"); });

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "troupe/device/scope_base.hpp"
+#include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 
@@ -25,20 +26,6 @@
 namespace troupe::inline v0 {
 
 namespace detail {
-
-/// Says what to do about an expression that a scope cannot store by itself.
-template <class X>
-consteval bool is_of_known_type() {
-  static_assert(
-      Element<TypeOf<X>>,
-      "this does not say of which type its elements are (arrays of several types, fractions of whole numbers, "
-      "an AnyArray): eval<T>(expression) says it");
-  return true;
-}
-/// An array of the device, or an expression whose type is known.
-template <class X>
-concept TypedTerm = ArrayOperand<X> && is_of_known_type<X>() &&
-                    (std::derived_from<X, Array<TypeOf<X>>> || std::derived_from<X, ExpressionOf<TypeOf<X>>>);
 
 /// Axes of an array: `1`, `{0, -1}`, a list that is made at run time, or all of them.
 class AxesOrAll {
@@ -105,7 +92,7 @@ struct ReductionOptions {
 /// Its functions make their results themselves. An operand is an array, or an expression of arrays, which is computed
 /// on the way. Axes below 0 are counted from the end. Where there is no memory, and for shapes that do not go together,
 /// the scope fails, and the result is an empty handle.
-class Scope : public detail::ScopeBase {
+class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
  public:
   /// The line that calls, for errors.
   using Where = std::source_location;
@@ -169,6 +156,8 @@ class Scope : public detail::ScopeBase {
     multiply_into_new(term(a, where), term(b, where), out, where);
     return out;
   }
+
+  using detail::FamilyForms<Scope>::matmul;  // with an epilogue
 
   /// The sum over these axes, or over all. Integers are summed in 64 bits, bools are counted.
   template <detail::TypedTerm X>
@@ -259,6 +248,7 @@ class Scope : public detail::ScopeBase {
   }
 
  private:
+  friend class detail::FamilyForms<Scope>;
   template <Element T>
   static const Array<T>& term(const Array<T>& array, const Where&) {
     return array;
