@@ -216,7 +216,8 @@ TEST_F(ScopeTest, what_is_given_up_in_the_app_keeps_its_turn) {
   on.cancel();
   gate.open();
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
-  EXPECT_EQ(kind_of(one_by_one.wait_for(out).get()), ErrorKind::buffer_tainted) << "what was to be written last was not";
+  EXPECT_EQ(kind_of(one_by_one.wait_for(out).get()), ErrorKind::buffer_tainted)
+      << "what was to be written last was not";
   EXPECT_EQ(kind_of(one_by_one.wait_for(in).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(in.accept_skipped());
   ASSERT_TRUE(out.accept_skipped()) << "the op before it has read what was good";
