@@ -216,8 +216,9 @@ TEST_F(ScopeTest, what_is_given_up_in_the_app_keeps_its_turn) {
   on.cancel();
   gate.open();
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
-  EXPECT_EQ(kind_of(one_by_one.ready(out).get()), ErrorKind::buffer_tainted) << "what was to be written last was not";
-  EXPECT_EQ(kind_of(one_by_one.ready(in).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(one_by_one.wait_for(out).get()), ErrorKind::buffer_tainted)
+      << "what was to be written last was not";
+  EXPECT_EQ(kind_of(one_by_one.wait_for(in).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(in.accept_skipped());
   ASSERT_TRUE(out.accept_skipped()) << "the op before it has read what was good";
   EXPECT_TRUE(all_equal(one_by_one, in, 1.0f));
@@ -235,7 +236,7 @@ TEST_F(ScopeTest, what_is_given_up_keeps_its_turn_when_its_worker_dies) {
   kill_worker(device);
   gate.open();  // for the run that has been cut off, and is run again
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
-  EXPECT_EQ(kind_of(device.ready(out).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(out).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(out.accept_skipped());
   EXPECT_TRUE(all_equal(device, out, 1.0f));
 }
@@ -251,7 +252,7 @@ TEST_F(ScopeTest, what_waits_in_the_app_past_the_deadline_never_begins) {
   on.run(bad(one_by_one, "loop", {updates(kept)}));  // would cost the worker
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::deadline_exceeded);
   gate.open();
-  EXPECT_EQ(kind_of(one_by_one.ready(kept).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(one_by_one.wait_for(kept).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(kept.accept_skipped());
   EXPECT_TRUE(all_equal(one_by_one, kept, 5.0f));
   EXPECT_EQ(one_by_one.generation(), 1);
