@@ -51,6 +51,18 @@ Result<void> check_pair(std::string_view call, const FftAxes& axes, const NamedV
 
 }  // namespace
 
+std::int64_t quick_fft_length(std::int64_t least) noexcept {
+  std::int64_t best = 1;
+  while (best < least) best *= 2;
+  // With at most two factors of 3 and one of 5 it is nearly as quick as a power of two.
+  for (const std::int64_t odd : {3, 5, 9, 15}) {
+    std::int64_t candidate = odd;
+    while (candidate < least) candidate *= 2;
+    best = std::min(best, candidate);
+  }
+  return best;
+}
+
 std::uint64_t fft_work(const View& view, const FftAxes& axes) noexcept {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::uint64_t digits = 4;

@@ -38,6 +38,8 @@ struct FftAxes {
 /// How many elements a line of half a spectrum has.
 constexpr std::int64_t half_of(std::int64_t length) noexcept { return length / 2 + 1; }
 
+/// A length that is quick to transform, `least` or a little more.
+std::int64_t quick_fft_length(std::int64_t least) noexcept;
 /// Roughly the multiplications.
 std::uint64_t fft_work(const View& view, const FftAxes& axes) noexcept;
 /// What is multiplied with every number of the result, where `whole` has the extents that are transformed.

@@ -6,6 +6,6 @@
 
 namespace troupe::cuda {
 
-TROUPE_KERNELS(FftKernel, fft_kernels, scale)
+TROUPE_KERNELS(FftKernel, fft_kernels, fft_scale)
 
 }  // namespace troupe::cuda

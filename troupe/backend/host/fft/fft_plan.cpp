@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "troupe/backend/host/kernels/plane.hpp"
+#include "troupe/op/fft.hpp"
 
 namespace troupe::host {
 namespace {
@@ -96,18 +97,7 @@ bool has_fft_stages(std::int64_t length) noexcept {
   return length <= 1;
 }
 
-std::int64_t fft_convolution_length(std::int64_t length) noexcept {
-  const std::int64_t least = 2 * length - 1;
-  std::int64_t best = 1;
-  while (best < least) best *= 2;
-  // With at most two factors of 3 and one of 5 its stages are nearly as quick as those of a power of two.
-  for (const std::int64_t odd : {std::int64_t{3}, std::int64_t{5}, std::int64_t{9}, std::int64_t{15}}) {
-    std::int64_t candidate = odd;
-    while (candidate < least) candidate *= 2;
-    best = std::min(best, candidate);
-  }
-  return best;
-}
+std::int64_t fft_convolution_length(std::int64_t length) noexcept { return op::quick_fft_length(2 * length - 1); }
 
 std::int64_t fft_rows_of_square(std::int64_t length) noexcept {
   auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(length)));
