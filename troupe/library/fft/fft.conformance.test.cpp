@@ -17,8 +17,8 @@ class FftConformance : public Conformance<T> {
   using W = Wide<T>;
   using Part = typename W::value_type;
 
-  /// The transform of a row-major array along one axis, by its definition.
-  static std::vector<W> transform(const std::vector<W>& x, const Shape& shape, int axis, bool is_inverse) {
+  /// The transform of a row-major array along one axis, by its definition, without a factor.
+  static std::vector<W> sums(const std::vector<W>& x, const Shape& shape, int axis, bool is_inverse) {
     std::int64_t inner = 1, outer = 1;
     const std::int64_t n = shape[axis];
     for (int i = 0; i < shape.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
@@ -43,7 +43,7 @@ class FftConformance : public Conformance<T> {
     Part count = 1;
     for (const int axis : axes) {
       const int from_start = axis < 0 ? axis + shape.rank() : axis;
-      x = transform(x, shape, from_start, is_inverse);
+      x = sums(x, shape, from_start, is_inverse);
       count *= static_cast<Part>(shape[from_start]);
     }
     if (norm == FftNorm::ortho)
@@ -94,7 +94,7 @@ CONFORMANCE_TEST(FftConformance, forward) {
     const Sample<T> x = this->random(shape);
     Sample<T> y = this->poisoned(shape);
     value(this->fft().forward(x.array(), y.array()).get());
-    this->expect_near(y.read(), this->transform(widened(x.values()), shape, {1}, false), "forward", shape);
+    this->expect_near(y.read(), this->transform(widened(x.values()), shape, std::vector{1}, false), "forward", shape);
   }
 }
 
@@ -105,7 +105,7 @@ CONFORMANCE_TEST(FftConformance, inverse) {
     const Sample<T> x = this->random(shape);
     Sample<T> y = this->poisoned(shape);
     value(this->fft().inverse(x.array(), y.array()).get());
-    this->expect_near(y.read(), this->transform(widened(x.values()), shape, {1}, true), "inverse", shape);
+    this->expect_near(y.read(), this->transform(widened(x.values()), shape, std::vector{1}, true), "inverse", shape);
   }
 }
 
@@ -120,7 +120,7 @@ CONFORMANCE_TEST(FftConformance, forward_of_real) {
       value(this->fft().forward(x.array(), y.array()).get());
       const std::vector<Wide<Real<T>>> wide = widened(x.values());
       const std::vector<Wide<T>> whole(wide.begin(), wide.end());
-      this->expect_near(y.read(), this->half(this->transform(whole, shape, {1}, false), n), "forward of real", shape);
+      this->expect_near(y.read(), this->half(this->transform(whole, shape, std::vector{1}, false), n), "forward of real", shape);
     }
 }
 
@@ -134,7 +134,7 @@ CONFORMANCE_TEST(FftConformance, inverse_to_real) {
       const std::vector<Wide<Real<T>>> wide = widened(numbers.values());
       const std::vector<Wide<T>> whole(wide.begin(), wide.end());
       std::vector<T> spectrum;
-      for (const Wide<T>& number : this->half(this->transform(whole, shape, {1}, false), n))
+      for (const Wide<T>& number : this->half(this->transform(whole, shape, std::vector{1}, false), n))
         spectrum.emplace_back(static_cast<Real<T>>(number.real()), static_cast<Real<T>>(number.imag()));
       const Sample<T> x(this->device(), {5, n / 2 + 1}, layout, spectrum);
       Sample<Real<T>> y = this->template poisoned_of<Real<T>>(shape, next(layout, layout == Layout::dense ? 0 : 2));
@@ -153,11 +153,11 @@ CONFORMANCE_TEST(FftConformance, every_layout_axis_and_norm) {
           const Sample<T> x = this->random(shape, layout);
           Sample<T> y = this->poisoned(shape, next(layout));
           value(this->fft().forward(x.array(), y.array(), {.axes = axis, .norm = norm}).get());
-          this->expect_near(y.read(), this->transform(widened(x.values()), shape, {axis}, false, norm), name(layout),
+          this->expect_near(y.read(), this->transform(widened(x.values()), shape, std::vector{axis}, false, norm), name(layout),
                             shape);
           Sample<T> back = x;  // in place
           value(this->fft().inverse(back.array(), back.array(), {.axes = axis, .norm = norm}).get());
-          this->expect_near(back.read(), this->transform(widened(x.values()), shape, {axis}, true, norm), "in place",
+          this->expect_near(back.read(), this->transform(widened(x.values()), shape, std::vector{axis}, true, norm), "in place",
                             shape);
         }
 }

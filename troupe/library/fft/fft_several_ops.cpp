@@ -63,7 +63,8 @@ Result<void> add_shift(OpChain& ops, std::string_view call, const Device& device
   TROUPE_TRY(op::check_same_shapes(call, {{"x", x.view()}, {"y", y.view()}}));
   if (x.element_count() > 0) TROUPE_TRY(op::check_apart(call, {"x", x.view()}, {"y", y.view()}));
   std::vector<Part> parts{{x, y}};
-  for (const int axis : TROUPE_TRY(detail::counted_axes(call, "x", x.shape(), axes))) {
+  const detail::Axes counted = TROUPE_TRY(detail::counted_axes(call, "x", x.shape(), axes));
+  for (const int axis : counted) {
     const std::int64_t length = x.shape()[axis], half = length / 2;
     if (half > 0) parts = TROUPE_TRY(turned(parts, axis, is_inverse ? length - half : half));
   }
