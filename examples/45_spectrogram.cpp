@@ -1,5 +1,5 @@
-// The spectrogram of a tone that rises, as a picture: windows of the sound, their spectra in one transform, and how loud
-// each frequency is. The picture must show the tone where it is.
+// The spectrogram of a tone that rises, as a picture: windows of the sound, their spectra in one transform, and how
+// loud each frequency is. The picture must show the tone where it is.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -13,10 +13,10 @@
 
 using namespace troupe;
 
-constexpr double kRate = 8000;                // samples in a second
-constexpr std::int64_t kSamples = 16'000;     // two seconds
-constexpr std::int64_t kWindow = 256;         // samples of a spectrum
-constexpr std::int64_t kStep = 64;            // from one window to the next
+constexpr double kRate = 8000;             // samples in a second
+constexpr std::int64_t kSamples = 16'000;  // two seconds
+constexpr std::int64_t kWindow = 256;      // samples of a spectrum
+constexpr std::int64_t kStep = 64;         // from one window to the next
 constexpr std::int64_t kHalf = kWindow / 2 + 1;
 constexpr std::int64_t kWindows = (kSamples - kWindow) / kStep + 1;
 

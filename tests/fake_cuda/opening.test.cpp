@@ -132,8 +132,8 @@ TEST_F(FakeOpening, does_without_what_older_libraries_lack) {
 
 TEST_F(FakeOpening, tells_the_doctor_of_every_library) {
   const std::string facts = ask_worker("--doctor");
-  for (const char* const file : {"libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12",
-                                 "libcusparse.so.12", "libcutensor.so.2", "libnvrtc.so.13"})
+  for (const char* const file : {"libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
+                                 "libcusolver.so.12", "libcusparse.so.12", "libcutensor.so.2", "libnvrtc.so.13"})
     EXPECT_NE(facts.find(beside("fake_cuda/") + file), std::string::npos) << facts;
 }
 

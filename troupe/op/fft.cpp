@@ -12,12 +12,15 @@ namespace {
 
 Result<void> check_axes(std::string_view call, const FftAxes& axes, const View& whole, std::string_view name) {
   if (axes.count < 1 || axes.count > kMaxFftAxes)
-    return refuse(call, std::to_string(axes.count) + " axes are given; a transform takes 1 to " +
-                            std::to_string(kMaxFftAxes));
+    return refuse(
+        call, std::to_string(axes.count) + " axes are given; a transform takes 1 to " + std::to_string(kMaxFftAxes));
+  for (int i = axes.count; i < kMaxFftAxes; ++i)
+    if (axes[i] != 0)
+      return refuse(call, "behind the last of the axes is " + std::to_string(axes[i]) + "; it must be 0");
   for (int i = 0; i < axes.count; ++i) {
     if (axes[i] < 0 || axes[i] >= whole.shape.rank())
-      return refuse(call, std::string(name) + " is " + whole.shape.to_string() + "; it has no axis " +
-                              std::to_string(axes[i]));
+      return refuse(
+          call, std::string(name) + " is " + whole.shape.to_string() + "; it has no axis " + std::to_string(axes[i]));
     for (int before = 0; before < i; ++before)
       if (axes[before] == axes[i]) return refuse(call, "axis " + std::to_string(axes[i]) + " is given twice");
     if (whole.shape[axes[i]] > kMaxFftLength)
@@ -66,8 +69,9 @@ std::int64_t quick_fft_length(std::int64_t least) noexcept {
 std::uint64_t fft_work(const View& view, const FftAxes& axes) noexcept {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::uint64_t digits = 4;
-  for (int i = 0; i < axes.count; ++i)
-    digits += static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(view.shape[axes[i]])));
+  for (int i = 0; i < std::min(axes.count, kMaxFftAxes); ++i)
+    if (axes[i] >= 0 && axes[i] < view.shape.rank())  // it is asked before the op is checked, too
+      digits += static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(view.shape[axes[i]])));
   return static_cast<std::uint64_t>(std::min(element_count(view), kMost)) * digits;
 }
 

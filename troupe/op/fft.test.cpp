@@ -16,8 +16,7 @@ constexpr FftAxes kLast{.count = 1, .first = 1, .second = 0, .third = 0};
 }  // namespace
 
 void add_fft_samples(Samples& add) {
-  add(FftForward{
-      .norm = FftNorm::ortho, .axes = kLast, .x = add.view({2, 3}, c64), .y = add.view({2, 3}, c64)});
+  add(FftForward{.norm = FftNorm::ortho, .axes = kLast, .x = add.view({2, 3}, c64), .y = add.view({2, 3}, c64)});
   add(FftInverse{.norm = FftNorm::backward, .axes = kLast, .x = add.view({2, 2}, c64), .y = add.view({2, 3})});
 }
 
@@ -31,6 +30,8 @@ std::vector<Refusal> fft_refusals() {
        "forward: 0 axes are given; a transform takes 1 to 3"},
       {bad<FftForward>([](FftForward& op) { op.axes.count = 4; }),
        "forward: 4 axes are given; a transform takes 1 to 3"},
+      {bad<FftForward>([](FftForward& op) { op.axes.third = 1; }),
+       "forward: behind the last of the axes is 1; it must be 0"},
       {bad<FftForward>([](FftForward& op) { op.axes.first = 2; }), "forward: x is [2, 3]; it has no axis 2"},
       {bad<FftForward>([](FftForward& op) { op.axes = {.count = 2, .first = 1, .second = 1, .third = 0}; }),
        "forward: axis 1 is given twice"},

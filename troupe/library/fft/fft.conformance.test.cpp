@@ -112,23 +112,24 @@ CONFORMANCE_TEST(FftConformance, inverse) {
 CONFORMANCE_TEST(FftConformance, forward_of_real) {
   this->covers("fft", "forward");
   for (const std::int64_t n : lengths())
-    for (const Layout layout : n < 20 || n == 128 ? std::vector(kLayouts.begin(), kLayouts.end())
-                                                  : std::vector{Layout::dense}) {
+    for (const Layout layout :
+         n < 20 || n == 128 ? std::vector(kLayouts.begin(), kLayouts.end()) : std::vector{Layout::dense}) {
       const Shape shape{5, n};
       const Sample<Real<T>> x = this->template random_of<Real<T>>(shape, layout);
       Sample<T> y = this->poisoned({5, n / 2 + 1}, next(layout, layout == Layout::dense ? 0 : 1));
       value(this->fft().forward(x.array(), y.array()).get());
       const std::vector<Wide<Real<T>>> wide = widened(x.values());
       const std::vector<Wide<T>> whole(wide.begin(), wide.end());
-      this->expect_near(y.read(), this->half(this->transform(whole, shape, std::vector{1}, false), n), "forward of real", shape);
+      this->expect_near(y.read(), this->half(this->transform(whole, shape, std::vector{1}, false), n),
+                        "forward of real", shape);
     }
 }
 
 CONFORMANCE_TEST(FftConformance, inverse_to_real) {
   this->covers("fft", "inverse");
   for (const std::int64_t n : lengths())
-    for (const Layout layout : n < 20 || n == 128 ? std::vector(kLayouts.begin(), kLayouts.end())
-                                                  : std::vector{Layout::dense}) {
+    for (const Layout layout :
+         n < 20 || n == 128 ? std::vector(kLayouts.begin(), kLayouts.end()) : std::vector{Layout::dense}) {
       const Shape shape{5, n};
       const Sample<Real<T>> numbers = this->template random_of<Real<T>>(shape);
       const std::vector<Wide<Real<T>>> wide = widened(numbers.values());
@@ -153,12 +154,12 @@ CONFORMANCE_TEST(FftConformance, every_layout_axis_and_norm) {
           const Sample<T> x = this->random(shape, layout);
           Sample<T> y = this->poisoned(shape, next(layout));
           value(this->fft().forward(x.array(), y.array(), {.axes = axis, .norm = norm}).get());
-          this->expect_near(y.read(), this->transform(widened(x.values()), shape, std::vector{axis}, false, norm), name(layout),
-                            shape);
+          this->expect_near(y.read(), this->transform(widened(x.values()), shape, std::vector{axis}, false, norm),
+                            name(layout), shape);
           Sample<T> back = x;  // in place
           value(this->fft().inverse(back.array(), back.array(), {.axes = axis, .norm = norm}).get());
-          this->expect_near(back.read(), this->transform(widened(x.values()), shape, std::vector{axis}, true, norm), "in place",
-                            shape);
+          this->expect_near(back.read(), this->transform(widened(x.values()), shape, std::vector{axis}, true, norm),
+                            "in place", shape);
         }
 }
 

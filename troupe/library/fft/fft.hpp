@@ -1,6 +1,6 @@
-// Fourier transforms on a device: `gpu.fft()`. Arrays of c64 or c128, or of f32 or f64 on the real side, with any strides
-// and of any length, primes included. One to three axes are transformed, the last one unless told; the others are a
-// batch.
+// Fourier transforms on a device: `gpu.fft()`. Arrays of c64 or c128, or of f32 or f64 on the real side, with any
+// strides and of any length, primes included. One to three axes are transformed, the last one unless told; the others
+// are a batch.
 //
 //   CO_TRY(co_await gpu.fft().forward(x, y));                       // complex to complex; y may be x itself
 //   CO_TRY(co_await gpu.fft().forward(image, half, {.axes = {0, 1}}));  // real to half of its spectrum
@@ -37,7 +37,8 @@ class Fft {
   explicit Fft(Device device) noexcept : device_(std::move(device)) {}
 
   /// y = the spectrum of x along the axes. Complex to complex: of one type and shape, and y may be x. Real to complex:
-  /// along the last of the axes, y has the first n / 2 + 1 numbers of the spectrum, and the others are their conjugates.
+  /// along the last of the axes, y has the first n / 2 + 1 numbers of the spectrum, and the others are their
+  /// conjugates.
   Call<void> forward(const AnyArray& x, const AnyArray& y, FftOptions options = {}) const;
   /// y = what x is the spectrum of. When y is real, x is half a spectrum along the last of the axes, whose length is
   /// y's; the imaginary parts of its first number, and for even lengths of its last, do not count.
@@ -51,9 +52,9 @@ class Fft {
   Call<void> ifftshift(const AnyArray& x, const AnyArray& y, detail::Axes axes) const;
   Call<void> ifftshift(const AnyArray& x, const AnyArray& y) const;
 
-  /// out = the convolution of a and b along their last axis, by transforms: sums of a[i] b[k - i]. All of one type, f32,
-  /// f64, c64 or c128, and the axes before the last are the same batch. It is one call with one end, and several ops: no
-  /// op may write a or b between the first and the last.
+  /// out = the convolution of a and b along their last axis, by transforms: sums of a[i] b[k - i]. All of one type,
+  /// f32, f64, c64 or c128, and the axes before the last are the same batch. It is one call with one end, and several
+  /// ops: no op may write a or b between the first and the last.
   Call<void> convolve(const AnyArray& a, const AnyArray& b, const AnyArray& out,
                       ConvolveMode mode = ConvolveMode::full) const;
   /// The same for sums of a[i + k] times the conjugate of b[i].

@@ -1,5 +1,5 @@
-// What is beside the transforms: shifts, frequencies, convolutions, the functions of a scope, and what is refused before
-// there is an op.
+// What is beside the transforms: shifts, frequencies, convolutions, the functions of a scope, and what is refused
+// before there is an op.
 #include "troupe/library/fft/fft.hpp"
 
 #include "troupe/device/device_fixture.test.hpp"
@@ -186,8 +186,7 @@ TEST_F(FftFunctions, a_scope_says_what_it_cannot_make) {
             "irfft: x is [3] and length is 8; half a spectrum of it has 5 numbers");
   EXPECT_EQ(refused([](Scope& on) { (void)on.rfft(on.full<double>({3}, 1), {.axes = 1}); }),
             "rfft: x is [3]; it has no axis 1");
-  EXPECT_EQ(refused([](Scope& on) { (void)on.rfft(on.full<double>({3}, 1), {.axes = {}}); }),
-            "rfft: no axis is given");
+  EXPECT_EQ(refused([](Scope& on) { (void)on.rfft(on.full<double>({3}, 1), {.axes = {}}); }), "rfft: no axis is given");
   EXPECT_EQ(refused([](Scope& on) { (void)on.fft(Array<C>()); }),
             "fft: x is an empty handle: default-constructed or moved from");
 }

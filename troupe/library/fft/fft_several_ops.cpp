@@ -141,8 +141,8 @@ class Convolution {
                                     .in = {spectrum.view(), other.view()},
                                     .out = spectrum.view()},
                        {&spectrum, &other, &spectrum}));
-    TROUPE_TRY(ops.add(op::FftInverse{.norm = {}, .axes = last_axis(), .x = spectrum.view(), .y = a.view()},
-                       {&spectrum, &a}));
+    TROUPE_TRY(
+        ops.add(op::FftInverse{.norm = {}, .axes = last_axis(), .x = spectrum.view(), .y = a.view()}, {&spectrum, &a}));
     return ops.copy(TROUPE_TRY(a.slice(a.rank() - 1, wanted_.first, wanted_.first + wanted_.count)), out_);
   }
 

@@ -102,8 +102,8 @@ struct ReductionOptions {
 
 /// What `irfft` of a scope can be told.
 struct IrfftOptions {
-  detail::Axes axes = -1;                    // as for any transform
-  FftNorm norm = FftNorm::backward;          // where the factor is
+  detail::Axes axes = -1;                   // as for any transform
+  FftNorm norm = FftNorm::backward;         // where the factor is
   std::optional<std::int64_t> length = {};  // of the result along the last of the axes; else even, 2 (n - 1)
 };
 

@@ -22,10 +22,9 @@ Result<void> CufftPlan::make(CufftProblem problem, CUstream stream) {
   TROUPE_TRY(table_.cufftCreate(&handle_));
   is_made_ = true;
   TROUPE_TRY(table_.cufftSetAutoAllocation(handle_, 0));
-  TROUPE_TRY(table_.cufftMakePlanMany64(handle_, problem.rank, problem.lengths.data(), problem.in.embed.data(),
-                                        problem.in.stride, problem.in.distance, problem.out.embed.data(),
-                                        problem.out.stride, problem.out.distance, problem.type, problem.batch,
-                                        &work_bytes_));
+  TROUPE_TRY(table_.cufftMakePlanMany64(
+      handle_, problem.rank, problem.lengths.data(), problem.in.embed.data(), problem.in.stride, problem.in.distance,
+      problem.out.embed.data(), problem.out.stride, problem.out.distance, problem.type, problem.batch, &work_bytes_));
   return table_.cufftSetStream(handle_, stream);
 }
 

@@ -32,9 +32,9 @@ inline constexpr std::array kCufftCodes{
     TROUPE_STATUS_CODE(CUFFT_INVALID_DEVICE, library_error), TROUPE_STATUS_CODE(CUFFT_NO_WORKSPACE, library_error),
     TROUPE_STATUS_CODE(CUFFT_NOT_IMPLEMENTED, unsupported),  TROUPE_STATUS_CODE(CUFFT_NOT_SUPPORTED, unsupported)};
 
-#define TROUPE_CUFFT_FUNCTIONS(required, optional)                                                                  \
-  required(cufftCreate) required(cufftDestroy) required(cufftSetAutoAllocation) required(cufftMakePlanMany64)       \
-      required(cufftSetStream) required(cufftSetWorkArea) required(cufftExecC2C) required(cufftExecR2C)             \
+#define TROUPE_CUFFT_FUNCTIONS(required, optional)                                                            \
+  required(cufftCreate) required(cufftDestroy) required(cufftSetAutoAllocation) required(cufftMakePlanMany64) \
+      required(cufftSetStream) required(cufftSetWorkArea) required(cufftExecC2C) required(cufftExecR2C)       \
           required(cufftExecC2R) required(cufftExecZ2Z) required(cufftExecD2Z) required(cufftExecZ2D)
 
 TROUPE_FUNCTION_TABLE(CufftTable, kCufft, cufftResult, kCufftCodes, TROUPE_CUFFT_FUNCTIONS)

@@ -12,7 +12,7 @@ namespace troupe::host {
 namespace {
 
 /// From this length on a line whose numbers lie side by side is transformed alone.
-constexpr std::int64_t kLeastAlone = 64;
+constexpr std::int64_t kLeastAlone = 256;
 /// Up to this length others are transformed together.
 constexpr std::int64_t kMostTogether = 4096;
 /// Fewer lines are not worth it.
@@ -106,19 +106,22 @@ class LinesInPlanes {
   // Numbers of all lines, `rows` of each.
 
   void load(std::int64_t first, std::int64_t width, std::int64_t count, Planes<T> to, T* between) const noexcept {
-    lines_.each(first, width, [&](std::int64_t lane, const std::byte* in, std::int64_t step, std::byte*, std::int64_t,
-                                  std::int64_t number) {
-      load_complex(rows_, Spread{const_cast<std::byte*>(in), in_step_, step}, count, lane, number, width, to, between);
-    });
+    lines_.each(
+        first, width,
+        [&](std::int64_t lane, const std::byte* in, std::int64_t step, std::byte*, std::int64_t, std::int64_t number) {
+          load_complex(rows_, Spread{const_cast<std::byte*>(in), in_step_, step}, count, lane, number, width, to,
+                       between);
+        });
     if (needs_between(width)) rows_.split(reinterpret_cast<const std::byte*>(between), to, count * width);
   }
   void give(std::int64_t first, std::int64_t width, std::int64_t count, Planes<const T> from,
             T* between) const noexcept {
     if (needs_between(width)) rows_.join(from, factor_, reinterpret_cast<std::byte*>(between), count * width);
-    lines_.each(first, width, [&](std::int64_t lane, const std::byte*, std::int64_t, std::byte* out, std::int64_t step,
-                                  std::int64_t number) {
-      give_complex(rows_, Spread{out, out_step_, step}, count, lane, number, width, from, factor_, between);
-    });
+    lines_.each(
+        first, width,
+        [&](std::int64_t lane, const std::byte*, std::int64_t, std::byte* out, std::int64_t step, std::int64_t number) {
+          give_complex(rows_, Spread{out, out_step_, step}, count, lane, number, width, from, factor_, between);
+        });
   }
   static bool needs_between(std::int64_t width) noexcept { return width > 1; }
 
@@ -133,16 +136,17 @@ class LinesInPlanes {
 
   void run_to_half(std::int64_t first, std::int64_t width, Planes<T> one, Planes<T> two, T* between) const noexcept {
     const std::int64_t length = pass_.length(), half = length / 2;
-    lines_.each(first, width, [&](std::int64_t lane, std::byte* in, std::int64_t step, std::byte*, std::int64_t,
-                                  std::int64_t number) {
-      if (plan_.key.is_half) {
-        if (width == 1 && in_step_ == sizeof(T)) return rows_.split(in, one, half);
-        move_rows<T>({in, 2 * in_step_, step}, half, lane, number, width, one.re);
-        move_rows<T>({in + in_step_, 2 * in_step_, step}, half, lane, number, width, one.im);
-      } else {
-        move_rows<T>({in, in_step_, step}, length, lane, number, width, one.re);
-      }
-    });
+    lines_.each(
+        first, width,
+        [&](std::int64_t lane, std::byte* in, std::int64_t step, std::byte*, std::int64_t, std::int64_t number) {
+          if (plan_.key.is_half) {
+            if (width == 1 && in_step_ == sizeof(T)) return rows_.split(in, one, half);
+            move_rows<T>({in, 2 * in_step_, step}, half, lane, number, width, one.re);
+            move_rows<T>({in + in_step_, 2 * in_step_, step}, half, lane, number, width, one.im);
+          } else {
+            move_rows<T>({in, in_step_, step}, length, lane, number, width, one.re);
+          }
+        });
     if (!plan_.key.is_half) std::fill_n(one.im, length * width, T(0));
     Planes<T> done = plan_.run(rows_, one, two, width);
     if (plan_.key.is_half) {
@@ -169,16 +173,17 @@ class LinesInPlanes {
       rows_.scale(factor_, done.re, count);
       if (plan_.key.is_half) rows_.scale(factor_, done.im, count);
     }
-    lines_.each(first, width, [&](std::int64_t lane, std::byte*, std::int64_t, std::byte* out, std::int64_t step,
-                                  std::int64_t number) {
-      if (is_dense) return rows_.join(done, factor_, out, half);
-      if (plan_.key.is_half) {
-        give_rows<T>(done.re, {out, 2 * out_step_, step}, half, lane, number, width);
-        give_rows<T>(done.im, {out + out_step_, 2 * out_step_, step}, half, lane, number, width);
-      } else {
-        give_rows<T>(done.re, {out, out_step_, step}, length, lane, number, width);
-      }
-    });
+    lines_.each(
+        first, width,
+        [&](std::int64_t lane, std::byte*, std::int64_t, std::byte* out, std::int64_t step, std::int64_t number) {
+          if (is_dense) return rows_.join(done, factor_, out, half);
+          if (plan_.key.is_half) {
+            give_rows<T>(done.re, {out, 2 * out_step_, step}, half, lane, number, width);
+            give_rows<T>(done.im, {out + out_step_, 2 * out_step_, step}, half, lane, number, width);
+          } else {
+            give_rows<T>(done.re, {out, out_step_, step}, length, lane, number, width);
+          }
+        });
   }
 
   /// The other half of a spectrum of odd length.

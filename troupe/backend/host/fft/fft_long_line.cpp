@@ -27,9 +27,7 @@ Result<void> each_block(Team& team, std::int64_t blocks, std::int64_t numbers, c
 template <class T>
 struct BlockMemory {
   BlockMemory(T* memory, std::int64_t numbers) noexcept
-      : one{memory, memory + numbers},
-        two{memory + 2 * numbers, memory + 3 * numbers},
-        between(memory + 4 * numbers) {}
+      : one{memory, memory + numbers}, two{memory + 2 * numbers, memory + 3 * numbers}, between(memory + 4 * numbers) {}
   Planes<T> one;
   Planes<T> two;
   T* between;

@@ -46,8 +46,8 @@ void give_rows(const T* from, const Spread& to, std::int64_t rows, std::int64_t 
 /// Complex numbers by way of `between`, which `split` then makes planes of. A line that is alone and dense goes to the
 /// planes at once, as any line that is alone does.
 template <class T>
-void load_complex(const FftRows<T>& loops, const Spread& from, std::int64_t rows, std::int64_t lane,
-                  std::int64_t lanes, std::int64_t width, Planes<T> to, T* between) noexcept {
+void load_complex(const FftRows<T>& loops, const Spread& from, std::int64_t rows, std::int64_t lane, std::int64_t lanes,
+                  std::int64_t width, Planes<T> to, T* between) noexcept {
   constexpr std::int64_t kSize = 2 * sizeof(T);
   if (width == 1) {
     if (from.row == kSize) return loops.split(from.first, to, rows);

@@ -193,8 +193,8 @@ FftPlan<T>::FftPlan(const FftKey& key_)
     for (std::int64_t k = 0; k <= key.length; ++k) put(half_roots_, roots(k));
   }
   size_bytes = sizeof(*this) + first_.size_bytes() + (second_ ? second_->size_bytes() : 0) + matrix_.size_bytes() +
-               coarse_.size_bytes() + fine_.size_bytes() + chirp_.size_bytes() + kernel_.size_bytes() + half_roots_.size_bytes() +
-               (middle_ ? 2 * sizeof(T) * static_cast<std::uint64_t>(key.length) : 0) +
+               coarse_.size_bytes() + fine_.size_bytes() + chirp_.size_bytes() + kernel_.size_bytes() +
+               half_roots_.size_bytes() + (middle_ ? 2 * sizeof(T) * static_cast<std::uint64_t>(key.length) : 0) +
                (inner_ ? inner_->size_bytes : 0);
 }
 
@@ -241,8 +241,7 @@ void FftPlan<T>::make_convolution() {
       data.re[static_cast<std::size_t>(at)] = chirp_.re[static_cast<std::size_t>(j)] * part;
       data.im[static_cast<std::size_t>(at)] = -chirp_.im[static_cast<std::size_t>(j)] * part;
     }
-  const Planes<T> found =
-      whole.run(rows, {data.re.data(), data.im.data()}, {spare.re.data(), spare.im.data()}, 1);
+  const Planes<T> found = whole.run(rows, {data.re.data(), data.im.data()}, {spare.re.data(), spare.im.data()}, 1);
   kernel_.re.assign(found.re, found.re + m);
   kernel_.im.assign(found.im, found.im + m);
 }

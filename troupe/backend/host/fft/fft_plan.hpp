@@ -118,8 +118,7 @@ class FftPlan : public AnyFftPlan {
   void make_convolution();
   void make_matrix();
   void make_parts();
-  Planes<T> run_convolution(const FftRows<T>& rows, Planes<T> data, Planes<T> spare,
-                            std::int64_t width) const noexcept;
+  Planes<T> run_convolution(const FftRows<T>& rows, Planes<T> data, Planes<T> spare, std::int64_t width) const noexcept;
 
   std::int64_t matrix_rows_ = 1;
   FftStages<T> first_;
