@@ -73,7 +73,8 @@ void matmul(const Device& device) {
   const Array<float> out = made<float>(device, {1, 2}, {0, 0});
   // example: Matmul, MatmulOptions, Activation
   value(device.matmul()
-            .multiply(x, weights, out, MatmulOptions{.activation = Activation::relu, .bias = &bias, .pre = &pre})
+            .multiply(x, weights, out,
+                      MatmulOptions{.activation = Activation::relu, .bias = &bias, .preactivation = &pre})
             .get());
   expect(holds(device, out, {3.0f, 0.0f}));  // relu(x weights + bias)
   // end
@@ -81,7 +82,7 @@ void matmul(const Device& device) {
   const Array<float> slope = made<float>(device, {1, 2}, {0, 0});
   // example: MatmulGradientOptions
   value(device.matmul()
-            .gradient(x, weights, slope, MatmulGradientOptions{.activation = Activation::relu, .pre = &pre})
+            .gradient(x, weights, slope, MatmulGradientOptions{.activation = Activation::relu, .preactivation = &pre})
             .get());
   // end
   expect(holds(device, slope, {-2.0f, 0.0f}));
@@ -146,7 +147,7 @@ void sparse(const Device& device) {
   // end
 
   // example: SparseFormat
-  const SparseMatrix by_columns = value(device.sparse().convert_now(matrix, SparseFormat::csc));
+  const SparseMatrix by_columns = value(device.sparse().convert(matrix, SparseFormat::csc).get());
   expect(by_columns.format() == SparseFormat::csc && name(by_columns.format()) == "CSC");
   // end
 

@@ -152,10 +152,12 @@ CONFORMANCE_TEST(MatmulBatchConformance, gradient) {
         want[i] *= gelu_tanh_slope(widen(pre.values()[i]));
         want_sums[i % want_sums.size()] += want[i];
       }
-      value(this->matmul()
-                .gradient(a.array(), b.array(), d.array(),
-                          {.activation = Activation::gelu_tanh, .pre = &pre.array(), .bias_gradient = &sums.array()})
-                .get());
+      value(
+          this->matmul()
+              .gradient(
+                  a.array(), b.array(), d.array(),
+                  {.activation = Activation::gelu_tanh, .preactivation = &pre.array(), .bias_gradient = &sums.array()})
+              .get());
       const double all = static_cast<double>(want.size()) * static_cast<double>(c.depth);
       this->expect_close(d.read(), want, 4 * this->roundings(c.depth));
       this->expect_close(sums.read(), want_sums, 4 * this->roundings(c.depth), 2 * std::sqrt(all + 1));

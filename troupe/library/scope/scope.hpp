@@ -19,6 +19,7 @@
 
 #include "troupe/device/scope_base.hpp"
 #include "troupe/library/fft/fft.hpp"
+#include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 
@@ -26,20 +27,6 @@
 namespace troupe::inline v0 {
 
 namespace detail {
-
-/// Says what to do about an expression that a scope cannot store by itself.
-template <class X>
-consteval bool is_of_known_type() {
-  static_assert(
-      Element<TypeOf<X>>,
-      "this does not say of which type its elements are (arrays of several types, fractions of whole numbers, "
-      "an AnyArray): eval<T>(expression) says it");
-  return true;
-}
-/// An array of the device, or an expression whose type is known.
-template <class X>
-concept TypedTerm = ArrayOperand<X> && is_of_known_type<X>() &&
-                    (std::derived_from<X, Array<TypeOf<X>>> || std::derived_from<X, ExpressionOf<TypeOf<X>>>);
 
 /// Axes of an array: `1`, `{0, -1}`, a list that is made at run time, or all of them.
 class AxesOrAll {
@@ -113,7 +100,7 @@ struct IrfftOptions {
 /// Its functions make their results themselves. An operand is an array, or an expression of arrays, which is computed
 /// on the way. Axes below 0 are counted from the end. Where there is no memory, and for shapes that do not go together,
 /// the scope fails, and the result is an empty handle.
-class Scope : public detail::ScopeBase {
+class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
  public:
   /// The line that calls, for errors.
   using Where = std::source_location;
@@ -177,6 +164,8 @@ class Scope : public detail::ScopeBase {
     multiply_into_new(term(a, where), term(b, where), out, where);
     return out;
   }
+
+  using detail::FamilyForms<Scope>::matmul;  // with an epilogue
 
   /// The sum over these axes, or over all. Integers are summed in 64 bits, bools are counted.
   template <detail::TypedTerm X>
@@ -263,7 +252,7 @@ class Scope : public detail::ScopeBase {
 
   /// The version of `x` that this scope writes, and that counts when the scope is committed: write all of it.
   template <Element T>
-  const Array<T>& next(Versioned<T>& x) {
+  Array<T> next(Versioned<T>& x) {
     if (std::ranges::find(written_, &x) == written_.end()) {
       written_.push_back(&x);
       must_write(x.next_);
@@ -272,9 +261,9 @@ class Scope : public detail::ScopeBase {
   }
   /// The same for an op that works in place: it begins as a copy of the version that counts.
   template <Element T>
-  const Array<T>& copied(Versioned<T>& x, Where where = Where::current()) {
+  Array<T> copied(Versioned<T>& x, Where where = Where::current()) {
     const bool is_new = std::ranges::find(written_, &x) == written_.end();
-    const Array<T>& copy = next(x);
+    const Array<T> copy = next(x);
     if (is_new) run(device().copy(x.now(), copy), where);
     return copy;
   }
@@ -300,6 +289,7 @@ class Scope : public detail::ScopeBase {
   }
 
  private:
+  friend class detail::FamilyForms<Scope>;
   template <Element T>
   static const Array<T>& term(const Array<T>& array, const Where&) {
     return array;

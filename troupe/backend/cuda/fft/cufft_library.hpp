@@ -1,4 +1,5 @@
-// cuFFT: what it is, and the functions of it that we call, found at run time: nothing links it.
+// cuFFT: what it is, and the functions of it that we call, found at run time: nothing links it. A transform of each
+// pair of types has a function of its own to run it, and one to plan them all.
 #pragma once
 
 #include "troupe/backend/cuda/driver/vendor_declaration.hpp"

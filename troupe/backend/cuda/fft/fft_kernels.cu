@@ -1,5 +1,5 @@
-// What cuFFT does not do: the factor of a norm. A thread takes one element, or several that lie far apart: right for any
-// number of threads.
+// What cuFFT does not do: the factor of a norm. A thread takes one element, or several that lie far apart: right for
+// any number of threads.
 #include "troupe/backend/cuda/kernels/device_math.cuh"
 
 namespace troupe::cuda {

@@ -1,4 +1,5 @@
-// Lines between memory of any strides and planes, in which their numbers lie side by side.
+// Lines between memory of any strides and planes, in which their numbers lie side by side: what makes the loops of
+// transforms the same for every layout.
 #pragma once
 
 #include "troupe/backend/host/fft/fft_rows.hpp"

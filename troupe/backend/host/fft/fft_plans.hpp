@@ -1,4 +1,5 @@
 // The plans of a worker, for all of its threads: a bounded number of them, of which the least recently used go first.
+// Who uses one takes it out, because some have memory to work in.
 #pragma once
 
 #include <memory>
