@@ -29,6 +29,7 @@
 namespace troupe::inline v0 {
 
 class Blas;
+class Fft;
 class Jit;
 class Matmul;
 class Solver;
@@ -257,6 +258,8 @@ class Device {
   Sparse sparse() const;
   /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
+  /// Fourier transforms (troupe/library/fft/fft.hpp).
+  Fft fft() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

@@ -21,6 +21,8 @@ struct Refusal {
 const std::vector<Refusal>& refusals();
 /// Those of tensors.
 std::vector<Refusal> tensor_refusals();
+/// Those of Fourier transforms.
+std::vector<Refusal> fft_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "troupe/device/scope_base.hpp"
+#include "troupe/library/fft/fft.hpp"
 #include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
@@ -84,6 +85,13 @@ class [[nodiscard("await it, or call get()")]] CommitOfScope {
 /// What a reduction of a scope can be told.
 struct ReductionOptions {
   bool keep_axes = false;  // with an extent of 1, so that the result broadcasts to what was reduced
+};
+
+/// What `irfft` of a scope can be told.
+struct IrfftOptions {
+  detail::Axes axes = -1;                   // as for any transform
+  FftNorm norm = FftNorm::backward;         // where the factor is
+  std::optional<std::int64_t> length = {};  // of the result along the last of the axes; else even, 2 (n - 1)
 };
 
 /// Ops that belong together: one deadline, one error, one cancellation. One thread or one task uses it at a time.
@@ -193,6 +201,39 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
     const auto exponentials = eval(exp(values - max(values, axis, {.keep_axes = true}, where)), where);
     return eval(exponentials / sum(exponentials, axis, {.keep_axes = true}, where), where);
   }
+  /// The spectrum, along the last axis unless told (troupe/library/fft/fft.hpp). Of complex numbers; `rfft` takes real
+  /// ones.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto fft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<detail::TypeOf<X>> out;
+    transform_into_new(term(x, where), options, true, out, where);
+    return out;
+  }
+  /// What x is the spectrum of.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto ifft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<detail::TypeOf<X>> out;
+    transform_into_new(term(x, where), options, false, out, where);
+    return out;
+  }
+  /// The spectrum of real numbers: along the last of the axes the first n / 2 + 1 numbers of it.
+  template <detail::TypedTerm X>
+    requires std::floating_point<detail::TypeOf<X>>
+  auto rfft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<std::complex<detail::TypeOf<X>>> out;
+    transform_into_new(term(x, where), options, true, out, where);
+    return out;
+  }
+  /// The real numbers whose half of a spectrum x is.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto irfft(const X& x, IrfftOptions options = {}, Where where = Where::current()) {
+    Array<detail::RealType<detail::TypeOf<X>>> out;
+    real_inverse_into_new(term(x, where), options, out, where);
+    return out;
+  }
   /// Arrays of one type, one behind the other along the axis; their other extents are equal.
   template <Element T>
   Array<T> concat(std::span<const Array<T>> parts, int axis = 0, Where where = Where::current()) {
@@ -275,6 +316,9 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
                        const ReductionOptions& options, AnyArray& out, const Where& where);
   void reduce_into_new(Reduction function, const Expression& x, const detail::AxesOrAll& axes,
                        const ReductionOptions& options, AnyArray& out, const Where& where);
+  void transform_into_new(const AnyArray& x, const FftOptions& options, bool is_forward, AnyArray& out,
+                          const Where& where);
+  void real_inverse_into_new(const AnyArray& x, const IrfftOptions& options, AnyArray& out, const Where& where);
   void concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where);
 
   std::vector<detail::TwoVersions*> written_;
