@@ -30,6 +30,7 @@ namespace troupe::inline v0 {
 class Blas;
 class Jit;
 class Matmul;
+class Random;
 class Solver;
 class Sparse;
 class Tensor;
@@ -261,6 +262,8 @@ class Device {
   Sparse sparse() const;
   /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
+  /// Random numbers (troupe/library/random/random.hpp).
+  Random random() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

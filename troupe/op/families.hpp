@@ -18,7 +18,8 @@
   FAMILY(matmul, 5)             \
   FAMILY(solver, 6)             \
   FAMILY(sparse, 7)             \
-  FAMILY(tensor, 8)
+  FAMILY(tensor, 8)             \
+  FAMILY(random, 9)
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
