@@ -249,9 +249,9 @@ TROUPE_EVERYWHERE inline Pick pick(std::uint64_t outcomes, OwnNumbers own) {
 
 // ---- permutations ----
 
-/// A permutation of 0 to count - 1 that each element computes by itself: 6 double rounds of an unbalanced Feistel
-/// network over `rows` x `columns` >= count places, walked until the place is one of `count`. An even number of rows
-/// makes odd permutations as likely as even ones.
+/// A permutation of 0 to count - 1 that each element computes by itself: rounds of a Feistel network over rows x columns
+/// >= count places, walked until the place is one of `count`. An even number of rows makes odd permutations as likely
+/// as even ones; few places need more rounds until every order is as likely as the others.
 class Permutation {
  public:
   TROUPE_EVERYWHERE Permutation(const Source& source, std::uint64_t position, std::uint64_t count) : count_(count) {
@@ -260,8 +260,9 @@ class Permutation {
     rows_ = root + root % 2;
     if (rows_ < 2) rows_ = 2;
     columns_ = (count + rows_ - 1) / rows_;
+    rounds_ = count < kFew ? kMostRounds : kRounds;
     OwnNumbers own(source, position);
-    for (std::uint64_t& key : keys_) key = own.next();
+    for (int round = 0; round < rounds_; ++round) keys_[round] = own.next();
   }
   /// Needs place < count.
   TROUPE_EVERYWHERE std::uint64_t operator()(std::uint64_t place) const {
@@ -272,11 +273,13 @@ class Permutation {
 
  private:
   static constexpr int kRounds = 12;
+  static constexpr int kMostRounds = 32;
+  static constexpr std::uint64_t kFew = 4096;
 
   TROUPE_EVERYWHERE std::uint64_t once(std::uint64_t place) const {
     std::uint64_t column = place / rows_;
     std::uint64_t row = place - column * rows_;
-    for (int round = 0; round < kRounds; round += 2) {
+    for (int round = 0; round < rounds_; round += 2) {
       row += mixed(column + keys_[round], rows_);
       row -= row >= rows_ ? rows_ : 0;
       column += mixed(row + keys_[round + 1], columns_);
@@ -295,7 +298,8 @@ class Permutation {
   std::uint64_t count_;
   std::uint64_t rows_;
   std::uint64_t columns_;
-  std::uint64_t keys_[kRounds];
+  int rounds_;
+  std::uint64_t keys_[kMostRounds] = {};
 };
 
 }  // namespace troupe::inline v0::random
