@@ -136,10 +136,8 @@ TEST(RandomChecks, refuse_positions_beyond_the_last_one) {
   RandomBits op{.source = {.position = ~std::uint64_t{0} - 6}, .out = at({2, 3}, DType::u32)};
   EXPECT_EQ(refusal(op), "");
   ++op.source.position;
-  EXPECT_EQ(refusal(op), "");
-  ++op.source.position;
   EXPECT_EQ(refusal(op),
-            "bits: the generator is at position 18446744073709551611, and 6 more reach past 2^64 - 1; go on with another "
+            "bits: the generator is at position 18446744073709551610, and 6 more reach past 2^64 - 1; go on with another "
             "stream");
   const RandomPermutation last{.source = {.position = ~std::uint64_t{0}}, .out = at({6}, DType::i32)};
   EXPECT_NE(refusal(last), "");

@@ -115,7 +115,7 @@ TEST(RandomOps, give_the_same_bits_in_every_layout) {
 
 TEST(RandomOps, give_the_same_bits_with_every_team) {
   OpMemory memory;
-  const std::int64_t count = kSanitized ? 20'001 : 200'001;
+  const std::int64_t count = kSanitized ? 25'001 : 50'001;
   std::vector<std::unique_ptr<Team>> teams;
   for (const int size : {2, 3, 16}) teams.push_back(std::make_unique<Team>(size));
   each_op(memory, [&](DType dtype, const auto& make) {
