@@ -7,6 +7,7 @@
 #include "troupe/device/block.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/device/device_state.hpp"
+#include "troupe/device/op_call.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -116,7 +117,9 @@ Call<void> Device::write_elements(const AnyArray& to, std::span<const std::byte>
     in_order.arrived(i, std::move(staged));
   });
   if (Result<void> submitted = in_order.status(); !submitted) return fail(submitted.error());
-  return named(ready(to), "write");
+  Call<void> end = named(ready(to), "write");
+  end.call_->ends_a_write = true;
+  return end;
 }
 
 Task<Result<void>> Device::read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count) {

@@ -222,7 +222,7 @@ class Scope : public detail::ScopeBase {
 
   /// The version of `x` that this scope writes, and that counts when the scope is committed: write all of it.
   template <Element T>
-  const Array<T>& next(Versioned<T>& x) {
+  Array<T> next(Versioned<T>& x) {
     if (std::ranges::find(written_, &x) == written_.end()) {
       written_.push_back(&x);
       must_write(x.next_);
@@ -231,9 +231,9 @@ class Scope : public detail::ScopeBase {
   }
   /// The same for an op that works in place: it begins as a copy of the version that counts.
   template <Element T>
-  const Array<T>& copied(Versioned<T>& x, Where where = Where::current()) {
+  Array<T> copied(Versioned<T>& x, Where where = Where::current()) {
     const bool is_new = std::ranges::find(written_, &x) == written_.end();
-    const Array<T>& copy = next(x);
+    const Array<T> copy = next(x);
     if (is_new) run(device().copy(x.now(), copy), where);
     return copy;
   }
