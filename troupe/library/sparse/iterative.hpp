@@ -124,8 +124,8 @@ class [[nodiscard("an iteration begins when it is awaited, or by get()")]] Itera
   using troupe_awaitable = void;
   using Start = Task<Result<R>> (*)(std::shared_ptr<detail::Iteration>, detail::IterationLimits);
 
-  IterativeCall(Device device, std::shared_ptr<detail::Iteration> iteration, Start start) noexcept
-      : device_(std::move(device)), iteration_(std::move(iteration)), start_(start) {}
+  IterativeCall(Device device, std::shared_ptr<detail::Iteration> iteration, Start run) noexcept
+      : device_(std::move(device)), iteration_(std::move(iteration)), run_(run) {}
 
   /// All of it must end within `limit` after it has begun: else `deadline_exceeded`, and x is as it was. An op that
   /// runs then is stopped together with its worker.
@@ -164,11 +164,11 @@ class [[nodiscard("an iteration begins when it is awaited, or by get()")]] Itera
   operator Task<Result<R>>() && { return start(); }
 
  private:
-  Task<Result<R>> start() { return start_(std::move(iteration_), std::move(limits_)); }
+  Task<Result<R>> start() { return run_(std::move(iteration_), std::move(limits_)); }
 
   Device device_;
   std::shared_ptr<detail::Iteration> iteration_;  // shared with the task that it becomes
-  Start start_;
+  Start run_;
   detail::IterationLimits limits_;
   std::optional<Task<Result<R>>> task_;
   std::optional<typename Task<Result<R>>::Awaiter> awaiter_;

@@ -54,11 +54,11 @@ struct Lanczos {
     return true;
   }
   /// What the cycle before found.
-  void go_on(const T* last) noexcept {
+  void go_on(const T* last, const double* report) noexcept {
     rows.vectors.times_as_long(kept() + 1).copy(last, basis(0));
     for (std::int64_t i = 0; i < kept(); ++i) {
-      projected.at(i, i) = account[op::kReportWords + i];
-      projected.at(i, kept()) = projected.at(kept(), i) = account[op::kReportWords + kept() + i];
+      projected.at(i, i) = report[op::kReportWords + i];
+      projected.at(i, kept()) = projected.at(kept(), i) = report[op::kReportWords + kept() + i];
       scale = std::max(scale, std::abs(projected.at(i, i)));
     }
   }
@@ -138,7 +138,7 @@ Result<void> run_op(const op::SparseLanczos& op, const HostViews& here) {
       if (!lanczos.begin(here)) return {};
     } else {
       if (!lanczos.account.goes_on()) return {};
-      lanczos.go_on(here.data<T>(op.state));
+      lanczos.go_on(here.data<T>(op.state), here.data<double>(op.report));
       first = lanczos.kept();
     }
     const std::int64_t count = lanczos.grow(first);
