@@ -21,6 +21,8 @@ enum class Fault : std::int32_t {
   no_diagonal,       // line
   zero_diagonal,     // line
   other_nonzeros,    // line
+  zero_pivot,        // line
+  pivot_not_positive,  // line
 };
 
 struct Finding {
