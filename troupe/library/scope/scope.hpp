@@ -19,8 +19,8 @@
 
 #include "troupe/device/scope_base.hpp"
 #include "troupe/library/fft/fft.hpp"
-#include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/random/random.hpp"
+#include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 
