@@ -79,8 +79,8 @@ TEST_F(FakeRandom, outcomes_by_a_table_are_those_of_the_host) {
   const auto outcomes = [&](const Device& device) {
     const Array<std::uint64_t> on_device = value(device.array<std::uint64_t>({4, 2}));
     value(device.write(on_device, table).get());
-    return drawn<std::int32_t>(
-        device, [&](Random r, Generator& g, const AnyArray& x) { return r.discrete(g, on_device, x); });
+    return drawn<std::int32_t>(device,
+                               [&](Random r, Generator& g, const AnyArray& x) { return r.discrete(g, on_device, x); });
   };
   EXPECT_TRUE(std::ranges::equal(outcomes(gpu), outcomes(host)));
 }

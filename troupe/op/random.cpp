@@ -59,8 +59,7 @@ Result<void> check_parameters(Distribution distribution, double first, double se
     case Distribution::log_normal: return check_is(second >= 0, call, names.second, second, "0 or more");
     case Distribution::exponential: return check_is(first > 0, call, names.first, first, "more than 0");
     case Distribution::cauchy: return check_is(second > 0, call, names.second, second, "more than 0");
-    case Distribution::bernoulli:
-      return check_is(first >= 0 && first <= 1, call, names.first, first, "from 0 to 1");
+    case Distribution::bernoulli: return check_is(first >= 0 && first <= 1, call, names.first, first, "from 0 to 1");
     case Distribution::poisson:
       TROUPE_TRY(check_is(first >= 0, call, names.first, first, "0 or more"));
       return check_is(first <= kMaxRandomRate, call, names.first, first, "at most 2^30");
@@ -122,8 +121,8 @@ Result<void> check_counts(std::string_view call, std::string_view what, std::int
                         : count - 1 <= (dtype == DType::i32 ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
                                                             : std::int64_t{std::numeric_limits<std::uint32_t>::max()});
   if (fits) return {};
-  return refuse(call, text(what) + std::to_string(count) + "; " + text(name(dtype)) +
-                          " has no number as large: use i64 or u64");
+  return refuse(
+      call, text(what) + std::to_string(count) + "; " + text(name(dtype)) + " has no number as large: use i64 or u64");
 }
 
 }  // namespace
@@ -158,9 +157,8 @@ Result<void> check(const RandomIntegers& op) {
     if (bound.dtype() != DType::i64 && bound.dtype() != DType::u64)
       return refuse(kCall, "a bound is " + text(name(bound.dtype())) + "; low and high must be i64 or u64");
   const std::string both = "low is " + whole_text(op.low) + " and high is " + whole_text(op.high);
-  const bool are_in_order = with_whole(op.low, [&](auto low) {
-    return with_whole(op.high, [&](auto high) { return std::cmp_less(low, high); });
-  });
+  const bool are_in_order = with_whole(
+      op.low, [&](auto low) { return with_whole(op.high, [&](auto high) { return std::cmp_less(low, high); }); });
   if (!are_in_order) return refuse(kCall, both + "; low must be less than high");
   if (!fit_into(op.out.dtype, op.low, op.high))
     return refuse(kCall, both + "; " + text(name(op.out.dtype)) + " does not have all integers from low to high - 1");
@@ -173,8 +171,8 @@ Result<void> check(const RandomDiscrete& op) {
   TROUPE_TRY(check_type(kCall, {"table", op.table}, DType::u64));
   const Shape& shape = op.table.shape;
   if (shape.rank() != 2 || shape[1] != 2 || shape[0] < 1 || shape[0] > kMaxOutcomes)
-    return refuse(kCall, "table is " + shape.to_string() + "; it must be [n, 2] with n from 1 to 2^31, as alias_table " +
-                             "makes it");
+    return refuse(kCall, "table is " + shape.to_string() +
+                             "; it must be [n, 2] with n from 1 to 2^31, as alias_table " + "makes it");
   return check_positions(kCall, op.source, op.out);
 }
 

@@ -131,10 +131,14 @@ struct DistributionNames {
 };
 constexpr DistributionNames names_of(Distribution distribution) noexcept {
   constexpr DistributionNames kNames[] = {
-      {"random.uniform", "low", "high"},       {"random.normal", "mean", "stddev"},
-      {"random.log_normal", "mean", "stddev"}, {"random.exponential", "rate", ""},
-      {"random.cauchy", "location", "scale"},  {"random.bernoulli", "probability", ""},
-      {"random.poisson", "rate", ""},          {"random.gamma", "shape", "scale"},
+      {"random.uniform", "low", "high"},
+      {"random.normal", "mean", "stddev"},
+      {"random.log_normal", "mean", "stddev"},
+      {"random.exponential", "rate", ""},
+      {"random.cauchy", "location", "scale"},
+      {"random.bernoulli", "probability", ""},
+      {"random.poisson", "rate", ""},
+      {"random.gamma", "shape", "scale"},
       {"random.beta", "a", "b"},
   };
   return kNames[static_cast<std::size_t>(distribution)];
@@ -171,9 +175,9 @@ using RandomPoisson = RandomFill<Distribution::poisson>;
 using RandomGamma = RandomFill<Distribution::gamma>;
 using RandomBeta = RandomFill<Distribution::beta>;
 
-using RandomOps = OpList<RandomBits, RandomIntegers, RandomDiscrete, RandomPermutation, RandomUniform, RandomNormal,
-                         RandomLogNormal, RandomExponential, RandomCauchy, RandomBernoulli, RandomPoisson, RandomGamma,
-                         RandomBeta>;
+using RandomOps =
+    OpList<RandomBits, RandomIntegers, RandomDiscrete, RandomPermutation, RandomUniform, RandomNormal, RandomLogNormal,
+           RandomExponential, RandomCauchy, RandomBernoulli, RandomPoisson, RandomGamma, RandomBeta>;
 
 /// Rates and shapes are at most so large: beyond it, f64 no longer tells neighbouring outcomes apart well enough.
 inline constexpr double kMaxRandomRate = 1 << 30;

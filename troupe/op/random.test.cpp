@@ -28,15 +28,14 @@ void add_random_samples(Samples& add) {
                      .low = Scalar(std::int64_t{-3}),
                      .high = Scalar(std::int64_t{4}),
                      .out = add.view({2, 3}, DType::i32)});
-  add(RandomDiscrete{
-      .source = kSource, .table = add.view({5, 2}, DType::u64), .out = add.view({2, 3}, DType::i64)});
+  add(RandomDiscrete{.source = kSource, .table = add.view({5, 2}, DType::u64), .out = add.view({2, 3}, DType::i64)});
   add(RandomPermutation{.source = kSource, .out = add.view({6}, DType::i64)});
   add(filling<RandomUniform>(add.view({2, 3})));
   add(filling<RandomNormal>(add.view({2, 3})));
   add(filling<RandomLogNormal>(add.view({2, 3})));
   add(RandomExponential{.source = kSource, .first = 2, .out = add.view({2, 3})});
   add(filling<RandomCauchy>(add.view({2, 3})));
-  add(RandomBernoulli{.source = kSource, .first = 0.25, .out = add.view({2, 3}, DType::boolean)});
+  add(RandomBernoulli{.source = kSource, .first = 0.25, .out = add.view({2, 3}, DType::u8)});
   add(RandomPoisson{.source = kSource, .first = 4, .out = add.view({2, 3}, DType::i32)});
   add(filling<RandomGamma>(add.view({2, 3})));
   add(filling<RandomBeta>(add.view({2, 3})));
@@ -105,8 +104,9 @@ TEST(RandomChecks, refuse_bounds_that_leave_nothing_between_them) {
             "uniform: low is 1 and high is 1.0001, which are the same number in f16");
   EXPECT_EQ(refusal<RandomUniform>(DType::f16, 0, 1e6),
             "uniform: low is 0 and high is 1e+06; f16 has no number as large as a bound or their difference");
-  EXPECT_EQ(refusal<RandomUniform>(DType::f64, -1.7e308, 1.7e308),
-            "uniform: low is -1.7e+308 and high is 1.7e+308; f64 has no number as large as a bound or their difference");
+  EXPECT_EQ(
+      refusal<RandomUniform>(DType::f64, -1.7e308, 1.7e308),
+      "uniform: low is -1.7e+308 and high is 1.7e+308; f64 has no number as large as a bound or their difference");
   EXPECT_EQ(refusal<RandomUniform>(DType::f16, -60000, 60000), "") << "it is computed in f32";
 }
 
@@ -136,9 +136,10 @@ TEST(RandomChecks, refuse_positions_beyond_the_last_one) {
   RandomBits op{.source = {.position = ~std::uint64_t{0} - 6}, .out = at({2, 3}, DType::u32)};
   EXPECT_EQ(refusal(op), "");
   ++op.source.position;
-  EXPECT_EQ(refusal(op),
-            "bits: the generator is at position 18446744073709551610, and 6 more reach past 2^64 - 1; go on with another "
-            "stream");
+  EXPECT_EQ(
+      refusal(op),
+      "bits: the generator is at position 18446744073709551610, and 6 more reach past 2^64 - 1; go on with another "
+      "stream");
   const RandomPermutation last{.source = {.position = ~std::uint64_t{0}}, .out = at({6}, DType::i32)};
   EXPECT_NE(refusal(last), "");
 }
@@ -157,8 +158,7 @@ TEST(RandomChecks, refuse_tables_and_permutations_of_another_form) {
   order.out.strides = Strides{1};
   EXPECT_EQ(refusal(order), "");
   order.out.shape = Shape{(std::int64_t{1} << 31) + 1};
-  EXPECT_EQ(refusal(order),
-            "permutation: out has the length 2147483649; i32 has no number as large: use i64 or u64");
+  EXPECT_EQ(refusal(order), "permutation: out has the length 2147483649; i32 has no number as large: use i64 or u64");
 }
 
 TEST(RandomNumbers, of_a_uniform_distribution_end_below_the_upper_bound) {

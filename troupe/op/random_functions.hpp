@@ -179,8 +179,8 @@ TROUPE_EVERYWHERE inline PoissonNumbers poisson_numbers(double rate) {
   const double b = 0.931 + times(2.53, std::sqrt(rate));
   return {rate, log(rate), -0.059 + times(0.02483, b), b, log(1.1239 + 1.1328 / (b - 3.4)), 0.9277 - 3.6224 / (b - 2)};
 }
-/// Small rates: by adding up probabilities. Others: by transformed rejection (Hoermann, The transformed rejection method
-/// for generating Poisson random variables, 1993).
+/// Small rates: by adding up probabilities. Others: by transformed rejection (Hoermann, The transformed rejection
+/// method for generating Poisson random variables, 1993).
 TROUPE_EVERYWHERE inline double poisson(const PoissonNumbers& of, OwnNumbers own) {
   if (of.rate < 10) {
     double left = open_unit(own.next());
@@ -249,7 +249,8 @@ TROUPE_EVERYWHERE inline Pick pick(std::uint64_t outcomes, OwnNumbers own) {
 
 // ---- permutations ----
 
-/// A permutation of 0 to count - 1 that each element computes by itself: rounds of a Feistel network over rows x columns
+/// A permutation of 0 to count - 1 that each element computes by itself: rounds of a Feistel network over rows x
+/// columns
 /// >= count places, walked until the place is one of `count`. An even number of rows makes odd permutations as likely
 /// as even ones; few places need more rounds until every order is as likely as the others.
 class Permutation {

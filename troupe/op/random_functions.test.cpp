@@ -30,7 +30,8 @@ Words philox_of(const Words& counter, std::uint64_t key) {
 // As in the file kat_vectors of Random123.
 TEST(Philox, gives_the_known_answers) {
   EXPECT_EQ(philox_of({0, 0, 0, 0}, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(philox_of({~0U, ~0U, ~0U, ~0U}, ~std::uint64_t{0}), (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox_of({~0U, ~0U, ~0U, ~0U}, ~std::uint64_t{0}),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox_of({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0'a4093822),
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
@@ -120,8 +121,9 @@ TEST(RandomMath, sines_and_cosines_are_within_3_ulp) {
 }
 
 TEST(RandomMath, integers_become_doubles_without_loss) {
-  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 32) - 1,
-                                     std::uint64_t{1} << 32, (std::uint64_t{1} << 53) - 1, std::uint64_t{0x0009'3456'789A'BCDE}})
+  for (const std::uint64_t number :
+       {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 32,
+        (std::uint64_t{1} << 53) - 1, std::uint64_t{0x0009'3456'789A'BCDE}})
     EXPECT_EQ(to_double(number), static_cast<double>(number)) << number;
 }
 

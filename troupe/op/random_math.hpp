@@ -87,7 +87,9 @@ TROUPE_EVERYWHERE inline double exp(double x) {
                  1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
   const auto power = static_cast<std::int32_t>(whole);
   const std::int32_t half = power / 2;  // 2^power itself may be no number
-  const auto two_to = [](std::int32_t to) { return std::bit_cast<double>(static_cast<std::uint64_t>(to + 1023) << 52); };
+  const auto two_to = [](std::int32_t to) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(to + 1023) << 52);
+  };
   return times(times(series, two_to(half)), two_to(power - half));
 }
 

@@ -40,7 +40,8 @@ void add_finite(std::vector<Refusal>& rows) {
 std::vector<Refusal> of_parameters() {
   return {
       {with<RandomUniform>(1, 1), "uniform: low is 1 and high is 1; low must be less than high"},
-      {with<RandomUniform>(1, 1 + 1e-10), "uniform: low is 1 and high is 1.0000000001, which are the same number in f32"},
+      {with<RandomUniform>(1, 1 + 1e-10),
+       "uniform: low is 1 and high is 1.0000000001, which are the same number in f32"},
       {with<RandomUniform>(0, 1e300),
        "uniform: low is 0 and high is 1e+300; f32 has no number as large as a bound or their difference"},
       {with<RandomNormal>(0, -1), "normal: stddev is -1; it must be 0 or more"},

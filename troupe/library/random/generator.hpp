@@ -1,5 +1,5 @@
-// Where random numbers come from, as a value in the app: an engine, a seed, a stream and a position. Copy it to draw the
-// same numbers again. What a position gives depends on these four alone: not on the device, on how many threads or
+// Where random numbers come from, as a value in the app: an engine, a seed, a stream and a position. Copy it to draw
+// the same numbers again. What a position gives depends on these four alone: not on the device, on how many threads or
 // blocks compute it, on whether a worker died meanwhile, or on how one fill is cut into several.
 //
 //   Generator generator(42);

@@ -41,8 +41,8 @@ long double box_muller(long double u, long double turns, bool is_second) {
 template <class T>
 long double wide_normal(std::uint64_t position) {
   const std::uint64_t first = position / 2 * 2;
-  return box_muller(fine(bits64<T>(first), 64, 53), std::ldexp(static_cast<long double>(bits64<T>(first + 1) >> 11), -53),
-                    position % 2 != 0);
+  return box_muller(fine(bits64<T>(first), 64, 53),
+                    std::ldexp(static_cast<long double>(bits64<T>(first + 1) >> 11), -53), position % 2 != 0);
 }
 /// From a word a position, but for f64.
 template <class T>
@@ -109,7 +109,8 @@ CONFORMANCE_TEST(RandomFloats, uniform) {
     return this->device().random().uniform(from, out, -0.5, 1.75);
   };
   this->expect_exactly(draw, [](std::uint64_t position) {
-    if constexpr (std::same_as<T, double>) return -0.5 + 2.25 * std::ldexp(static_cast<double>(number(position) >> 11), -53);
+    if constexpr (std::same_as<T, double>)
+      return -0.5 + 2.25 * std::ldexp(static_cast<double>(number(position) >> 11), -53);
     const int bits = std::same_as<T, f16> ? 11 : std::same_as<T, bf16> ? 8 : 24;
     const T element(-0.5F + 2.25F * std::ldexp(static_cast<float>(word(position) >> (32 - bits)), -bits));
     const T top(1.75F - std::ldexp(1.0F, -bits + 1));
@@ -179,15 +180,15 @@ CONFORMANCE_SUITE(RandomBits, Types<std::uint32_t, std::uint64_t>);
 CONFORMANCE_TEST(RandomBits, bits) {
   this->covers("random", "bits");
   const auto draw = [&](Generator& from, const AnyArray& out) { return this->device().random().bits(from, out); };
-  this->expect_exactly(draw, [](std::uint64_t position) {
-    return static_cast<T>(sizeof(T) == 8 ? number(position) : word(position));
-  });
+  this->expect_exactly(
+      draw, [](std::uint64_t position) { return static_cast<T>(sizeof(T) == 8 ? number(position) : word(position)); });
 }
 
 template <class T>
 class RandomIntegers : public RandomConformance<T> {};
-CONFORMANCE_SUITE(RandomIntegers, Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t,
-                                        std::int64_t, std::uint64_t>);
+CONFORMANCE_SUITE(
+    RandomIntegers,
+    Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>);
 
 CONFORMANCE_TEST(RandomIntegers, integers) {
   this->covers("random", "integers");

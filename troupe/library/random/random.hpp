@@ -1,6 +1,6 @@
-// Random numbers on a device: `gpu.random()`. Every fill carries its seed and its position, so it can be run again after
-// a crash, replayed and split, bit for bit. Arrays may have any strides; what does not fit is refused before anything
-// is submitted, and the generator stays where it is.
+// Random numbers on a device: `gpu.random()`. Every fill carries its seed and its position, so it can be run again
+// after a crash, replayed and split, bit for bit. Arrays may have any strides; what does not fit is refused before
+// anything is submitted, and the generator stays where it is.
 //
 //   Generator generator(42);
 //   CO_TRY(co_await gpu.random().normal(generator, x, 0.0, 0.02));

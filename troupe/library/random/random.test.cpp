@@ -8,7 +8,8 @@ namespace {
 class RandomDraws : public DeviceTest {
  protected:
   template <Element T>
-  std::vector<T> drawn(const Shape& shape, Generator& from, Call<void> (Random::*bits)(Generator&, const AnyArray&) const) {
+  std::vector<T> drawn(const Shape& shape, Generator& from,
+                       Call<void> (Random::*bits)(Generator&, const AnyArray&) const) {
     const Array<T> out = value(device.array<T>(shape));
     value((device.random().*bits)(from, out).get());
     const HostArray<T> read = value(device.read(out).get());

@@ -63,7 +63,8 @@ class RandomStatistics : public DeviceTest {
     double farthest = 0;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const double part = below(numbers[i]);
-      farthest = std::max({farthest, part - static_cast<double>(i) / kCount, static_cast<double>(i + 1) / kCount - part});
+      farthest =
+          std::max({farthest, part - static_cast<double>(i) / kCount, static_cast<double>(i + 1) / kCount - part});
     }
     EXPECT_LT(farthest * std::sqrt(static_cast<double>(kCount)), 1.95);
   }

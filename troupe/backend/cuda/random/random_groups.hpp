@@ -194,8 +194,8 @@ TROUPE_EVERYWHERE void uniform_group(const RandomTarget& target, const UniformAr
       for (int i = 0; i < kWordGroup; ++i) {
         const auto whole = static_cast<float>(static_cast<std::int32_t>(block.words[i] >> of.shift));
         const float u = random::times(whole, static_cast<float>(of.step));
-        to[i] = convert<T>(random::between(static_cast<float>(of.low), static_cast<float>(of.width),
-                                           static_cast<float>(of.top), u));
+        to[i] = convert<T>(
+            random::between(static_cast<float>(of.low), static_cast<float>(of.width), static_cast<float>(of.top), u));
       }
     });
   }
@@ -275,24 +275,24 @@ TROUPE_EVERYWHERE void beta_group(const RandomTarget& target, const TwoNumbers& 
   KERNEL(name, u32, std::uint32_t, numbers)         \
   KERNEL(name, i64, std::int64_t, numbers)          \
   KERNEL(name, u64, std::uint64_t, numbers)
-#define TROUPE_RANDOM_KERNELS(KERNEL)                              \
-  KERNEL(bits, u32, std::uint32_t, NoNumbers)                      \
-  KERNEL(bits, u64, std::uint64_t, NoNumbers)                      \
-  KERNEL(integers, i8, std::int8_t, IntegerNumbers)                \
-  KERNEL(integers, u8, std::uint8_t, IntegerNumbers)               \
-  KERNEL(integers, i16, std::int16_t, IntegerNumbers)              \
-  TROUPE_RANDOM_COUNTS(KERNEL, integers, IntegerNumbers)           \
-  TROUPE_RANDOM_COUNTS(KERNEL, wide_integers, IntegerNumbers)      \
-  TROUPE_RANDOM_COUNTS(KERNEL, discrete, TableNumbers)             \
-  TROUPE_RANDOM_COUNTS(KERNEL, permutation, random::Permutation)   \
-  TROUPE_RANDOM_FLOATS(KERNEL, uniform, UniformArguments)          \
-  TROUPE_RANDOM_FLOATS(KERNEL, normal, TwoNumbers)                 \
-  TROUPE_RANDOM_FLOATS(KERNEL, log_normal, TwoNumbers)             \
-  TROUPE_RANDOM_FLOATS(KERNEL, exponential, TwoNumbers)            \
-  TROUPE_RANDOM_FLOATS(KERNEL, cauchy, TwoNumbers)                 \
-  TROUPE_RANDOM_FLOATS(KERNEL, gamma, TwoNumbers)                  \
-  TROUPE_RANDOM_FLOATS(KERNEL, beta, TwoNumbers)                   \
-  KERNEL(bernoulli, u8, std::uint8_t, random::Chance)              \
+#define TROUPE_RANDOM_KERNELS(KERNEL)                            \
+  KERNEL(bits, u32, std::uint32_t, NoNumbers)                    \
+  KERNEL(bits, u64, std::uint64_t, NoNumbers)                    \
+  KERNEL(integers, i8, std::int8_t, IntegerNumbers)              \
+  KERNEL(integers, u8, std::uint8_t, IntegerNumbers)             \
+  KERNEL(integers, i16, std::int16_t, IntegerNumbers)            \
+  TROUPE_RANDOM_COUNTS(KERNEL, integers, IntegerNumbers)         \
+  TROUPE_RANDOM_COUNTS(KERNEL, wide_integers, IntegerNumbers)    \
+  TROUPE_RANDOM_COUNTS(KERNEL, discrete, TableNumbers)           \
+  TROUPE_RANDOM_COUNTS(KERNEL, permutation, random::Permutation) \
+  TROUPE_RANDOM_FLOATS(KERNEL, uniform, UniformArguments)        \
+  TROUPE_RANDOM_FLOATS(KERNEL, normal, TwoNumbers)               \
+  TROUPE_RANDOM_FLOATS(KERNEL, log_normal, TwoNumbers)           \
+  TROUPE_RANDOM_FLOATS(KERNEL, exponential, TwoNumbers)          \
+  TROUPE_RANDOM_FLOATS(KERNEL, cauchy, TwoNumbers)               \
+  TROUPE_RANDOM_FLOATS(KERNEL, gamma, TwoNumbers)                \
+  TROUPE_RANDOM_FLOATS(KERNEL, beta, TwoNumbers)                 \
+  KERNEL(bernoulli, u8, std::uint8_t, random::Chance)            \
   TROUPE_RANDOM_COUNTS(KERNEL, poisson, random::PoissonNumbers)
 
 }  // namespace troupe::cuda

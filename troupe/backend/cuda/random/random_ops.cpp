@@ -1,10 +1,9 @@
 #if TROUPE_CUDA_BACKEND
 
-#include "troupe/op/random.hpp"
-
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
 #include "troupe/backend/cuda/random/random_groups.hpp"
 #include "troupe/backend/cuda/random/random_kernels.hpp"
+#include "troupe/op/random.hpp"
 
 namespace troupe::cuda {
 namespace {
@@ -83,9 +82,7 @@ Result<void> run_op(const op::RandomCauchy& op, const LaneTools& on) {
 Result<void> run_op(const op::RandomGamma& op, const LaneTools& on) {
   return launch_two(RandomKernel::gamma, op, 1, on);
 }
-Result<void> run_op(const op::RandomBeta& op, const LaneTools& on) {
-  return launch_two(RandomKernel::beta, op, 1, on);
-}
+Result<void> run_op(const op::RandomBeta& op, const LaneTools& on) { return launch_two(RandomKernel::beta, op, 1, on); }
 
 Result<void> run_op(const op::RandomBernoulli& op, const LaneTools& on) {
   const random::Chance of = random::chance_of(op.first);

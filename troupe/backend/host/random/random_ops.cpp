@@ -1,9 +1,8 @@
-#include "troupe/op/random.hpp"
-
 #include "troupe/backend/host/host_tools.hpp"
 #include "troupe/backend/host/random/fill_in_order.hpp"
 #include "troupe/backend/host/random/random_rows.hpp"
 #include "troupe/backend/host/vectors/vector_rows.hpp"
+#include "troupe/op/random.hpp"
 
 namespace troupe::host {
 namespace {
@@ -69,8 +68,8 @@ void make_row(const BitsOf<Bits>& bits, RandomRows::Row<typename Bits::Bits, F> 
 
 /// The same from 64 bits a position; for smaller types from a word, which stands for them.
 template <Element T>
-void make_wide_row(const random::Source& source, RandomRows::Row<std::uint64_t, double> row, const RowNumbers& of, T* to,
-                   std::uint64_t position, std::int64_t count) noexcept {
+void make_wide_row(const random::Source& source, RandomRows::Row<std::uint64_t, double> row, const RowNumbers& of,
+                   T* to, std::uint64_t position, std::int64_t count) noexcept {
   if constexpr (std::same_as<T, double>) {
     make_row<T, double>(BitsOf<Numbers>(source, position, count), row, of, to, count);
   } else {

@@ -2,8 +2,8 @@
 #include "troupe/backend/host/host_tools.hpp"
 #include "troupe/backend/host/kernels/op_memory.test.hpp"
 #include "troupe/backend/host/random/random_rows.hpp"
-#include "troupe/op/random.hpp"
 #include "troupe/core/sanitized.hpp"
+#include "troupe/op/random.hpp"
 
 namespace troupe::host {
 
