@@ -44,6 +44,7 @@ struct Page {
   std::atomic<std::int32_t> loses_memory;   // the GPU cannot export memory
   // ---- the fake writes ----
   std::atomic<std::uint64_t> numbered;  // calls so far
+  std::atomic<std::uint64_t> failed;    // of those, the ones that were told to fail
   std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(Kind::count)> alive;
   std::array<CallCount, kMaxNames> counts;
 };

@@ -77,7 +77,7 @@ class FakeGpu : public DeviceTest {
     page().fail_at = 0;
     page().fail_code = code;
     page().fail_only = only.empty() ? 0 : fake_cuda::hash_of(only);
-    page().numbered = 0;
+    page().numbered = page().failed = 0;
     page().fail_at = n;
   }
   static void fail_nothing() { page().fail_at = 0; }
@@ -90,7 +90,8 @@ class FakeGpu : public DeviceTest {
     Held& operator=(const Held&) = delete;
     void release() { page().held = 0; }
   };
-  static bool has_failed() { return page().numbered >= page().fail_at && page().fail_at != 0; }
+  /// The call that `fail_call` named has come, and fails whatever is said from now on.
+  static bool has_failed() { return page().failed != 0; }
   static std::uint64_t calls(std::string_view function) {
     const fake_cuda::CallCount* const count = count_of(page(), fake_cuda::hash_of(function));
     return count ? count->count.load() : 0;

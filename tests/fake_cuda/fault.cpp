@@ -27,6 +27,7 @@ int enter(const char* function, bool is_question) {
   const std::uint64_t number = page.numbered.fetch_add(1) + 1;
   if (number != page.fail_at.load(std::memory_order_acquire)) return 0;
   const int code = page.fail_code.load(std::memory_order_acquire);
+  page.failed.fetch_add(1);
   if (is_sticky(code)) poison(code);
   return code;
 }

@@ -209,12 +209,18 @@ TEST_F(Adversary, a_worker_that_says_nonsense_or_hangs_up_is_replaced) {
 TEST_F(Adversary, a_worker_that_has_hung_up_is_not_waited_for) {
   const Device device = open();
   const Array<float> array = filled(device, {100}, 1.0f);
-  wait_for_standby();
-  const auto begin = std::chrono::steady_clock::now();
-  (void)bad(device, "say").get();
-  eventually([&] { return device.generation() > 1; });
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 700ms) << "though its process lives on for a second";
-  EXPECT_TRUE(device.fill(array, 2.0f).get());
+  // A busy machine may take that long now and then; a process that is waited for takes it every time.
+  Duration quickest = Duration::max();
+  for (int round = 0; round < 10 && quickest >= 700ms; ++round) {
+    wait_for_standby();
+    const std::int64_t generation = device.generation();
+    const auto begin = std::chrono::steady_clock::now();
+    (void)bad(device, "say").get();
+    eventually([&] { return device.generation() > generation; });
+    quickest = std::min(quickest, Duration(std::chrono::steady_clock::now() - begin));
+    EXPECT_TRUE(device.fill(array, 2.0f).get());
+  }
+  EXPECT_LT(quickest, 700ms) << "though its process lives on for a second";
 }
 
 // ---- silence ----
@@ -300,7 +306,7 @@ TEST_F(Adversary, what_was_submitted_behind_a_crash_and_skipped_is_as_it_was) {
   const Array<float> parameters = filled(device, {100}, 5.0f);
   ASSERT_EQ(kind_of(bad(device, "null", {updates(lost)}).get()), ErrorKind::worker_crashed);
   ASSERT_TRUE(device.blas().axpy(1.0, lost, parameters).submit());
-  EXPECT_EQ(kind_of(device.ready(parameters).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(parameters).get()), ErrorKind::buffer_tainted);
   EXPECT_EQ(parameters.content(), Content::skipped);
   EXPECT_TRUE(parameters.accept_skipped());
   EXPECT_TRUE(all_equal(device, parameters, 5.0f));

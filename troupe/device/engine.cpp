@@ -241,6 +241,8 @@ void Engine::give_up(detail::OpCall& call) noexcept {
   call.given_up = true;
   if (call.stage == OpStage::in_ring || call.stage == OpStage::on_trial) {
     call.session->channel().ring().cancel(call.position);
+  } else if (call.keeps_its_turn()) {
+    keep_place(call, Error(ErrorKind::cancelled));
   } else if (call.waits_unbegun()) {
     remove(call);
     end(call, fail(ErrorKind::cancelled));

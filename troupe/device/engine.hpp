@@ -250,6 +250,9 @@ class Engine {
   /// unknown. Its caller is told now; the op goes through the ring once more, where nobody runs it, and taints what it
   /// writes again when its turn comes.
   void condemn(detail::OpCall& call, const Error& end_in) noexcept;
+  /// For an op that nobody waits for and that will not begin. Its failure shows in what it writes, and that must happen
+  /// in order; so it goes through the ring, where nobody runs it. Needs `watch_`, too.
+  void keep_place(detail::OpCall& call, const Error& why) noexcept;
   /// The op has cost a worker, and is charged for it.
   void convict(detail::OpCall& call, const Error& why) noexcept;
   /// Calls `f(call)` for every op that the worker may have begun and not ended.

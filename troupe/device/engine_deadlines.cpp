@@ -10,10 +10,6 @@ constexpr Duration kKillDelay = std::chrono::milliseconds(1);
 /// How long an op past its deadline stays behind one that does not end, before the worker is killed for it.
 constexpr Duration kStandstill = std::chrono::seconds(1);
 
-/// An op that nobody waits for shows its failure by what it taints, and that must happen in order. So while it waits,
-/// its deadline is not checked; it is checked in the ring.
-bool keeps_its_turn(const detail::OpCall& call) noexcept { return call.nobody_waits && call.waits_unbegun(); }
-
 Error passed_with_its_worker() noexcept {
   return detail::describe(ErrorKind::deadline_exceeded, [] { return "the deadline passed while the worker died"; });
 }
@@ -82,13 +78,10 @@ void Engine::expire_waiting(TimePoint now) noexcept {
     detail::OpCall* const next = call->next;
     if (call->stage == OpStage::on_trial || call->stage == OpStage::holding) {
       // its deadline is checked in the ring; that of a seal when its turn comes
-    } else if (keeps_its_turn(*call)) {
-      if (call->has_group && call->deadline <= now)
-        answer(*call, passed_before_it_began(*call));
-      else if (call->has_group)
-        (void)lower_expiry(call->deadline);
     } else if (call->deadline > now) {
       (void)lower_expiry(call->deadline);
+    } else if (call->keeps_its_turn()) {
+      keep_place(*call, passed_before_it_began(*call));
     } else if (call->stage == OpStage::ghost) {  // it ends at the reap
       if (!std::exchange(call->deadline_passed, true)) answer(*call, passed_with_its_worker());
     } else if (call->waits_unbegun()) {

@@ -183,10 +183,15 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
       set_stage(call, is_tried ? OpStage::suspect : OpStage::ready);
       return false;
     }
-    remove(call);
     const Error given_up =
         about(Error(call.deadline_passed ? ErrorKind::deadline_exceeded : ErrorKind::cancelled), call);
     if (call.was_cut_off()) taint_what_it_writes(call, given_up);
+    if (call.nobody_waits) {
+      keep_place(call, given_up);
+      set_stage(call, OpStage::ready);
+      return false;
+    }
+    remove(call);
     end(call, fail(given_up));
     return false;
   }
@@ -218,11 +223,16 @@ bool Engine::sort_out(detail::OpCall& call, HadBegun had_begun, const Error& why
 void Engine::condemn(detail::OpCall& call, const Error& end_in) noexcept {
   taint_what_it_writes(call, about(end_in, call));  // and again at its turn
   answer(call, end_in);
-  call.evidence = end_in;
-  call.is_condemned = true;
-  call.is_culprit = call.deadline_passed = call.stands_still = false;  // no worker is killed for it again
-  call.deadline = TimePoint::max();
+  keep_place(call, end_in);
   set_stage(call, OpStage::ready);
+}
+
+void Engine::keep_place(detail::OpCall& call, const Error& why) noexcept {
+  if (call.has_group) answer(call, why);
+  call.evidence = about(why, call);
+  call.is_condemned = true;
+  call.is_culprit = call.deadline_passed = call.stands_still = false;  // no worker is killed for it
+  call.deadline = TimePoint::max();
 }
 
 void Engine::convict(detail::OpCall& call, const Error& why) noexcept {

@@ -133,6 +133,7 @@ class OpCall final : public Outcome<void> {
   /// reads what it would have written.
   bool is_condemned = false;
   Sealing sealing = Sealing::none;
+  bool ends_a_write = false;  // ops that were submitted when its call was made have written what it reads
   op::Kind kind = 0;
   std::uint32_t lane = 0;
   TimePoint deadline = TimePoint::max();
@@ -171,6 +172,8 @@ class OpCall final : public Outcome<void> {
   bool waits_unbegun() const noexcept {
     return (stage == OpStage::ready || stage == OpStage::suspect || stage == OpStage::exclusive) && !was_cut_off();
   }
+  /// Nobody waits for it and it has not begun: if it fails, that shows in what it writes, and must happen in order.
+  bool keeps_its_turn() const noexcept { return nobody_waits && sealing == Sealing::none && waits_unbegun(); }
   /// A worker may have begun it and died: until the op has run well, what it writes may be half written.
   bool was_cut_off() const noexcept { return runs_cut_off > 0; }
   /// Prefetches what is read when it ends.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "troupe/actor/cell.hpp"
@@ -15,6 +16,10 @@ namespace {
 
 /// A task cannot wait for room in the middle of a line, so a scope has room of its own there.
 constexpr std::uint32_t kMostUnderWay = 16 * 1024;
+
+Error of_another_device(const OpCall& call) noexcept {
+  return describe(ErrorKind::invalid_argument, [&] { return call.name() + " is of another device than its scope"; });
+}
 
 }  // namespace
 
@@ -48,6 +53,24 @@ class OpsOfScope final : public OpGroup {
   }
   /// The owner's own error, which comes after those of all ops so far.
   void fail_with(const Error& error) noexcept { fail_with(last_number_.load(std::memory_order_relaxed) + 1, error); }
+  /// The same, and whoever waits with the token is woken.
+  void cancel(const Error& why) noexcept {
+    fail_with(why);
+    std::stop_source waiters(std::nostopstate);
+    {
+      const std::lock_guard lock(mutex_);
+      is_cancelled_ = true;
+      waiters = waiters_;
+    }
+    waiters.request_stop();  // without the lock: it calls them
+  }
+  /// For somebody who is about to wait; most scopes need none.
+  std::stop_token stop_of_waiters() {
+    const std::lock_guard lock(mutex_);
+    if (!waiters_.stop_possible()) waiters_ = std::stop_source();
+    if (is_cancelled_) waiters_.request_stop();  // nobody waits with it yet
+    return waiters_.get_token();
+  }
 
   std::uint32_t under_way() const noexcept { return under_way_.load(std::memory_order_relaxed) - 1; }
   bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
@@ -72,7 +95,8 @@ class OpsOfScope final : public OpGroup {
     }
     one_less();
   }
-  /// Nobody asks any more: errors are logged, but for those of ops that are given up now.
+  /// Nobody runs ops any more: errors are logged, but for those of ops that are given up now. Whoever has asked for the
+  /// end is told of those, too.
   void drop() noexcept {
     const std::lock_guard lock(mutex_);
     is_dropped_ = true;
@@ -84,10 +108,12 @@ class OpsOfScope final : public OpGroup {
 
   void fail_with(std::uint32_t number, const Error& error) noexcept {
     const std::lock_guard lock(mutex_);
-    if ((is_dropped_ || first_) && error.kind() == ErrorKind::cancelled) return;  // it was given up for the first
-    if (!first_ || number < first_number_) {
-      first_ = error;
+    const bool is_given_up = is_dropped_ && error.kind() == ErrorKind::cancelled;
+    if (first_ && error.kind() == ErrorKind::cancelled) return;  // it was given up for the first
+    if (!first_ || first_is_given_up_ || number < first_number_) {
+      first_ = is_given_up ? was_dropped() : error;
       first_number_ = number;
+      first_is_given_up_ = is_given_up;
     }
     has_failed_.store(true, std::memory_order_release);
     if (is_dropped_) log_if_untold();
@@ -102,12 +128,16 @@ class OpsOfScope final : public OpGroup {
     if (end) end.leak()->complete_and_release({});
   }
   void log_if_untold() noexcept {
-    if (!first_ || std::exchange(is_told_, true)) return;
+    if (!first_ || first_is_given_up_ || std::exchange(is_told_, true)) return;
     try {
       (void)loop_->take_log(LogLevel::warning, "scope at " + place_of(where_),
                             "nobody asked for its error: " + first_->to_string());
     } catch (const std::bad_alloc&) {  // then it is not logged
     }
+  }
+
+  static Error was_dropped() noexcept {
+    return describe(ErrorKind::cancelled, [] { return "the scope was dropped before its ops had ended"; });
   }
 
   ControlLoop* const loop_;  // of the device, which is there while it has ops
@@ -120,7 +150,10 @@ class OpsOfScope final : public OpGroup {
   std::size_t look_again_at_ = kLookAgainAt;
   std::optional<Error> first_;
   std::uint32_t first_number_ = 0;
+  bool first_is_given_up_ = false;  // when the scope was dropped
   bool is_told_ = false;
+  bool is_cancelled_ = false;
+  std::stop_source waiters_{std::nostopstate};
   bool is_dropped_ = false;
   IntrusivePtr<Outcome<void>> end_;
 };
@@ -183,7 +216,9 @@ ScopeBase::ScopeBase(Device device, ScopeOptions options, const std::source_loca
       ops_(IntrusivePtr<OpsOfScope>::adopt(new OpsOfScope(DeviceParts::state(device_)->loop(), where))),
       deadline_(options.deadline),
       stop_(std::move(options.stop)) {
-  if (deadline_) until_ = std::chrono::steady_clock::now() + *deadline_;
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (deadline_ && *deadline_ >= TimePoint::max() - now) deadline_.reset();
+  if (deadline_) until_ = now + *deadline_;
   if (stop_.stop_possible()) on_stop_.emplace(stop_, OnStop{this});
 }
 
@@ -201,7 +236,7 @@ void ScopeBase::cancel(std::source_location where) {
 }
 
 void ScopeBase::cancel_everything(const Error& why) noexcept {
-  ops_->fail_with(why);
+  ops_->cancel(why);
   give_up();
 }
 
@@ -235,14 +270,21 @@ bool ScopeBase::goes_on(const std::source_location& where) {
 
 bool ScopeBase::prepare(CallBase& call, const std::source_location& where) {
   if (!goes_on(where)) return false;
+  if (call.call_->settled()) return true;  // it was refused when it was made, and says so
+  if (call.device_ != DeviceParts::state(device_)) {
+    ops_->fail_with(of_another_device(*call.call_).at(where));
+    return false;
+  }
   if (deadline_) limit(call, true);
-  if (stop_.stop_possible()) call.stop_token_ = stop_;
-  if (call.call_) note_writes(*call.call_);
+  if (!call.stop_token_.stop_possible()) call.stop_token_ = ops_->stop_of_waiters();
+  // It counts when it has ended well: whoever waits for it may be cut off.
+  for (MustWrite& one : must_write_) one.is_being_written = writes(*call.call_, one);
   return true;
 }
 
 std::optional<Error> ScopeBase::error_with(const Error* own) {
   if (own) ops_->fail_with(*own);
+  for (MustWrite& one : must_write_) one.is_written |= std::exchange(one.is_being_written, false) && !own;
   return ops_->tell();
 }
 
@@ -255,19 +297,16 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
     return;
   }
   if (base.device_ != DeviceParts::state(device_)) {
-    if (goes)
-      ops_->fail_with(describe(ErrorKind::invalid_argument, [&] {
-                        return base.call_->name() + " is of another device than its scope";
-                      }).at(where));
+    if (goes) ops_->fail_with(of_another_device(*base.call_).at(where));
     return;
   }
   if (!goes && base.call_->sealing != Sealing::none) return;  // it writes nothing, so it needs no place in the order
   if (deadline_ || !goes) limit(base, goes);
   const bool can_wait = !Cell::current_cell();
   if (!can_wait && !goes) base.refuse_when_full();
+  for (MustWrite& one : must_write_) one.is_written |= writes(*base.call_, one);
   const auto take_in = [&](const auto& self, OpCall& op) -> void {
     if (op.before) self(self, *op.before);
-    note_writes(op);
     if (!has_ended_) {
       op.has_group = true;
       op.group = ops_;
@@ -278,9 +317,8 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
     op.evidence = ops_->why();
   };
   take_in(take_in, *base.call_);
-  // One that is not taken has told the group.
   if (can_wait)
-    (void)static_cast<Result<void>>(base.submit_only());
+    submit_or_wait(base);
   else
     (void)base.submit_above_limit();
   if (!goes) return;
@@ -288,12 +326,29 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
   if (ops_->has_failed()) give_up();  // somebody may have cancelled it meanwhile
 }
 
+/// An op that is not taken has told the group.
+void ScopeBase::submit_or_wait(CallBase& call) {
+  if (!call.prepares_alone()) return;
+  if (call.device_->options().await_each) [[unlikely]]
+    return static_cast<void>(call.submit_and_wait_anywhere());
+  if (call.device_->engine().submit_if_room(call.call_)) return;
+  try {
+    if (!call.stop_token_.stop_possible()) call.stop_token_ = ops_->stop_of_waiters();
+    (void)static_cast<Result<void>>(call.wait_for_room());
+  } catch (const std::bad_alloc&) {  // the engine has not seen it
+    OpCall& op = *call.call_;
+    op.ended_in_engine.store(true, std::memory_order_release);
+    if (op.has_group) ops_->op_has_ended(op.number_in_group, fail(ErrorKind::out_of_memory));
+  }
+}
+
 void ScopeBase::must_write(const AnyArray& array) { must_write_.push_back({array}); }
 
-void ScopeBase::note_writes(const OpCall& call) noexcept {
-  for (MustWrite& one : must_write_)
-    one.is_written |= std::ranges::any_of(
-        call.uses.all(), [&](const BlockUse& use) { return use.touch.writes && use.block == one.array.block(); });
+bool ScopeBase::writes(const OpCall& call, const MustWrite& one) noexcept {
+  for (const OpCall* op = &call; op; op = op->before.get())
+    for (const BlockUse& use : op->uses.all())
+      if ((use.touch.writes || op->ends_a_write) && use.block == one.array.block()) return true;
+  return false;
 }
 
 void ScopeBase::fail_unless_written(const std::source_location& where) {

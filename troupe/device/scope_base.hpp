@@ -95,6 +95,7 @@ class ScopeBase {
   struct MustWrite {
     AnyArray array;
     bool is_written = false;
+    bool is_being_written = false;  // by the call that somebody waits for
   };
   template <class R>
   friend class troupe::ScopedCall;
@@ -109,7 +110,8 @@ class ScopeBase {
   std::optional<Error> error_with(const Error* own);
   void cancel_everything(const Error& why) noexcept;
   void limit(CallBase& call, bool is_run) noexcept;
-  void note_writes(const OpCall& call) noexcept;
+  static bool writes(const OpCall& call, const MustWrite& one) noexcept;
+  void submit_or_wait(CallBase& call);
   void give_up() noexcept;
 
   Device device_;

@@ -77,6 +77,40 @@ TEST_F(VersionedTest, that_a_scope_does_not_write_stay_and_so_do_those_of_a_drop
   EXPECT_TRUE(all_equal(device, b.now(), 10.0f)) << "nobody wrote its next version";
 }
 
+TEST_F(VersionedTest, stay_when_their_scope_is_dropped_before_the_commit_has_ended) {
+  Gate gate = make_gate(device);
+  const Array<float> out = filled(device, {1000}, 0.0f);
+  auto commit = [&] {
+    Scope on(device);
+    on.run(bad(device, "wait_for_flag", {reads(gate.flag), reads(b.now()), writes(out)}));
+    on.assign(on.next(a), a.now() + out);
+    gate.wait_until_begun();
+    return on.commit();
+  }();
+  gate.open();
+  EXPECT_EQ(kind_of(std::move(commit).get()), ErrorKind::cancelled);
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f));
+}
+
+TEST_F(VersionedTest, are_the_same_array_before_and_after_the_commit) {
+  Scope on(device);
+  const Array<float>& next = on.next(a);
+  on.assign(next, a.now() + 1.0f);
+  ASSERT_TRUE(on.commit().get());
+  EXPECT_TRUE(all_equal(device, next, 2.0f));
+  EXPECT_TRUE(all_equal(device, a.now(), 2.0f));
+}
+
+TEST_F(VersionedTest, may_be_written_in_pieces_from_ordinary_memory) {
+  constexpr std::int64_t kMany = std::int64_t{3} << 20;  // more than a piece
+  Versioned<float> large = value(Versioned<float>::make(device, {kMany}));
+  const std::vector<float> content(static_cast<std::size_t>(kMany), 7.0f);
+  Scope on(device);
+  on.run(device.write(on.next(large), content));
+  ASSERT_TRUE(on.commit().get());
+  EXPECT_TRUE(all_equal(device, large.now(), 7.0f));
+}
+
 TEST_F(VersionedTest, work_in_place_on_a_copy) {
   for (int step = 0; step < 10; ++step) {
     Scope on(device);
@@ -101,6 +135,35 @@ TEST_F(VersionedTest, survive_kills_in_the_middle_of_steps) {
   }
   EXPECT_TRUE(all_equal(device, a.now(), 101.0f));
   EXPECT_TRUE(all_equal(device, b.now(), 110.0f));
+}
+
+struct Impatient {
+  struct Step {
+    using Reply = void;
+    Device device;
+    Versioned<float>* x;
+    HostArray<std::uint32_t> flag;
+  };
+  static Task<Result<void>> await(Call<void> call, Scope& on) { co_return co_await on.give(std::move(call)); }
+  static Task<Result<void>> nothing() { co_return Result<void>(); }
+  Task<Result<void>> on(Step message) {
+    Scope on(message.device);
+    // Behind an op that waits for the flag: it is cut off before it begins.
+    (void)co_await when_any(await(message.device.fill(on.next(*message.x), 5.0f), on), nothing());
+    std::atomic_ref(message.flag[0]).store(1);
+    co_return co_await on.commit();
+  }
+};
+
+TEST_F(VersionedTest, are_not_written_by_a_call_that_was_cut_off) {
+  Gate gate = make_gate(device);
+  const Array<float> next = Scope(device).next(a);
+  value(bad(device, "wait_for_flag", {reads(gate.flag), reads(b.now()), writes(next)}).submit());
+  gate.wait_until_begun();
+  const Ref<Impatient> impatient = value(system.spawn<Impatient>({}));
+  const Result<void> end = impatient.ask<Impatient::Step>(device, &a, gate.flag).get();
+  EXPECT_EQ(kind_of(end), ErrorKind::invalid_argument);
+  EXPECT_TRUE(all_equal(device, a.now(), 1.0f));
 }
 
 struct Trainer {

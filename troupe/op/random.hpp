@@ -8,7 +8,7 @@
 
 namespace troupe::inline v0::op {
 
-inline constexpr Family kRandomFamily{9};
+inline constexpr Family kRandomFamily{10};
 
 /// The first position and all that stays the same over an op. An element takes one position.
 struct RandomSource {

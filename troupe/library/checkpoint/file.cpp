@@ -21,21 +21,13 @@ namespace {
 /// So many files of one name can be written at a time, or were left behind by a process that was killed.
 constexpr int kMaxBeside = 64;
 
-/// Does one piece of work, on a thread that has nothing else to do.
-class FileWorker {
- public:
+/// Does one piece of work, on a thread that has nothing else to do. Whoever made it stops it.
+struct FileWorker {
   struct Work {
     using Reply = void;
     std::function<Result<void>()> work;
   };
-  explicit FileWorker(Context<FileWorker> self) noexcept : self_(self) {}
-  Result<void> on(const Work& m) {
-    self_.stop();
-    return m.work();
-  }
-
- private:
-  Context<FileWorker> self_;
+  Result<void> on(const Work& m) { return m.work(); }
 };
 
 /// The thread of a system's files, made when it is first needed.
@@ -69,6 +61,11 @@ Result<void> check_path(std::string_view call, const std::string& path) {
 Task<Result<void>> in_file_thread(detail::SystemCore& system, std::function<Result<void>()> work) {
   const Result<Ref<FileWorker>> worker = file_worker_of(system);
   if (!worker) co_return fail(worker.error());
+  // When this is cut off before the work begins, the actor never hears of it.
+  const struct Stop {
+    const Ref<FileWorker>& worker;
+    ~Stop() { worker.stop(); }
+  } stop{*worker};
   co_return co_await worker->ask<FileWorker::Work>(std::move(work));
 }
 

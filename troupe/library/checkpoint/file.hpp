@@ -21,7 +21,7 @@ class SystemCore;
 }  // namespace detail
 
 /// Runs work that waits for a file where it holds up nobody but other such work. A task that is cut off does not stop
-/// it: so `work` owns what it uses.
+/// what has begun: so `work` owns what it uses.
 Task<Result<void>> in_file_thread(detail::SystemCore& system, std::function<Result<void>()> work);
 
 /// A file that takes the place of another one when it is complete, and never before. It is written beside it, under a

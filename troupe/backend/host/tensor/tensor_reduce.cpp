@@ -20,6 +20,7 @@ class Elements {
         store_(store_row_for<A>(what.out)),
         multiplies_(what.multiplies),
         is_f32_(what.in == DType::f32 && std::same_as<A, double>),
+        load_f32_(is_small_float(what) ? load_row_for<float>(what.in) : nullptr),
         is_plain_(what.in == dtype_of<A>),
         alpha_(what.alpha.as<A>()),
         beta_(what.beta.as<A>()),
@@ -30,6 +31,11 @@ class Elements {
     const std::byte* const row = from[0] + done * steps[0];
     if (is_f32_ && lies_well<float>(row, steps[0])) return rows().fold_f32[kFunction](as<float>(row), length);
     if (is_plain_ && lies_well<A>(row, steps[0])) return rows().fold[kFunction](as<A>(row), length);
+    if (load_f32_ != nullptr) {
+      Block<float> numbers;
+      load_f32_(row, steps[0], length, numbers.data());
+      return rows().fold_f32[kFunction](numbers.data(), length);
+    }
     Block<A> elements;
     read(from, steps, done, length, elements);
     return rows().fold[kFunction](elements.data(), length);
@@ -41,6 +47,11 @@ class Elements {
     if (is_f32_ && lies_well<float>(row, steps[0]))
       return rows().gather_f32[kFunction](sums.data(), as<float>(row), length);
     if (is_plain_ && lies_well<A>(row, steps[0])) return rows().gather[kFunction](sums.data(), as<A>(row), length);
+    if (load_f32_ != nullptr) {
+      Block<float> numbers;
+      load_f32_(row, steps[0], length, numbers.data());
+      return rows().gather_f32[kFunction](sums.data(), numbers.data(), length);
+    }
     Block<A> elements;
     read(from, steps, done, length, elements);
     rows().gather[kFunction](sums.data(), elements.data(), length);
@@ -60,6 +71,10 @@ class Elements {
  private:
   static constexpr auto kFunction = static_cast<std::size_t>(function);
 
+  /// Numbers that f32 has, too, go through blocks of half the size.
+  static bool is_small_float(const Reducing& what) noexcept {
+    return std::same_as<A, double> && !what.multiplies && (what.in == DType::f16 || what.in == DType::bf16);
+  }
   static const FoldRows<A>& rows() noexcept { return fold_rows<A>(); }
   template <class T>
   bool lies_well(const std::byte* row, std::int64_t step) const noexcept {
@@ -85,7 +100,8 @@ class Elements {
   StoreRow<A> store_;
   bool multiplies_;
   bool is_f32_;
-  bool is_plain_;  // of type `A`
+  LoadRow<float> load_f32_;  // null where elements are not read as f32
+  bool is_plain_;            // of type `A`
   A alpha_;
   A beta_;
   double count_;
