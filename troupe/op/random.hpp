@@ -4,7 +4,7 @@
 #pragma once
 
 #include "troupe/op/op.hpp"
-#include "troupe/op/random_engine.hpp"
+#include "troupe/core/random_engine.hpp"
 
 namespace troupe::inline v0::op {
 
