@@ -32,8 +32,8 @@ enum class Extreme : std::uint8_t { largest, smallest, kLast = smallest };
 
 /// Why, in a word: "max_rounds".
 constexpr std::string_view name(Stopped why) noexcept {
-  constexpr std::array<std::string_view, 6> kNames{"converged",             "max_rounds", "breakdown",
-                                                   "not_positive_definite", "stagnated",  "not_finite"};
+  constexpr std::array<std::string_view, 6> kNames{"converged", "max_rounds", "breakdown", "not_positive_definite",
+                                                   "stagnated", "not_finite"};
   return kNames[static_cast<std::size_t>(why)];
 }
 

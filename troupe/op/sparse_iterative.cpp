@@ -13,8 +13,8 @@ Result<void> check_whole(std::string_view call, const NamedView& view, DType dty
   TROUPE_TRY(check_type(call, view, dtype));
   TROUPE_TRY(check_shape(call, view, shape));
   if (view.view.strides.rank() == shape.rank() && is_contiguous(shape, view.view.strides)) return {};
-  return refuse(call, std::string(view.name) + " has strides " + view.view.strides.to_string() +
-                          "; it must be contiguous");
+  return refuse(call,
+                std::string(view.name) + " has strides " + view.view.strides.to_string() + "; it must be contiguous");
 }
 
 Result<void> check_matrix(std::string_view call, const SparseView& matrix) {
@@ -130,8 +130,8 @@ Result<void> check(const SparseLanczos& op) {
   if (n < 1) return refuse("lanczos", "the matrix is 0 x 0; it must have a row");
   TROUPE_TRY(check_number_of("lanczos", "basis", op.basis, 1, std::min(n, kMaxBasis)));
   // A basis of all vectors needs none to go on with.
-  TROUPE_TRY(check_number_of("lanczos", "the number of eigenvalues", op.wanted, 1,
-                             op.basis == n ? op.basis : op.basis - 1));
+  TROUPE_TRY(
+      check_number_of("lanczos", "the number of eigenvalues", op.wanted, 1, op.basis == n ? op.basis : op.basis - 1));
   return check_carried("lanczos", op,
                        {.state = op.state,
                         .report = op.report,

@@ -33,7 +33,7 @@ enum ReportWord : std::uint8_t {
   kReportRestart,   // the residual when it was last computed anew; 0 before
   kReportValue,     // an eigenvalue: real and imaginary part
   kReportValueImaginary,
-  kReportScalars,       // what the method itself takes along
+  kReportScalars,  // what the method itself takes along
   kReportWords = 16,
 };
 

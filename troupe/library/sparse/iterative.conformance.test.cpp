@@ -12,8 +12,8 @@ class IterativeConformance : public SparseConformance<T> {
   /// GPUs have no such ops yet, and say so.
   bool is_missing() {
     if (this->device().info().backend == "host") return false;
-    const SparseMatrix one = value(this->device().sparse().template from_triplets<T>(
-        1, 1, std::vector<Triplet<T>>{{0, 0, T(1)}}));
+    const SparseMatrix one =
+        value(this->device().sparse().template from_triplets<T>(1, 1, std::vector<Triplet<T>>{{0, 0, T(1)}}));
     const auto refused = this->device().sparse().jacobi(one).get();
     EXPECT_FALSE(refused);
     EXPECT_TRUE(refused || refused.error().kind() == ErrorKind::unsupported);
@@ -121,10 +121,11 @@ CONFORMANCE_TEST(IterativeConformance, cg) {
   if (this->is_missing()) return;
   this->covers("sparse", "cg");
   using enum Preconditioning;
-  this->try_all(true, {none, jacobi, ic0}, [&](const auto& a, const auto& b, const auto& x, bool from_x, const auto& by) {
-    const SolveOptions options{.tolerance = this->kTolerance, .rounds_per_op = 5, .starts_at_x = from_x};
-    return value(this->device().sparse().cg(a, b, x, options, by).get());
-  });
+  this->try_all(true, {none, jacobi, ic0},
+                [&](const auto& a, const auto& b, const auto& x, bool from_x, const auto& by) {
+                  const SolveOptions options{.tolerance = this->kTolerance, .rounds_per_op = 5, .starts_at_x = from_x};
+                  return value(this->device().sparse().cg(a, b, x, options, by).get());
+                });
 }
 
 CONFORMANCE_TEST(IterativeConformance, bicgstab) {
@@ -133,8 +134,7 @@ CONFORMANCE_TEST(IterativeConformance, bicgstab) {
   using enum Preconditioning;
   this->try_all(false, {none, jacobi, ilu0},
                 [&](const auto& a, const auto& b, const auto& x, bool from_x, const auto& by) {
-                  const SolveOptions options{
-                      .tolerance = this->kTolerance, .rounds_per_op = 3, .starts_at_x = from_x};
+                  const SolveOptions options{.tolerance = this->kTolerance, .rounds_per_op = 3, .starts_at_x = from_x};
                   return value(this->device().sparse().bicgstab(a, b, x, options, by).get());
                 });
 }
@@ -144,15 +144,14 @@ CONFORMANCE_TEST(IterativeConformance, gmres) {
   this->covers("sparse", "gmres");
   using enum Preconditioning;
   for (const std::int64_t restart : {4, 30})
-    this->try_all(false, {none, jacobi, ilu0},
-                  [&](const auto& a, const auto& b, const auto& x, bool from_x, const auto& by) {
-                    const GmresOptions options{
-                        .tolerance = this->kTolerance, .restart = restart, .starts_at_x = from_x};
-                    const Solved end = value(this->device().sparse().gmres(a, b, x, options, by).get());
-                    for (std::size_t i = 1; i < end.history.size(); ++i)
-                      EXPECT_LE(end.history[i], end.history[i - 1] * 1.01) << "residuals of gmres do not grow";
-                    return end;
-                  });
+    this->try_all(
+        false, {none, jacobi, ilu0}, [&](const auto& a, const auto& b, const auto& x, bool from_x, const auto& by) {
+          const GmresOptions options{.tolerance = this->kTolerance, .restart = restart, .starts_at_x = from_x};
+          const Solved end = value(this->device().sparse().gmres(a, b, x, options, by).get());
+          for (std::size_t i = 1; i < end.history.size(); ++i)
+            EXPECT_LE(end.history[i], end.history[i - 1] * 1.01) << "residuals of gmres do not grow";
+          return end;
+        });
 }
 
 CONFORMANCE_TEST(IterativeConformance, jacobi) {
@@ -179,12 +178,11 @@ CONFORMANCE_TEST(IterativeConformance, power) {
   this->covers("sparse", "power");
   const T largest = T(-9);
   std::vector<Triplet<T>> elements;
-  for (std::int64_t i = 0; i < 30; ++i)
-    elements.push_back({i, i, i == 11 ? largest : T(static_cast<float>(i) / 10)});
+  for (std::int64_t i = 0; i < 30; ++i) elements.push_back({i, i, i == 11 ? largest : T(static_cast<float>(i) / 10)});
   const SparseMatrix matrix = value(this->device().sparse().template from_triplets<T>(30, 30, elements));
   const Array<T> x = this->filled_randomly(30);
-  const FoundEigenvalue end = value(
-      this->device().sparse().power(matrix, x, {.tolerance = this->kTolerance, .rounds_per_op = 4}).get());
+  const FoundEigenvalue end =
+      value(this->device().sparse().power(matrix, x, {.tolerance = this->kTolerance, .rounds_per_op = 4}).get());
   EXPECT_TRUE(end.converged());
   EXPECT_NEAR(end.value.real(), -9, 1e-3);
   this->count_case();
@@ -217,7 +215,8 @@ CONFORMANCE_TEST(IterativeConformance, lanczos) {
       const double want = 2 - 2 * std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1));
       EXPECT_NEAR(end.values[static_cast<std::size_t>(i)], want, 20 * tolerance);
       double size = 0;
-      for (std::int64_t j = 0; j < n; ++j) size += static_cast<double>(std::norm(got[static_cast<std::size_t>(i * n + j)]));
+      for (std::int64_t j = 0; j < n; ++j)
+        size += static_cast<double>(std::norm(got[static_cast<std::size_t>(i * n + j)]));
       EXPECT_NEAR(size, 1, 1e-4);
     }
   }

@@ -1,5 +1,5 @@
-// Iterations from the app's side: arrays for the state in two versions, and one op after another until the report of one
-// says that it is the last.
+// Iterations from the app's side: arrays for the state in two versions, and one op after another until the report of
+// one says that it is the last.
 #include "troupe/library/sparse/iterative.hpp"
 
 #include <algorithm>
@@ -101,8 +101,9 @@ Result<void> Iteration::check_vectors(bool has_b) const {
   TROUPE_TRY(op::check_apart(call_, {"x", x_.view()}, {"the values of the matrix", matrix_.values().view()}));
   if (!preconditioner_) return {};
   if (preconditioner_.indices_.block() != matrix_.indices_.block())
-    return op::refuse(call_, "the preconditioner was made of another matrix; make one of this matrix: its values may "
-                             "change, its structure may not");
+    return op::refuse(call_,
+                      "the preconditioner was made of another matrix; make one of this matrix: its values may "
+                      "change, its structure may not");
   return {};
 }
 
@@ -211,8 +212,8 @@ Task<Result<R>> Iteration::run(std::shared_ptr<Iteration> self, IterationLimits 
   CO_TRY(it.check_numbers());
   CO_TRY(it.check_vectors(kSolves));
   const std::int64_t room = std::min(it.rounds_per_op, it.max_rounds);
-  Carried carried = CO_TRY(it.allocate(op::state_vectors(kMethod), op::scratch_vectors(kMethod, room),
-                                       op::kReportWords + room));
+  Carried carried =
+      CO_TRY(it.allocate(op::state_vectors(kMethod), op::scratch_vectors(kMethod, room), op::kReportWords + room));
   Scope on(it.device_, ScopeOptions{.deadline = limits.deadline, .stop = limits.stop}, limits.where);
   R end;
   for (bool is_first = true;; is_first = false) {
@@ -237,8 +238,8 @@ Task<Result<FoundEigenvalues>> Iteration::run_lanczos(std::shared_ptr<Iteration>
   Iteration& it = *self;
   CO_TRY(it.check_numbers());
   CO_TRY(it.check_lanczos());
-  Carried carried = CO_TRY(it.allocate(op::kept_vectors(it.wanted, it.basis) + 1, it.basis + 2,
-                                       op::lanczos_words(it.wanted, it.basis)));
+  Carried carried = CO_TRY(
+      it.allocate(op::kept_vectors(it.wanted, it.basis) + 1, it.basis + 2, op::lanczos_words(it.wanted, it.basis)));
   Scope on(it.device_, ScopeOptions{.deadline = limits.deadline, .stop = limits.stop}, limits.where);
   FoundEigenvalues end;
   for (bool is_first = true;; is_first = false) {

@@ -27,7 +27,8 @@ class Iteration;
 }
 
 /// Stands for the inverse of a matrix: `sparse().jacobi(a)`, `ilu0(a)` or `ic0(a)` makes one, and it can be used for
-/// every system of that matrix, also when the values of the matrix have changed a little since. A handle, cheap to copy.
+/// every system of that matrix, also when the values of the matrix have changed a little since. A handle, cheap to
+/// copy.
 class Preconditioner {
  public:
   /// None: a handle without anything behind it.
@@ -87,7 +88,7 @@ struct Solved {
   Stopped stopped = Stopped::max_rounds;  // why
   std::int64_t rounds = 0;                // how many it took
   double residual = 0;                    // after the last one
-  std::vector<double> history;            // the residual after each round; of cg, bicgstab and gmres the first one before
+  std::vector<double> history;  // the residual after each round; of cg, bicgstab and gmres the first one before
 
   /// Whether the residual, computed anew at the end, is within the tolerance.
   bool converged() const noexcept { return stopped == Stopped::converged; }

@@ -78,7 +78,8 @@ TEST_F(Iterative, solves_the_classical_systems_as_well_as_it_says) {
     SparseMatrix matrix;
     bool is_symmetric;
   };
-  for (const auto& [a, is_symmetric] : {System{plate(20), true}, System{cube(7), true}, System{plate(20, 0.5), false}}) {
+  for (const auto& [a, is_symmetric] :
+       {System{plate(20), true}, System{cube(7), true}, System{plate(20, 0.5), false}}) {
     const Array<double> b = filled(device, {a.rows()}, 1.0), x = value(device.array<double>({a.rows()}));
     const double limit = 1e-10 * value(device.blas().nrm2(b).get());
     const Preconditioner ilu0 = value(sparse.ilu0(a).get());
@@ -248,10 +249,8 @@ TEST_F(Iterative, ends_between_two_ops_when_it_is_cancelled) {
     while (device.stats().submitted < before + 5) std::this_thread::yield();
     stop.request_stop();
   });
-  const Result<FoundEigenvalue> end = device.sparse()
-                                          .power(turn, y, {.max_rounds = 100'000'000, .rounds_per_op = 1})
-                                          .cancel_on(stop.get_token())
-                                          .get();
+  const Result<FoundEigenvalue> end =
+      device.sparse().power(turn, y, {.max_rounds = 100'000'000, .rounds_per_op = 1}).cancel_on(stop.get_token()).get();
   stopper.join();
   EXPECT_EQ(kind_of(end), ErrorKind::cancelled);
   EXPECT_TRUE(all_equal(device, y, 7.0)) << "x is written at the end, and there was none";
@@ -284,7 +283,8 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const std::uint64_t before = device.stats().submitted;
   refused(sparse.cg({}, b, x), "cg: the matrix is an empty handle: default-constructed or moved from");
   refused(sparse.cg(oblong, three, x), "cg: the matrix is 3 x 4; it must be square");
-  refused(sparse.cg(columns, b, x), "cg: the matrix is CSC; it must be CSR: convert(matrix, SparseFormat::csr) makes one");
+  refused(sparse.cg(columns, b, x),
+          "cg: the matrix is CSC; it must be CSR: convert(matrix, SparseFormat::csr) makes one");
   refused(sparse.bicgstab(a, none, x), "bicgstab: b is an empty handle: default-constructed or moved from");
   refused(sparse.gmres(a, b, none), "gmres: x is an empty handle: default-constructed or moved from");
   refused(sparse.cg(a, three, x), "cg: b is [3]; it must be [4]");

@@ -82,9 +82,8 @@ struct Bicgstab {
   void stabilize(double half) noexcept {
     on.preconditioner.apply(r, hat_of_r);
     on.rows.multiply(hat_of_r, t);
-    const auto sums = on.vectors.template sum<TwoSums<S, double>>(2 * Vectors<T>::kSize, [&](std::int64_t i) {
-      return TwoSums<S, double>{inner(t[i], r[i]), square(t[i])};
-    });
+    const auto sums = on.vectors.template sum<TwoSums<S, double>>(
+        2 * Vectors<T>::kSize, [&](std::int64_t i) { return TwoSums<S, double>{inner(t[i], r[i]), square(t[i])}; });
     if (is_nothing(sums.first, half * std::sqrt(sums.second))) {
       on.account.note(half);
       if (on.account[op::kReportStopped] == 0) on.account.stop(Stopped::breakdown);

@@ -18,8 +18,8 @@ struct Cg {
 
   /// z = M r. Gives r z, which is positive or an end.
   double precondition() noexcept {
-    const double rho = real_of(on.preconditioner.is_none() ? on.vectors.dot(r, r)
-                                                           : on.preconditioner.apply_and_dot(r, z));
+    const double rho =
+        real_of(on.preconditioner.is_none() ? on.vectors.dot(r, r) : on.preconditioner.apply_and_dot(r, z));
     if (!std::isfinite(rho))
       on.account.stop(Stopped::not_finite);
     else if (rho <= 0)

@@ -1,5 +1,5 @@
-// Lanczos with full orthogonalization and a thick restart: a cycle builds the basis up, and begins the next one with the
-// best that it has found.
+// Lanczos with full orthogonalization and a thick restart: a cycle builds the basis up, and begins the next one with
+// the best that it has found.
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -125,14 +125,14 @@ struct Lanczos {
 Result<void> run_op(const op::SparseLanczos& op, const HostViews& here) {
   return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
     SmallSymmetric projected = TROUPE_TRY(SmallSymmetric::make(op.basis));
-    Lanczos<T, I> lanczos{.op = op,
-                          .rows = Rows<T, I>(op.matrix, here),
-                          .account = Account(here.data<double>(op.next_report),
-                                             op.is_first ? nullptr : here.data<double>(op.report),
-                                             op.next_report.shape[0], 1),
-                          .state = here.data<T>(op.next_state),
-                          .scratch = here.data<T>(op.scratch),
-                          .projected = projected};
+    Lanczos<T, I> lanczos{
+        .op = op,
+        .rows = Rows<T, I>(op.matrix, here),
+        .account = Account(here.data<double>(op.next_report), op.is_first ? nullptr : here.data<double>(op.report),
+                           op.next_report.shape[0], 1),
+        .state = here.data<T>(op.next_state),
+        .scratch = here.data<T>(op.scratch),
+        .projected = projected};
     std::int64_t first = 0;
     if (op.is_first) {
       if (!lanczos.begin(here)) return {};

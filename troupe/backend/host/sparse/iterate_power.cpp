@@ -44,12 +44,12 @@ struct Power {
 
 Result<void> run_op(const op::SparsePower& op, const HostViews& here) {
   return with_types(op.matrix, [&]<class T, class I>() -> Result<void> {
-    Power<T, I> power{.rows = Rows<T, I>(op.matrix, here),
-                      .account = Account(here.data<double>(op.next_report),
-                                         op.is_first ? nullptr : here.data<double>(op.report),
-                                         op.next_report.shape[0], op.rounds),
-                      .v = here.data<T>(op.next_state),
-                      .w = here.data<T>(op.scratch)};
+    Power<T, I> power{
+        .rows = Rows<T, I>(op.matrix, here),
+        .account = Account(here.data<double>(op.next_report), op.is_first ? nullptr : here.data<double>(op.report),
+                           op.next_report.shape[0], op.rounds),
+        .v = here.data<T>(op.next_state),
+        .w = here.data<T>(op.scratch)};
     if (op.is_first)
       power.begin(op, here);
     else

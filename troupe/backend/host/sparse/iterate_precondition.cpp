@@ -123,7 +123,8 @@ Result<void> run_op(const op::SparseJacobi& op, const HostViews& here) {
 
 Result<void> run_op(const op::SparseIlu0& op, const HostViews& here) {
   return factor(op, here, [&]<class T, class I>(const sparse::Lines<I>& lines, T* out) -> Result<sparse::Finding> {
-    const Scratch memory = TROUPE_TRY(make_scratch((lines.count + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))));
+    const Scratch memory =
+        TROUPE_TRY(make_scratch((lines.count + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))));
     auto* const places = reinterpret_cast<std::int64_t*>(memory.get());
     std::fill_n(places, lines.count, -1);
     return factor_ilu0(lines, out, places);

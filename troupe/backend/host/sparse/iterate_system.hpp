@@ -102,8 +102,7 @@ class Preconditioner {
       const std::int64_t end = lines.offsets[row + 1];
       T sum = r[row];
       std::int64_t i = lines.offsets[row];
-      for (; i < end && lines.indices[i] < row; ++i)
-        sum = sparse::plus_product(sum, -numbers_[i], z[lines.indices[i]]);
+      for (; i < end && lines.indices[i] < row; ++i) sum = sparse::plus_product(sum, -numbers_[i], z[lines.indices[i]]);
       z[row] = is_unit ? sum : sum / diagonal(row, i);
     }
   }

@@ -1,5 +1,5 @@
-// A small symmetric matrix of doubles with its eigenvalues and eigenvectors, by Jacobi's rotations: no library, the same
-// bits everywhere, and exact enough for every type that iterations have.
+// A small symmetric matrix of doubles with its eigenvalues and eigenvectors, by Jacobi's rotations: no library, the
+// same bits everywhere, and exact enough for every type that iterations have.
 #pragma once
 
 #include <cstdint>
