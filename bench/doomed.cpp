@@ -44,7 +44,7 @@ Doomed::Doomed(const std::string& device_name, Standby with_standby)
       lost(filled(device, kElements, 1.0F)),
       never_set(filled(device, 1, 1)) {
   if (device.info().backend == "cuda") {
-    program = value(device.jit().compile_now(kSource));
+    program = value(device.jit().compile(kSource).get());
     value(device.jit().launch(*program, "write_at", {}, updates(lost), kNoAddress).get());
     value(hang().get());  // it is set yet
   }

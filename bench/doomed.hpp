@@ -51,7 +51,7 @@ struct Doomed {
   Call<void> copy() const;
 
   /// An op of another lane. It does not wait for ever, whatever is broken.
-  void fill(const Array<float>& array) const { value(device.fill(array, 2.0F).within(kPatience).get()); }
+  void fill(const Array<float>& array) const { value(device.fill(array, 2.0F).wait_at_most(kPatience).get()); }
 
   /// Waits until every worker serves, or could, and nobody has anything left to do.
   void wait_until_all_rest() const;

@@ -23,7 +23,7 @@ struct Matrices {
   }
   void expect_ones() const {
     for (const Array<float>& matrix : {even, odd}) {
-      const HostArray<float> content = value(device.read(matrix).within(kPatience).get());
+      const HostArray<float> content = value(device.read(matrix).wait_at_most(kPatience).get());
       if (!std::ranges::all_of(content, [](float element) { return element == 1.0F; }))
         throw std::runtime_error("the product is wrong");
     }
@@ -83,7 +83,7 @@ double gemm_after_kill_ms(const std::string& device) {
   doomed.wait_until_all_rest();
   const Clock::time_point begin = Clock::now();
   doomed.device.kill_worker();
-  do value(matrices.multiply(0).within(kPatience).get());
+  do value(matrices.multiply(0).wait_at_most(kPatience).get());
   while (doomed.device.generation() == 1);  // a kill takes a moment
   const double ms = ms_since(begin);
   matrices.expect_ones();
@@ -105,7 +105,7 @@ double awaited_fault_ms(const std::string& device) {
   const Doomed doomed(device);
   doomed.wait_until_all_rest();
   const Clock::time_point begin = Clock::now();
-  const Result<void> end = doomed.fault(writes(doomed.lost)).within(kPatience).get();
+  const Result<void> end = doomed.fault(writes(doomed.lost)).wait_at_most(kPatience).get();
   const double ms = ms_since(begin);
   expect_error(end, doomed.fault_kind());
   return ms;
@@ -116,7 +116,7 @@ double queued_behind_fault_ms(const std::string& device) {
   doomed.wait_until_all_rest();
   value(doomed.fault(writes(doomed.lost)).submit());
   const Clock::time_point begin = Clock::now();
-  value(doomed.copy().within(kPatience).get());
+  value(doomed.copy().wait_at_most(kPatience).get());
   return ms_since(begin);
 }
 
@@ -124,7 +124,7 @@ double awaited_hang_ms(const std::string& device) {
   const Doomed doomed(device);
   doomed.wait_until_all_rest();
   const Clock::time_point deadline = Clock::now() + kDeadline;
-  const Result<void> end = doomed.hang().deadline(kDeadline).within(kPatience).get();
+  const Result<void> end = doomed.hang().deadline(kDeadline).wait_at_most(kPatience).get();
   const double ms = ms_since(deadline);
   expect_error(end, ErrorKind::deadline_exceeded);
   return ms;
@@ -135,7 +135,7 @@ double queued_behind_hang_ms(const std::string& device) {
   doomed.wait_until_all_rest();
   const Clock::time_point deadline = Clock::now() + kDeadline;
   value(doomed.hang().deadline(kDeadline).submit());
-  value(doomed.copy().within(kPatience).get());
+  value(doomed.copy().wait_at_most(kPatience).get());
   return ms_since(deadline);
 }
 

@@ -71,7 +71,7 @@ GpuHang gpu_hang() {
   Result<void> end;
   std::jthread caller([&] {
     deadline = Clock::now() + kDeadline;
-    end = doomed.hang().deadline(kDeadline).within(kPatience).get();
+    end = doomed.hang().deadline(kDeadline).wait_at_most(kPatience).get();
     failed = Clock::now();
   });
   doomed.wait_until_next_serves();
@@ -87,7 +87,7 @@ double gpu_first_op_ms() {
   const Stopwatch stopwatch;
   Device device = value(system.device(kGpu, {.standby = Standby::none}));
   const Array<float> array = value(device.array<float>({1024}));
-  value(device.fill(array, 1.0F).within(kPatience).get());
+  value(device.fill(array, 1.0F).wait_at_most(kPatience).get());
   const double ms = stopwatch.ns() / 1e6;
   device.close();
   return ms;

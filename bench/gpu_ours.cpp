@@ -53,7 +53,7 @@ Task<Result<double>> awaited_ns(Device device, const Program* program, int count
 GpuOurs::GpuOurs(int threads, CompletionPolicy completion)
     : system_({.threads = threads, .log = log_nothing()}),
       device_(value(system_.device("cuda", {.standby = Standby::none, .completion = completion}))),
-      program_(value(device_.jit().compile_now(kSource))) {}
+      program_(value(device_.jit().compile(kSource).get())) {}
 
 GpuOurs::~GpuOurs() { device_.close(); }  // its worker is gone when this returns
 
@@ -136,7 +136,7 @@ double GpuOurs::copy_ns(CopyWay way, std::size_t size_bytes, int count) {
   const auto copy = [&]() -> Result<void> {
     if (way.is_pinned()) return way.is_in() ? device_.write(there, pinned).get() : device_.read(there, pinned).get();
     if (way.is_in()) return device_.write(there, std::span<const std::uint8_t>(ordinary)).get();
-    return device_.read_now(there, std::span<std::uint8_t>(ordinary));
+    return device_.read_into(there, std::span<std::uint8_t>(ordinary)).get();
   };
   return settled_median_ns(count, [&] { value(copy()); });
 }

@@ -148,7 +148,7 @@ double LinearOurs::sparse_sample_ns(int rows, int columns, int count) {
 
 double LinearOurs::sparse_product_ns(int rows, int count) {
   const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
-  return settled_median_ns(count, [&] { value(device_.sparse().product_now(matrix, matrix)); });
+  return settled_median_ns(count, [&] { value(device_.sparse().product(matrix, matrix).get()); });
 }
 
 }  // namespace troupe::bench

@@ -159,7 +159,7 @@ Pair::Figures perceptron_step_ns(int steps) {
   const auto given = [&] {
     const Stopwatch stopwatch;
     for (int i = 0; i < steps; ++i) perceptron.step_into_what_is_there();
-    value(opened.device.ready(perceptron.last()).get());
+    value(opened.device.wait_for(perceptron.last()).get());
     return stopwatch.ns_per(steps);
   };
   return in_turns(in_scope, given);

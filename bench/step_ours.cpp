@@ -24,7 +24,7 @@ Grid threads_for(int elements) {
 StepOurs::StepOurs(Lanes lanes)
     : system_({.threads = 1, .log = log_nothing()}),
       device_(value(system_.device("cuda", {.standby = Standby::none, .lanes = lanes}))),
-      program_(value(device_.jit().compile_now(kSource))) {
+      program_(value(device_.jit().compile(kSource).get())) {
   std::uint32_t seed = 0;
   const auto make = [&](int rows, int columns) {
     Array<float> array = value(device_.array<float>({rows, columns}));
@@ -55,8 +55,8 @@ double StepOurs::step_ns(int steps) {
 
 void StepOurs::settle() {
   for (Layer& layer : layers_) {
-    value(device_.ready(layer.weights[step::kWeights]).get());
-    value(device_.ready(layer.rows[step::kOutGradient]).get());
+    value(device_.wait_for(layer.weights[step::kWeights]).get());
+    value(device_.wait_for(layer.rows[step::kOutGradient]).get());
   }
 }
 

@@ -186,6 +186,8 @@ set_tests_properties(public_names PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: 
 troupe_test(reference Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/reference.py" "${PROJECT_SOURCE_DIR}"
             "${PROJECT_BINARY_DIR}/reference" --check)
 set_tests_properties(reference PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+troupe_test(options_page Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/options_page.py" "${PROJECT_SOURCE_DIR}")
+troupe_test(recipes Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/recipes_check.py" "${PROJECT_SOURCE_DIR}")
 troupe_test(style Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/style_check.py" "${PROJECT_SOURCE_DIR}")
 
 # The tools that choose what runs are tested too.

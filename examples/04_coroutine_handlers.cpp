@@ -58,7 +58,7 @@ std::string run(System& system, std::uint32_t max_handlers) {
 
   // Now the page waits for its data.
   const Duration patience = max_handlers > 1 ? Duration(1h) : Duration(20ms);
-  const bool answered = front.ask<Trace>().within(patience).get().has_value();
+  const bool answered = front.ask<Trace>().wait_at_most(patience).get().has_value();
   gate.request_stop();
   const std::string trace = value(front.ask<Trace>().get());
   std::printf("max_handlers = %u: trace %s; %s\n", max_handlers, answered ? "came in between" : "had to wait",

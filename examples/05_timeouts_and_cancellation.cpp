@@ -40,8 +40,8 @@ bool ends_in(ErrorKind kind, const char* what, const Result<int>& result) {
 int main() {
   System system;
   Ref<NeverDone> actor = value(system.spawn<NeverDone>());
-  bool holds = ends_in(ErrorKind::timeout, "within 10 ms:", actor.ask<Work>().within(10ms).get());
-  holds &= ends_in(ErrorKind::timeout, "within 0 ms, never sent:", actor.ask<Work>().within(0ms).get());
+  bool holds = ends_in(ErrorKind::timeout, "within 10 ms:", actor.ask<Work>().wait_at_most(10ms).get());
+  holds &= ends_in(ErrorKind::timeout, "within 0 ms, never sent:", actor.ask<Work>().wait_at_most(0ms).get());
 
   std::stop_source source;
   std::jthread canceller([&] { source.request_stop(); });

@@ -62,7 +62,7 @@ int main() {
   Ref<Connection> connection = value(system.spawn<Connection>());
   value(system.run(query_then_connect(connection)));
   value(connection.ask<Disconnected>().get());
-  const Result<std::string> waits = connection.ask<Query>("blue").within(std::chrono::milliseconds(10)).get();
+  const Result<std::string> waits = connection.ask<Query>("blue").wait_at_most(std::chrono::milliseconds(10)).get();
   std::printf("while closed: %s\n", waits ? waits->c_str() : waits.error().to_string().c_str());
   return !waits && waits.error().kind() == ErrorKind::timeout ? 0 : 1;
 }

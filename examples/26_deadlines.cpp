@@ -35,8 +35,9 @@ int main() {
   value(device.call_plugin(plugin, "spin_ms", {updates(x)}, std::as_bytes(std::span(&ms, 1))).submit());
   holds &= ends_in(ErrorKind::deadline_exceeded,
                    "never begins, 20 ms:", device.call_plugin(plugin, "hang", {updates(x)}).deadline(20ms).get());
-  holds &= ends_in(ErrorKind::timeout, "not waited for, 20 ms:",
-                   device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).within(20ms).get());
+  holds &=
+      ends_in(ErrorKind::timeout, "not waited for, 20 ms:",
+              device.call_plugin(plugin, "spin_ms", {}, std::as_bytes(std::span(&ms, 1))).wait_at_most(20ms).get());
   std::printf("%-26s %ld, no worker was stopped for these\n", "generation:", generation());
   holds &= generation() == 2;
 

@@ -46,7 +46,7 @@ Task<Result<int>> count_on(Device device, Ref<Watcher> watcher) {
       CO_TRY(co_await device.blas().gemm(count, step, next));
       count = std::move(next);
     }
-    CO_TRY(co_await watcher.ask<WaitFor>(kills + 1).within(5s));
+    CO_TRY(co_await watcher.ask<WaitFor>(kills + 1).wait_at_most(5s));
   }
   HostArray<float> read = CO_TRY(co_await device.read(count));
   co_return static_cast<int>(read[0]);

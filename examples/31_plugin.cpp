@@ -45,7 +45,7 @@ int main() {
 
   const Result<void> wrong = sort_rows(device, value(matrix.reshape({6})), false).get();
   std::printf("a vector:                %s\n", wrong ? "was sorted" : wrong.error().to_string().c_str());
-  holds &= !wrong && wrong.error().kind() == ErrorKind::library_error && wrong.error().origin().native_code == 2;
+  holds &= !wrong && wrong.error().kind() == ErrorKind::invalid_argument && wrong.error().origin().native_code == 2;
 
   const Result<void> missing = device.call_plugin("/nowhere/plugin.so", "f").get();
   std::printf("a plugin that is not:    %s\n", missing ? "was called" : missing.error().to_string().c_str());

@@ -9,13 +9,12 @@
 using namespace troupe;
 
 /// Solves a x = b from x = 0: how many rounds it took until the residual was that small.
-Task<Result<int>> conjugate_gradients(Device gpu, SparseMatrix a, Array<double> b, Array<double> x, double tolerance) {
-  Scope on(gpu);
+Task<Result<int>> conjugate_gradients(Scope& on, SparseMatrix a, Array<double> b, Array<double> x, double tolerance) {
   on.assign(x, 0.0 * b);
-  const Array<double> r = on.eval(b + 0.0), p = on.eval(b + 0.0), ap = on.array<double>(b.shape());
+  const Array<double> r = on.copy(b), p = on.copy(b);
   Array<double> rr = on.sum(r * r);
   for (int round = 1;; ++round) {
-    on.run(gpu.sparse().multiply(a, p, ap));
+    const Array<double> ap = on.multiply(a, p);
     const Array<double> alpha = on.eval(rr / on.sum(p * ap));
     on.assign(x, x + alpha * p);
     on.assign(r, r - alpha * ap);
@@ -45,10 +44,8 @@ Task<Result<double>> solve(Device device, std::int64_t side) {
   Scope on(device);
   const auto b = on.full<double>({side * side}, 1.0);
   const auto x = on.array<double>({side * side});
-  const int rounds = CO_TRY(co_await conjugate_gradients(device, a, b, x, 1e-8));
-  const auto ax = on.array<double>(x.shape());
-  on.run(device.sparse().multiply(a, x, ax));
-  const double off = CO_TRY(co_await on.read(on.norm(b - ax)))[0];
+  const int rounds = CO_TRY(co_await conjugate_gradients(on, a, b, x, 1e-8));
+  const double off = CO_TRY(co_await on.read(on.norm(b - on.multiply(a, x))))[0];
   std::printf("%lld unknowns, %d rounds, off by %.1e\n", static_cast<long long>(side * side), rounds, off);
   co_return off;
 }

@@ -7,7 +7,7 @@
 //   static TroupeStatus negate(const TroupeCall* call) {
 //     if (call->array_count != 1 || call->arrays[0].dtype != TROUPE_F32 || call->arrays[0].rank != 1) {
 //       call->set_error(call, 0, "negate needs one vector of f32");
-//       return TROUPE_FAILED;
+//       return TROUPE_REFUSED;
 //     }
 //     const TroupeArray* a = &call->arrays[0];
 //     for (int64_t i = 0; i < a->shape[0]; ++i) {
@@ -46,9 +46,12 @@ extern "C" {
 #define TROUPE_PLUGIN_MAGIC UINT32_C(0x50555254)  // "TRUP", on a little-endian machine
 #define TROUPE_PLUGIN_ABI_VERSION UINT32_C(1)
 
-/// What a function returns: TROUPE_OK, or any other number for a failure.
+/// What a function returns: TROUPE_OK, or any other number for a failure. After a failure, what the call writes is
+/// unknown to Troupe. A function that refuses its arguments before it has written anything returns TROUPE_REFUSED: its
+/// caller gets `invalid_argument`, and the arrays are as good as they were. Who writes, and then says that, spoils them
+/// unnoticed. A worker that does not know it yet takes it for a failure.
 typedef int32_t TroupeStatus;
-enum { TROUPE_OK = 0, TROUPE_FAILED = 1 };
+enum { TROUPE_OK = 0, TROUPE_FAILED = 1, TROUPE_REFUSED = 1414682197 };
 
 /// Types of elements. The small floats are bit patterns of their size, `bool` is a byte that is 0 or 1, and complex
 /// numbers are two floats (C64) or two doubles (C128), the real part first.

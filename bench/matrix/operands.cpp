@@ -38,7 +38,7 @@ Result<AnyArray> memory_of(const Device& device, const Operand& operand, std::si
     const Array<float> part = TROUPE_TRY(numbers.slice(0, 0, end - begin));
     TROUPE_TRY(device.cast(part, TROUPE_TRY(flat.slice(0, begin, end))).submit());
   }
-  TROUPE_TRY(device.ready(array).get());
+  TROUPE_TRY(device.wait_for(array).get());
   return array;
 }
 

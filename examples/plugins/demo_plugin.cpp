@@ -12,7 +12,7 @@ namespace {
 
 TroupeStatus refuse(const TroupeCall* call, const char* why) {
   call->set_error(call, 0, why);
-  return TROUPE_FAILED;
+  return TROUPE_REFUSED;
 }
 
 /// The parameters as one `T`, if they are one.

@@ -19,7 +19,7 @@ struct Parameters {
 
 TroupeStatus refuse(const TroupeCall* call, std::int64_t code, const std::string& why) {
   call->set_error(call, code, why.c_str());  // copied: the string may go
-  return TROUPE_FAILED;
+  return TROUPE_REFUSED;
 }
 
 /// array 0 (f32 matrix, update): every row in order.

@@ -1,5 +1,7 @@
 // The names of the libraries of a device, one by one, without tensors. The reference shows what stands between
 // `// example:` and `// end`.
+#include <cmath>
+#include <complex>
 #include <sstream>
 #include <vector>
 
@@ -71,7 +73,8 @@ void matmul(const Device& device) {
   const Array<float> out = made<float>(device, {1, 2}, {0, 0});
   // example: Matmul, MatmulOptions, Activation
   value(device.matmul()
-            .multiply(x, weights, out, MatmulOptions{.activation = Activation::relu, .bias = &bias, .pre = &pre})
+            .multiply(x, weights, out,
+                      MatmulOptions{.activation = Activation::relu, .bias = &bias, .preactivation = &pre})
             .get());
   expect(holds(device, out, {3.0f, 0.0f}));  // relu(x weights + bias)
   // end
@@ -79,7 +82,7 @@ void matmul(const Device& device) {
   const Array<float> slope = made<float>(device, {1, 2}, {0, 0});
   // example: MatmulGradientOptions
   value(device.matmul()
-            .gradient(x, weights, slope, MatmulGradientOptions{.activation = Activation::relu, .pre = &pre})
+            .gradient(x, weights, slope, MatmulGradientOptions{.activation = Activation::relu, .preactivation = &pre})
             .get());
   // end
   expect(holds(device, slope, {-2.0f, 0.0f}));
@@ -131,6 +134,29 @@ void iterations(const Device& device) {
   // end
 }
 
+void fft(const Device& device) {
+  const Array<double> a = made(device, {3}, {1, 2, 3});
+  const Array<double> b = made(device, {2}, {1, 1});
+  const Array<double> out = made(device, {2}, {0, 0});
+  // example: ConvolveMode
+  value(device.fft().convolve(a, b, out, ConvolveMode::valid).get());  // full: 1, 3, 5, 3
+  const HostArray<double> sums = value(device.read(out).get());
+  expect(std::abs(sums[0] - 3) < 1e-9 && std::abs(sums[1] - 5) < 1e-9);
+  // end
+
+  // example: fftfreq, rfftfreq
+  expect(fftfreq(4, 0.5) == std::vector<double>{0, 0.5, -1, -0.5});
+  expect(rfftfreq(4, 0.5) == std::vector<double>{0, 0.5, 1});
+  // end
+
+  // example: IrfftOptions
+  Scope on(device);
+  const Array<std::complex<double>> half = on.rfft(a);
+  const Array<double> again = on.irfft(half, IrfftOptions{.length = 3});  // 2 unless told
+  expect(std::abs(value(on.read(again).get())[2] - 3) < 1e-9);
+  // end
+}
+
 void sparse(const Device& device) {
   // example: Sparse, SparseMatrix, Triplet
   const std::vector<Triplet<double>> elements = {{0, 0, 2.0}, {1, 0, 1.0}, {1, 1, 4.0}};
@@ -151,7 +177,7 @@ void sparse(const Device& device) {
   // end
 
   // example: SparseFormat
-  const SparseMatrix by_columns = value(device.sparse().convert_now(matrix, SparseFormat::csc));
+  const SparseMatrix by_columns = value(device.sparse().convert(matrix, SparseFormat::csc).get());
   expect(by_columns.format() == SparseFormat::csc && name(by_columns.format()) == "CSC");
   // end
 
@@ -208,6 +234,7 @@ int main() {
   blas(device);
   matmul(device);
   solver(device);
+  fft(device);
   sparse(device);
   iterations(device);
   matrix_market();

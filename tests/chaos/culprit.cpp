@@ -119,11 +119,11 @@ Call<void> Culprit::call(Crime& crime) {
                         ? scene_.kernels->commit(crime.fault, crime.array, scene_.sealed)
                         : scene_.device.call_plugin(scene_.plugin, function_of(crime.fault.kind),
                                                     uses_of(crime, scene_.sealed), parameters);
-  if (!has_deadline(crime.fault.kind)) return std::move(call).within(kPatience);
+  if (!has_deadline(crime.fault.kind)) return std::move(call).wait_at_most(kPatience);
   // Every try has more time, in case the machine is slow.
   const Duration deadline =
       std::chrono::milliseconds(crime.fault.deadline_ms * static_cast<std::uint32_t>(crime.tries));
-  return std::move(call).deadline(deadline).within(kPatience);
+  return std::move(call).deadline(deadline).wait_at_most(kPatience);
 }
 
 bool Culprit::is_deserved(const Fault& fault, const Error& error) const noexcept {
@@ -200,7 +200,7 @@ void Culprit::read_after(const Crime& crime, const Result<HostArray<float>>& res
 Call<void> Culprit::rewrite(Crime& crime) {
   ++scene_.ledger.asked;
   crime.value = -crime.value;
-  return scene_.device.fill(crime.array, static_cast<float>(crime.value)).within(kPatience);
+  return scene_.device.fill(crime.array, static_cast<float>(crime.value)).wait_at_most(kPatience);
 }
 
 void Culprit::rewritten(const Crime& crime, const Result<void>& result) {
@@ -227,7 +227,7 @@ std::optional<Kept> Culprit::next_kept(const Crime& crime) {
 
 Call<HostArray<float>> Culprit::read(const Array<float>& array) {
   ++scene_.ledger.asked;
-  return scene_.device.read(array).within(kPatience);
+  return scene_.device.read(array).wait_at_most(kPatience);
 }
 
 void Culprit::check(const Crime& crime, const Kept& kept, const Result<HostArray<float>>& result) {

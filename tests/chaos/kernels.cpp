@@ -75,7 +75,7 @@ constexpr std::uint64_t kNoArray = 0;
 
 }  // namespace
 
-Kernels::Kernels(const Device& device) : device_(device), program_(value(device.jit().compile_now(kSource))) {}
+Kernels::Kernels(const Device& device) : device_(device), program_(value(device.jit().compile(kSource).get())) {}
 
 Call<void> Kernels::scale(const AnyArray& array, float factor) const {
   return device_.jit().launch(program_, "scale", kGrid, array.element_count(), factor, updates(array));

@@ -7,9 +7,9 @@ Task<void> CallerActor::on(Run) {
     if (job->how == Job::How::submit)
       caller_->submit(*job);
     else if (job->how == Job::How::read)
-      caller_->ended(*job, co_await caller_->read_call(*job).within(job->patience));
+      caller_->ended(*job, co_await caller_->read_call(*job).wait_at_most(job->patience));
     else
-      caller_->ended(*job, co_await caller_->call(*job).within(job->patience));
+      caller_->ended(*job, co_await caller_->call(*job).wait_at_most(job->patience));
   }
   running_->fetch_sub(1);
 }
@@ -19,9 +19,9 @@ void run_in_thread(Caller& caller) {
     if (job->how == Job::How::submit)
       caller.submit(*job);
     else if (job->how == Job::How::read)
-      caller.ended(*job, caller.read_call(*job).within(job->patience).get());
+      caller.ended(*job, caller.read_call(*job).wait_at_most(job->patience).get());
     else
-      caller.ended(*job, caller.call(*job).within(job->patience).get());
+      caller.ended(*job, caller.call(*job).wait_at_most(job->patience).get());
   }
 }
 

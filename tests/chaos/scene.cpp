@@ -45,7 +45,7 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     for (std::size_t i = 0; i < edge; ++i) reversal[i * edge + (edge - 1 - i)] = 1;
     made.upside_down = value(device.array<float>({edge, edge}));
     value(device.write(made.upside_down, reversal).get());
-    made.sparse_upside_down = value(device.sparse().from_dense_now(made.upside_down));
+    made.sparse_upside_down = value(device.sparse().from_dense(made.upside_down).get());
   }
   sealed = value(device.sealable_array<float>({kSealedElements}));
   value(device.fill(sealed, kSealedNumber).get());
@@ -64,7 +64,7 @@ void Scene::drop_all() noexcept {
 void Scene::check_shared_arrays() {
   const auto check = [&](const Array<float>& array, std::span<const float> expected, Complaint if_wrong,
                          const std::string& name) {
-    const Result<HostArray<float>> read = device.read(array).within(kPatience).get();
+    const Result<HostArray<float>> read = device.read(array).wait_at_most(kPatience).get();
     if (!read)
       ledger.complain(Complaint::array_lost, name + ": " + read.error().to_string());
     else if (const std::string wrong = difference(read->span(), expected); !wrong.empty())

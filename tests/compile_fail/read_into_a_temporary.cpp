@@ -7,8 +7,8 @@
 void use(const troupe::Device& device, const troupe::Array<float>& array) {
 #ifdef TROUPE_FIXED
   std::vector<float> elements(8);
-  (void)device.read_now(array, elements);
+  (void)device.read_into(array, elements).get();
 #else
-  (void)device.read_now(array, std::vector<float>(8));
+  (void)device.read_into(array, std::vector<float>(8)).get();
 #endif
 }

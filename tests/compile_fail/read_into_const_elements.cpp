@@ -7,8 +7,8 @@
 
 void use(const troupe::Device& device, const troupe::Array<float>& array, std::vector<float>& elements) {
 #ifdef TROUPE_FIXED
-  (void)device.read_now(array, std::span<float>(elements));
+  (void)device.read_into(array, std::span<float>(elements)).get();
 #else
-  (void)device.read_now(array, std::span<const float>(elements));
+  (void)device.read_into(array, std::span<const float>(elements)).get();
 #endif
 }

@@ -5,7 +5,7 @@ static TroupeStatus twice(const TroupeCall* call) {
   const TroupeArray* array = &call->arrays[0];
   if (call->array_count != 1 || array->dtype != TROUPE_F32 || array->rank != 1) {
     call->set_error(call, 0, "twice needs one vector of f32");
-    return TROUPE_FAILED;
+    return TROUPE_REFUSED;
   }
   for (int64_t i = 0; i < array->shape[0]; ++i) ((float*)array->data)[i * array->strides[0]] *= 2.0f;
   return TROUPE_OK;

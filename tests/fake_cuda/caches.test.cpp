@@ -17,7 +17,7 @@ class FakeCaches : public FakeGpu {
 constexpr const char* kAdd = R"(extern "C" __global__ void add(long long n, float value, float* a) {})";
 
 TEST_F(FakeCaches, a_program_is_loaded_once) {
-  const Program program = value(gpu.jit().compile_now(kAdd));
+  const Program program = value(gpu.jit().compile(kAdd).get());
   EXPECT_EQ(program.log(), "what the compiler has to say");
   const Array<float> a = filled(gpu, {8}, 1.0f);
   const std::uint64_t before = calls("cuModuleLoadData");
@@ -30,14 +30,14 @@ TEST_F(FakeCaches, of_more_programs_than_it_keeps_a_worker_lets_go) {
   const Array<float> a = filled(gpu, {8}, 1.0f);
   constexpr int kMore = 520;  // than cuda::kMaxPrograms
   for (int i = 0; i < kMore; ++i) {
-    const Program program = value(gpu.jit().compile_now(std::string(kAdd) + " // " + std::to_string(i)));
+    const Program program = value(gpu.jit().compile(std::string(kAdd) + " // " + std::to_string(i)).get());
     ASSERT_TRUE(gpu.jit().launch(program, "add", {}, 8LL, 1.0f, updates(a)).get());
   }
   EXPECT_EQ(calls("cuModuleUnload"), 512);
 }
 
 TEST_F(FakeCaches, kernels_are_launched_with_what_they_take) {
-  const Program program = value(gpu.jit().compile_now(kAdd));
+  const Program program = value(gpu.jit().compile(kAdd).get());
   const Array<float> a = filled(gpu, {8}, 1.0f);
   const auto kind = [&](const Grid& grid, const auto&... arguments) {
     return kind_of(gpu.jit().launch(program, "add", grid, arguments...).get());
@@ -47,11 +47,11 @@ TEST_F(FakeCaches, kernels_are_launched_with_what_they_take) {
   EXPECT_EQ(kind({.shared_bytes = 1 << 20}, 8LL, 1.0f, updates(a)), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(gpu.jit().launch(program, "no_such", {}).get()), ErrorKind::invalid_argument);
   EXPECT_TRUE(gpu.jit().launch(program, "add", {.shared_bytes = 64 << 10}, 8LL, 1.0f, updates(a)).get());
-  EXPECT_EQ(kind_of(gpu.jit().compile_now("#error nothing to compile")), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(gpu.jit().compile("#error nothing to compile").get()), ErrorKind::invalid_argument);
 }
 
 TEST_F(FakeCaches, a_kernel_takes_a_list_of_arguments_that_was_made_at_run_time) {
-  const Program program = value(gpu.jit().compile_now(kAdd));
+  const Program program = value(gpu.jit().compile(kAdd).get());
   const Array<float> a = filled(gpu, {8}, 1.0f);
   KernelArguments arguments;
   arguments.add(8LL);

@@ -18,7 +18,7 @@ class FakeGuard : public FakeGpu, public ::testing::WithParamInterface<Isolation
   }
 
   const Device gpu = open_gpu(guarded());
-  const Program program = value(gpu.jit().compile_now(kOverrun));
+  const Program program = value(gpu.jit().compile(kOverrun).get());
 };
 INSTANTIATE_TEST_SUITE_P(In, FakeGuard, ::testing::Values(Isolation::process, Isolation::thread),
                          [](const auto& param) { return param.param == Isolation::process ? "Process" : "Thread"; });

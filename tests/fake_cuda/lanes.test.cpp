@@ -96,7 +96,7 @@ TEST_P(FakeLanes, answer_with_an_error_after_a_fault_and_keep_the_memory) {
   const Device gpu = open_gpu(with_policy(in_process(Standby::warm)));
   const Array<float> kept = ramp(gpu, 1000);
   const Array<float> written = filled(gpu, {8}, 1.0f);
-  const Program program = value(gpu.jit().compile_now(R"(extern "C" __global__ void illegal(float* a) {})"));
+  const Program program = value(gpu.jit().compile(R"(extern "C" __global__ void illegal(float* a) {})").get());
   const Result<void> end = gpu.jit().launch(program, "illegal", {}, writes(written)).get();
   ASSERT_EQ(kind_of(end), ErrorKind::context_poisoned) << (end ? "it succeeded" : end.error().to_string());
   EXPECT_EQ(end.error().origin().native_code, 700);
@@ -110,12 +110,14 @@ TEST_P(FakeLanes, do_what_was_behind_a_fault_in_another_worker) {
   options.standbys = 2;
   const Device gpu = open_gpu(options);
   const Array<float> written = filled(gpu, {8}, 1.0f), copied = filled(gpu, {8}, 1.0f);
-  const Program program = value(gpu.jit().compile_now(
-      R"(extern "C" __global__ void illegal(float* a) {} extern "C" __global__ void copy(float* a) {})"));
+  const Program program = value(
+      gpu.jit()
+          .compile(R"(extern "C" __global__ void illegal(float* a) {} extern "C" __global__ void copy(float* a) {})")
+          .get());
   for (int round = 0; round < 10; ++round) {
     (void)gpu.jit().launch(program, "illegal", {}, writes(written)).submit();  // it may have failed already
     const Result<void> end =
-        gpu.jit().launch(program, "copy", {}, writes(copied)).within(std::chrono::seconds(20)).get();
+        gpu.jit().launch(program, "copy", {}, writes(copied)).wait_at_most(std::chrono::seconds(20)).get();
     EXPECT_TRUE(end) << end.error().to_string();
   }
 }

@@ -179,11 +179,11 @@ TYPED_TEST(FakeOpsOf, sparse) {
   for (const DType index_type : {DType::i32, DType::i64}) {
     const std::vector<Triplet<T>> elements{{0, 0, T(1)}, {1, 1, T(1)}, {2, 1, T(1)}, {3, 3, T(1)}};
     const SparseMatrix csr = value(sparse.from_triplets<T>(4, 4, elements, index_type));
-    const SparseMatrix csc = value(sparse.convert_now(csr, SparseFormat::csc));
-    const SparseMatrix coo = value(sparse.convert_now(csr, SparseFormat::coo));
-    const SparseMatrix bsr = value(sparse.convert_now(csr, SparseFormat::bsr, 2));
-    EXPECT_TRUE(sparse.convert_now(bsr, SparseFormat::csr));
-    EXPECT_TRUE(sparse.convert_now(coo, SparseFormat::csr));
+    const SparseMatrix csc = value(sparse.convert(csr, SparseFormat::csc).get());
+    const SparseMatrix coo = value(sparse.convert(csr, SparseFormat::coo).get());
+    const SparseMatrix bsr = value(sparse.convert(csr, SparseFormat::bsr, 2).get());
+    EXPECT_TRUE(sparse.convert(bsr, SparseFormat::csr).get());
+    EXPECT_TRUE(sparse.convert(coo, SparseFormat::csr).get());
     for (const SparseMatrix& matrix : {csr, csc, coo, bsr}) {
       for (const bool transpose : {false, true})
         for (const bool conjugate : {false, detail::kIsComplex<T>}) {
@@ -196,15 +196,15 @@ TYPED_TEST(FakeOpsOf, sparse) {
       this->end_well(sparse.sddmm(dense, out, matrix));
       this->end_well(sparse.to_dense(matrix, out));
     }
-    EXPECT_TRUE(sparse.product_now(csr, csc));
-    EXPECT_TRUE(sparse.from_dense_now(dense, index_type));
+    EXPECT_TRUE(sparse.product(csr, csc).get());
+    EXPECT_TRUE(sparse.from_dense(dense, index_type).get());
   }
   const SparseMatrix empty = value(sparse.from_triplets<T>(4, 4, std::vector<Triplet<T>>{}));
   this->end_well(sparse.multiply(empty, x, y));
   this->end_well(sparse.multiply(empty, x, y, {.beta = 2.0}));
   this->end_well(sparse.solve(empty, x, y, {.unit_diagonal = true}));
   this->end_well(sparse.sddmm(dense, out, empty));
-  EXPECT_TRUE(sparse.product_now(empty, empty));
+  EXPECT_TRUE(sparse.product(empty, empty).get());
   EXPECT_GT(this->calls("cusparseSpMV_preprocess"), 0) << "for a matrix that is used a second time";
   EXPECT_GT(this->calls("cusparseSpSV_updateMatrix"), 0);
 }
@@ -267,7 +267,7 @@ TEST_F(FakeOps, memory_really_moves) {
   const Array<float> kept = ramp(gpu, 1000);
   const Array<float> other = value(gpu.array<float>({1000}));
   end_well(gpu.copy(kept, other));
-  end_well(gpu.ready(other));
+  end_well(gpu.wait_for(other));
   EXPECT_TRUE(is_ramp(gpu, other));
   const Array<float> rows = filled(gpu, {10, 8}, 0.0f);
   const Array<float> ones = filled(gpu, {10, 16}, 1.0f);
@@ -316,10 +316,10 @@ TEST_F(FakeOps, matmul) {
     end_well(matmul.multiply(a, b, d, {.activation = activation}));
     end_well(matmul.multiply(a, b, d, {.alpha = 0, .activation = activation}));
     end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias}));
-    end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias, .pre = &pre}));
+    end_well(matmul.multiply(a, b, d, {.activation = activation, .bias = &bias, .preactivation = &pre}));
     end_well(matmul.multiply(a, b.transpose(), d.transpose(), {.beta = 2, .activation = activation, .c = &c}));
-    end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre, .bias_gradient = &bias}));
-    end_well(matmul.gradient(a, b, d, {.activation = activation, .pre = &pre}));
+    end_well(matmul.gradient(a, b, d, {.activation = activation, .preactivation = &pre, .bias_gradient = &bias}));
+    end_well(matmul.gradient(a, b, d, {.activation = activation, .preactivation = &pre}));
   }
   const auto half = some<Half>({16, 16});
   const auto half_pre = some<Half>({16, 16});
@@ -328,8 +328,9 @@ TEST_F(FakeOps, matmul) {
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
     end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias}));
     end_well(matmul.multiply(half, half, half_out.transpose(), {.activation = activation}));
-    end_well(matmul.multiply(half, half, half_out, {.activation = activation, .bias = &half_bias, .pre = &half_pre}));
-    end_well(matmul.gradient(half, half, half_out, {.activation = activation, .pre = &half_pre}));
+    end_well(matmul.multiply(half, half, half_out,
+                             {.activation = activation, .bias = &half_bias, .preactivation = &half_pre}));
+    end_well(matmul.gradient(half, half, half_out, {.activation = activation, .preactivation = &half_pre}));
   }
   const Array<double> wide = some<double>({16, 16});
   end_well(matmul.multiply(wide, wide, some<double>({16, 16}), {.activation = Activation::gelu_tanh}));
@@ -355,8 +356,9 @@ TEST_F(FakeOps, matmul_of_batches) {
     for (const Array<float>& b : {each, spread, one})
       for (const Array<float>& out : {d, apart}) {
         end_well(matmul.multiply(a, b, out, {.activation = activation, .bias = &bias}));
-        end_well(matmul.multiply(a, b, out, {.alpha = 0, .beta = 2, .activation = activation, .c = &c, .pre = &pre}));
-        end_well(matmul.gradient(a, b, out, {.activation = activation, .pre = &pre, .bias_gradient = &bias}));
+        end_well(matmul.multiply(a, b, out,
+                                 {.alpha = 0, .beta = 2, .activation = activation, .c = &c, .preactivation = &pre}));
+        end_well(matmul.gradient(a, b, out, {.activation = activation, .preactivation = &pre, .bias_gradient = &bias}));
       }
   const std::uint64_t products = calls("cublasLtMatmul");
   end_well(matmul.multiply(a, each, d));

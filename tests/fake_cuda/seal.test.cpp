@@ -40,7 +40,7 @@ TEST_F(FakeSeal, is_the_access_of_the_whole_chunk) {
 
 TEST_F(FakeSeal, a_kernel_that_writes_there_faults_and_changes_nothing) {
   const Device gpu = open_gpu(in_process(Standby::warm));
-  const Program program = value(gpu.jit().compile_now(kScribble));
+  const Program program = value(gpu.jit().compile(kScribble).get());
   const Array<float> weights = sealable(gpu, 4.0f);
   const Array<float> other = filled(gpu, {1000}, 5.0f);
   const auto scribble = [&](const Array<float>& over) {

@@ -86,11 +86,11 @@ Task<Result<void>> work(Device device, const std::atomic<Phase>* phase, Seen* se
     const Clock::time_point begin = Clock::now();
     Result<void> end;
     if (turn % 3 == 0)
-      end = co_await device.fill(to, 2.0F).within(kPatience);
+      end = co_await device.fill(to, 2.0F).wait_at_most(kPatience);
     else if (turn % 3 == 1)
-      end = co_await device.copy(from, to).within(kPatience);
+      end = co_await device.copy(from, to).wait_at_most(kPatience);
     else
-      end = co_await device.blas().gemm(from, from, to).within(kPatience);
+      end = co_await device.blas().gemm(from, from, to).wait_at_most(kPatience);
     times.add(Clock::now() - begin);
     seen->ends.add(end);
   }
@@ -105,7 +105,7 @@ class DeadlyOp {
   explicit DeadlyOp(const Device& device)
       : device_(device),
         plugin_((std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libbad_plugin.so").string()) {
-    if (device.info().backend == "cuda") program_ = value(device.jit().compile_now(kSource));
+    if (device.info().backend == "cuda") program_ = value(device.jit().compile(kSource).get());
   }
   Call<void> call(const ArrayUse& array) const {
     if (program_) return device_.jit().launch(*program_, "illegal", {}, array);
@@ -133,12 +133,13 @@ Task<Result<void>> kill_until(Clock::time_point end_of_all, Device device, const
   for (int turn = 0; next < end_of_all && kills->refused.device_lost == 0; ++turn) {
     co_await sleep_for(next - Clock::now());
     const ArrayUse use = turn % 2 == 0 ? writes(array) : updates(array);
-    Result<void> taken = co_await device.fill(array, 1.0F).within(kPatience);  // what is tainted becomes good again
+    Result<void> taken =
+        co_await device.fill(array, 1.0F).wait_at_most(kPatience);  // what is tainted becomes good again
     if (taken) taken = co_await deadly->call(use).submit();
     kills->refused.add(taken);
     if (taken) {
       ++kills->submitted;
-      (void)co_await device.ready(array).within(kPatience);  // its end
+      (void)co_await device.wait_for(array).wait_at_most(kPatience);  // its end
     }
     next = std::max(next + kBetweenKills, Clock::now());
   }

@@ -235,6 +235,12 @@ TroupeStatus error(const TroupeCall* call) {
   return TROUPE_FAILED;
 }
 
+/// Writes nothing, and says so.
+TroupeStatus refuse(const TroupeCall* call) {
+  call->set_error(call, 7, "refuse takes one array");
+  return TROUPE_REFUSED;
+}
+
 TroupeStatus throw_error(const TroupeCall*) { throw std::runtime_error("nobody catches this"); }
 
 /// Leaves a process behind that has a session of its own and all of the vault. Array 0 (i32, write), if there is one,
@@ -386,6 +392,7 @@ constexpr TroupeFunction kFunctions[] = {
     {"spin_ms", spin_ms},
     {"abort_after_ms", abort_after_ms},
     {"say", say},
+    {"refuse", refuse},
 };
 constexpr TroupePlugin kPlugin = {TROUPE_PLUGIN_MAGIC, TROUPE_PLUGIN_ABI_VERSION, "bad_plugin", std::size(kFunctions),
                                   kFunctions};

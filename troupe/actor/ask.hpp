@@ -1,7 +1,7 @@
 // A question on its way to its answer. `ref.ask<Get>()` makes one. Nothing is sent before you await it or call `get`.
 //
 //   Result<int> a = co_await counter.ask<Get>();                       // in a Task
-//   Result<int> b = counter.ask<Get>().within(50ms).get();             // in a plain thread
+//   Result<int> b = counter.ask<Get>().wait_at_most(50ms).get();             // in a plain thread
 //   Result<int> c = co_await counter.ask<Get>().cancel_on(token);      // ends in `cancelled` on request_stop()
 //
 // An ask ends exactly once: in the reply, in the error that the handler returned or threw, or in `stopped`,
@@ -84,7 +84,7 @@ class [[nodiscard("an ask is sent when it is awaited or when get() is called")]]
 
   /// The ask ends in `timeout` if no answer comes within `limit`. If `limit` is zero or less, it ends at once, and
   /// nothing is sent.
-  Ask&& within(Duration limit) && noexcept {
+  Ask&& wait_at_most(Duration limit) && noexcept {
     timeout_ = limit;
     return std::move(*this);
   }

@@ -156,17 +156,17 @@ TEST(Ask, ends_in_what_the_handler_threw) {
 TEST(Ask, times_out_and_a_late_reply_is_dropped) {
   System system = virtual_time();
   const auto actor = value(system.spawn<Answerer>({}));
-  EXPECT_EQ(kind_of(actor.ask<Later>(10ms).within(5ms).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(actor.ask<Later>(10ms).wait_at_most(5ms).get()), ErrorKind::timeout);
   system.advance(1s);
   EXPECT_EQ(actor.ask<Get>().get(), 1) << "the handler went on and nobody was told twice";
-  EXPECT_EQ(actor.ask<Later>(5ms).within(10ms).get(), 2);
+  EXPECT_EQ(actor.ask<Later>(5ms).wait_at_most(10ms).get(), 2);
 }
 
 TEST(Ask, a_zero_or_negative_timeout_ends_at_once_and_sends_nothing) {
   System system = quiet();
   const auto actor = value(system.spawn<Answerer>({}));
-  EXPECT_EQ(kind_of(actor.ask<Later>(0ms).within(0ms).get()), ErrorKind::timeout);
-  EXPECT_EQ(kind_of(actor.ask<Later>(0ms).within(-1ms).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(actor.ask<Later>(0ms).wait_at_most(0ms).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(actor.ask<Later>(0ms).wait_at_most(-1ms).get()), ErrorKind::timeout);
   EXPECT_EQ(actor.ask<Get>().get(), 0);
 }
 
@@ -190,7 +190,8 @@ TEST(Ask, given_up_before_its_handler_began_is_never_begun) {
   System system = virtual_time();
   const auto actor = value(system.spawn<Answerer>({.max_handlers = 1}));
   const auto blocked = [](Ref<Answerer> to) -> Task<Result<int>> {
-    auto [first, second] = co_await when_all(to.ask<Later>(20ms).within(1s), to.ask<Later>(1ms).within(5ms));
+    auto [first, second] =
+        co_await when_all(to.ask<Later>(20ms).wait_at_most(1s), to.ask<Later>(1ms).wait_at_most(5ms));
     EXPECT_EQ(first, 1);
     co_return second;
   };

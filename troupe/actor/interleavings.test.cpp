@@ -100,8 +100,8 @@ class Asker {
       case 0: result = co_await worker_.ask<Quick>(); break;
       case 1: result = co_await worker_.ask<Waits>(); break;
       case 2: result = co_await worker_.ask<Crash>(); break;
-      case 3: result = co_await worker_.ask<CrashLater>().within(5ms); break;
-      default: result = co_await worker_.ask<Waits>().within(1ms); break;
+      case 3: result = co_await worker_.ask<CrashLater>().wait_at_most(5ms); break;
+      default: result = co_await worker_.ask<Waits>().wait_at_most(1ms); break;
     }
     ledger_->end(go.ask, result);
   }

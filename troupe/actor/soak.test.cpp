@@ -132,14 +132,14 @@ Task<Result<int>> one_ask(Ref<Worker> worker, std::uint64_t draw, Tally& tally, 
     case 2: result = co_await worker.ask<Quit>(); break;
     case 3:
     case 4: result = co_await worker.ask<Slow>(); break;
-    case 5: result = co_await worker.ask<Slow>().within(1ms); break;
+    case 5: result = co_await worker.ask<Slow>().wait_at_most(1ms); break;
     case 6: result = co_await worker.ask<Slow>().cancel_on(token); break;
     case 7:
     case 8: result = co_await worker.ask<Refuse>(); break;
-    case 9: result = co_await worker.ask<Quick>().within(0ms); break;
+    case 9: result = co_await worker.ask<Quick>().wait_at_most(0ms); break;
     case 10:
     case 11:
-    case 12: result = co_await worker.ask<Relay>().within(1s); break;
+    case 12: result = co_await worker.ask<Relay>().wait_at_most(1s); break;
     default: result = co_await worker.ask<Quick>(); break;
   }
   co_return tally.count(std::move(result));

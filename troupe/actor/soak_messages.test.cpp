@@ -134,7 +134,7 @@ Task<Result<void>> batch(Receivers& receivers, std::uint64_t seed, int count, Ac
       }
       case 3: {
         ++account.waited;
-        const Result<void> told = co_await to.tell_or_wait<Waited>(Token(&account), draw).within(1ms);
+        const Result<void> told = co_await to.tell_or_wait<Waited>(Token(&account), draw).wait_at_most(1ms);
         ++(told ? account.wait_over : account.given_up);
         break;
       }

@@ -230,6 +230,13 @@ template <class T>
 OrReturn<T> or_return(Result<T> result) noexcept {
   return OrReturn<T>(std::move(result));
 }
+/// Says what is missing when something is not awaited.
+template <Awaitable A>
+  requires(!requires(const A& a) { a.error(); })
+OrReturn<int> or_return(A&&) {
+  static_assert(std::is_void_v<A>, "CO_TRY takes a Result, and this is still to be awaited: CO_TRY(co_await ...)");
+  return OrReturn<int>({});
+}
 
 }  // namespace detail
 

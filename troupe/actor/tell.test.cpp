@@ -87,7 +87,7 @@ std::vector<int> up_to(int count) {
 Ref<Keeper> full_keeper(System& system) {
   const auto keeper = value(system.spawn<Keeper>({.name = "keeper", .mailbox_capacity = 2, .max_handlers = 1}));
   (void)system.run(
-      [](Ref<Keeper> it) -> Task<Result<void>> { co_return co_await it.ask<Pause>().within(1ms); }(keeper));
+      [](Ref<Keeper> it) -> Task<Result<void>> { co_return co_await it.ask<Pause>().wait_at_most(1ms); }(keeper));
   value(keeper.tell<Number>(1));
   value(keeper.tell<Number>(2));
   return keeper;
@@ -162,7 +162,7 @@ TEST(TellOrWait, waits_for_room_in_plain_threads) {
 TEST(TellOrWait, a_message_given_up_is_never_handled) {
   System system({.log = log_nothing(), .deterministic_seed = 1});
   const auto keeper = full_keeper(system);
-  EXPECT_EQ(keeper.tell_or_wait<Number>(3).within(10ms).get().error().kind(), ErrorKind::timeout);
+  EXPECT_EQ(keeper.tell_or_wait<Number>(3).wait_at_most(10ms).get().error().kind(), ErrorKind::timeout);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(keeper.tell_or_wait<Number>(4).cancel_on(stop.get_token()).get().error().kind(), ErrorKind::cancelled);

@@ -176,6 +176,13 @@ template <class R>
 Task<Result<R>> to_task(Ask<R>&& ask) {
   return std::move(ask);
 }
+template <class Awaited>
+auto to_tasks(std::vector<Awaited> awaited) {
+  std::vector<decltype(to_task(std::declval<Awaited>()))> tasks;
+  tasks.reserve(awaited.size());
+  for (Awaited& one : awaited) tasks.push_back(to_task(std::move(one)));
+  return tasks;
+}
 
 }  // namespace detail
 
@@ -189,6 +196,12 @@ template <class T>
 auto when_all(std::vector<Task<T>> tasks) {
   static_assert(!std::is_void_v<T>, "a vector of tasks without values: give them Result<void>");
   return detail::AllOfMany<T>(std::move(tasks));
+}
+/// The same of a vector of asks or calls, such as `std::vector<Call<void>>`.
+template <class Awaited>
+  requires(!detail::is_task<Awaited>)
+auto when_all(std::vector<Awaited> awaited) {
+  return when_all(detail::to_tasks(std::move(awaited)));
 }
 
 /// Runs tasks, asks and calls side by side, and waits until the first of them ends; the others are cut off. All must
@@ -206,6 +219,12 @@ auto when_any(First&& first, Rest&&... rest) {
 template <class T>
 auto when_any(std::vector<Task<T>> tasks) {
   return detail::FirstOf<T>(std::move(tasks));
+}
+/// The same of a vector of asks or calls.
+template <class Awaited>
+  requires(!detail::is_task<Awaited>)
+auto when_any(std::vector<Awaited> awaited) {
+  return when_any(detail::to_tasks(std::move(awaited)));
 }
 
 namespace detail {

@@ -81,7 +81,7 @@ TEST_F(Accounts, an_innocent_that_ran_beside_it_runs_alone_once_and_in_order) {
     EXPECT_TRUE(device.fill(array, 1.0f).get());
     EXPECT_TRUE(fill_in_place().submit());
     EXPECT_FALSE(bad(device.as("caller " + std::to_string(++attempt)), "abort").get());
-    return !device.ready(array).get();
+    return !device.wait_for(array).get();
   });
   const std::int64_t generation = device.generation();
   for (int i = 0; i < 2; ++i) {

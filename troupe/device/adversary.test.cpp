@@ -306,7 +306,7 @@ TEST_F(Adversary, what_was_submitted_behind_a_crash_and_skipped_is_as_it_was) {
   const Array<float> parameters = filled(device, {100}, 5.0f);
   ASSERT_EQ(kind_of(bad(device, "null", {updates(lost)}).get()), ErrorKind::worker_crashed);
   ASSERT_TRUE(device.blas().axpy(1.0, lost, parameters).submit());
-  EXPECT_EQ(kind_of(device.ready(parameters).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(parameters).get()), ErrorKind::buffer_tainted);
   EXPECT_EQ(parameters.content(), Content::skipped);
   EXPECT_TRUE(parameters.accept_skipped());
   EXPECT_TRUE(all_equal(device, parameters, 5.0f));

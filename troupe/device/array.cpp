@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "troupe/core/assert.hpp"
 #include "troupe/device/block.hpp"
+#include "troupe/device/host_array.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {
@@ -131,39 +134,43 @@ Result<void> AnyArray::check_visible(DType dtype) const {
   return {};
 }
 
-Result<void> AnyArray::check_dimension(const char* function, int dimension) const {
+Result<int> AnyArray::dimension_of(const char* function, int dimension) const {
   if (!block_) return empty_handle(function);
-  if (0 <= dimension && dimension < rank()) return {};
+  if (const int counted = dimension < 0 ? dimension + rank() : dimension; 0 <= counted && counted < rank())
+    return counted;
   return invalid(std::string(function) + ": the array is " + shape().to_string() + "; it has no dimension " +
                  text(dimension));
 }
 
 Result<AnyArray> AnyArray::slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step) const {
-  TROUPE_TRY(check_dimension("slice", dimension));
-  const std::int64_t extent = view_.shape[dimension];
+  const int axis = TROUPE_TRY(dimension_of("slice", dimension));
+  const std::int64_t extent = view_.shape[axis];
   if (step == 0) return invalid("slice: step is 0; it must not be 0");
-  const bool inside = step > 0 ? 0 <= begin && begin <= end && end <= extent  //
-                               : -1 <= end && end <= begin && begin < extent;
+  const std::int64_t first = begin < 0 ? begin + extent : begin;
+  const std::int64_t last = end < 0 && step > 0 ? end + extent : end;           // downwards, -1 is before the first
+  const bool inside = step > 0 ? 0 <= first && first <= last && last <= extent  //
+                               : -1 <= last && last <= first && first < extent;
   if (!inside)
     return invalid("slice from " + text(begin) + " to " + text(end) + " with step " + text(step) +
-                   " does not lie in dimension " + text(dimension) + " of " + view_.shape.to_string());
-  const auto length = static_cast<std::uint64_t>(step > 0 ? end - begin : begin - end);
+                   " does not lie in dimension " + text(axis) + " of " + view_.shape.to_string());
+  const auto length = static_cast<std::uint64_t>(step > 0 ? last - first : first - last);
   const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
   const std::uint64_t count = length == 0 ? 0 : (length - 1) / stride + 1;
   op::View sliced = view_;
-  sliced.shape[dimension] = static_cast<std::int64_t>(count);
-  if (count > 1) sliced.strides[dimension] *= step;  // reaches no further than the dimension does, so it fits
-  move_origin(sliced, begin, view_.strides[dimension]);
+  sliced.shape[axis] = static_cast<std::int64_t>(count);
+  if (count > 1) sliced.strides[axis] *= step;  // reaches no further than the dimension does, so it fits
+  move_origin(sliced, first, view_.strides[axis]);
   return AnyArray(block_, sliced);
 }
 
 Result<AnyArray> AnyArray::select(int dimension, std::int64_t index) const {
-  TROUPE_TRY(check_dimension("select", dimension));
-  if (index < 0 || index >= view_.shape[dimension])
-    return invalid("select: index is " + text(index) + "; dimension " + text(dimension) + " of " +
-                   view_.shape.to_string() + " has " + text(view_.shape[dimension]) + " indices, counted from 0");
-  op::View selected{view_.address, view_.dtype, without(view_.shape, dimension), without(view_.strides, dimension)};
-  move_origin(selected, index, view_.strides[dimension]);
+  const int axis = TROUPE_TRY(dimension_of("select", dimension));
+  const std::int64_t at = index < 0 ? index + view_.shape[axis] : index;
+  if (at < 0 || at >= view_.shape[axis])
+    return invalid("select: index is " + text(index) + "; dimension " + text(axis) + " of " + view_.shape.to_string() +
+                   " has " + text(view_.shape[axis]) + " indices, counted from 0");
+  op::View selected{view_.address, view_.dtype, without(view_.shape, axis), without(view_.strides, axis)};
+  move_origin(selected, at, view_.strides[axis]);
   return AnyArray(block_, selected);
 }
 
@@ -197,7 +204,7 @@ Result<AnyArray> AnyArray::permute(std::span<const int> order) const {
   op::View permuted = view_;
   unsigned seen = 0;
   for (std::size_t i = 0; i < order.size() && i < static_cast<std::size_t>(rank()); ++i) {
-    const int from = order[i];
+    const int from = order[i] < 0 ? order[i] + rank() : order[i];
     if (from < 0 || from >= rank()) break;
     permuted.shape[static_cast<int>(i)] = view_.shape[from];
     permuted.strides[static_cast<int>(i)] = view_.strides[from];
@@ -225,6 +232,12 @@ Result<AnyArray> AnyArray::broadcast(const Shape& shape) const {
     return invalid("broadcast of " + view_.shape.to_string() + " to " + shape.to_string() +
                    ": counted from the last dimension, extents must be equal or 1");
   return AnyArray(block_, repeated);
+}
+
+void detail::index_is_outside(std::int64_t index, std::int64_t count) noexcept {
+  std::fprintf(stderr, "troupe: index %lld of %lld elements, counted from 0\n", static_cast<long long>(index),
+               static_cast<long long>(count));
+  std::abort();
 }
 
 }  // namespace troupe::inline v0

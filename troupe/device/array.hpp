@@ -77,11 +77,13 @@ class AnyArray {
   /// The memory that the view touches, gaps included.
   op::Range range() const noexcept;
 
-  // Each of these gives another view of the same memory, or `invalid_argument` and the reason.
+  // Each of these gives another view of the same memory, or `invalid_argument` and the reason. Dimensions and indices
+  // below 0 are counted from the end, as in Python.
 
-  /// The elements `begin`, `begin + step`, ... before `end` of one dimension. With a negative step they run downwards,
-  /// to after `end`, which may then be -1: `slice(0, n - 1, -1, -1)` is the reverse. Indices count from the start:
-  /// needs 0 <= begin <= end <= extent, or -1 <= end <= begin < extent for a negative step.
+  /// The elements `begin`, `begin + step`, ... before `end` of one dimension: `slice(-1, 2, -1)` is the last dimension
+  /// without its first two and its last index. With a negative step they run downwards, to after `end`, which may then
+  /// be -1 and means the first: `slice(0, -1, -1, -1)` is the reverse. Needs begin <= end for a positive step, and end
+  /// <= begin for a negative one.
   Result<AnyArray> slice(int dimension, std::int64_t begin, std::int64_t end, std::int64_t step = 1) const;
   /// One index of a dimension; the result does not have that dimension.
   Result<AnyArray> select(int dimension, std::int64_t index) const;
@@ -121,7 +123,8 @@ class AnyArray {
  private:
   AnyArray(detail::IntrusivePtr<detail::VaultBlock> block, const op::View& view);
   void clear_view() noexcept { view_ = op::View{0, view_.dtype, {}, {}}; }
-  Result<void> check_dimension(const char* function, int dimension) const;
+  /// Counted from the start.
+  Result<int> dimension_of(const char* function, int dimension) const;
 
   detail::IntrusivePtr<detail::VaultBlock> block_;  // shared with other views of it and with the ops under way
   op::View view_;                                   // inside the block, and valid

@@ -168,6 +168,17 @@ TEST_F(ArrayTest, slices_downwards_by_a_negative_step) {
   EXPECT_EQ(value(array.slice(0, 2, 2, -1)).element_count(), 0);
 }
 
+TEST_F(ArrayTest, counts_dimensions_and_indices_below_zero_from_the_end) {
+  const Array<float> line = make({5});
+  EXPECT_EQ(offsets(value(line.slice(0, -3, -1))), (Offsets{2, 3}));
+  EXPECT_EQ(offsets(value(line.slice(-1, -1, -1, -1))), (Offsets{4, 3, 2, 1, 0}));
+  EXPECT_EQ(offsets(value(line.slice(0, -2, 0, -1))), (Offsets{3, 2, 1}));
+  const Array<float> array = make({2, 3, 4});
+  EXPECT_EQ(value(array.slice(-1, 1, 3)).view(), value(array.slice(2, 1, 3)).view());
+  EXPECT_EQ(value(array.select(-3, -1)).view(), value(array.select(0, 1)).view());
+  EXPECT_EQ(value(array.permute({-1, 0, -2})).view(), value(array.permute({2, 0, 1})).view());
+}
+
 TEST_F(ArrayTest, slices_of_slices_add_up) {
   const Array<float> array = make({6, 8});
   const Array<float> part = value(value(array.slice(0, 1, 6, 2)).slice(1, 7, 0, -3));  // rows 1 3 5, columns 7 4 1
@@ -181,9 +192,10 @@ TEST_F(ArrayTest, slices_of_slices_add_up) {
 TEST_F(ArrayTest, refuses_slices_outside_of_it) {
   const Array<float> array = make({3, 4});
   expect_invalid(array.slice(2, 0, 1), "slice: the array is [3, 4]; it has no dimension 2");
-  expect_invalid(array.slice(-1, 0, 1), "it has no dimension -1");
+  expect_invalid(array.slice(-3, 0, 1), "it has no dimension -3");
   expect_invalid(array.slice(1, 0, 5), "slice from 0 to 5 with step 1 does not lie in dimension 1 of [3, 4]");
-  expect_invalid(array.slice(1, -1, 2), "does not lie in");
+  expect_invalid(array.slice(1, -1, 2), "slice from -1 to 2 with step 1 does not lie in");
+  expect_invalid(array.slice(1, -5, 2), "does not lie in");
   expect_invalid(array.slice(1, 3, 2), "does not lie in");
   expect_invalid(array.slice(1, 4, 0, -1), "does not lie in");
   expect_invalid(array.slice(1, 3, -2, -1), "does not lie in");
@@ -202,7 +214,7 @@ TEST_F(ArrayTest, selects_one_index_and_drops_the_dimension) {
   EXPECT_EQ(one.rank(), 0);
   EXPECT_EQ(offsets(one), (Offsets{23}));
   expect_invalid(array.select(1, 3), "select: index is 3; dimension 1 of [2, 3, 4] has 3 indices, counted from 0");
-  expect_invalid(array.select(1, -1), "index is -1");
+  expect_invalid(array.select(1, -4), "index is -4");
 }
 
 TEST_F(ArrayTest, reshapes_when_it_is_contiguous) {
@@ -244,7 +256,7 @@ TEST_F(ArrayTest, permutes_its_dimensions) {
   EXPECT_EQ(permuted.shape(), (Shape{4, 2, 3}));
   EXPECT_EQ(permuted.strides(), (Strides{1, 12, 4}));
   EXPECT_EQ(value(array.permute(std::vector<int>{2, 1, 0})).view(), array.transpose().view());
-  for (const auto& wrong : {std::vector<int>{0, 1}, {0, 1, 1}, {0, 1, 3}, {-1, 0, 1}, {0, 1, 2, 3}, {0, 1, 2, 2}})
+  for (const auto& wrong : {std::vector<int>{0, 1}, {0, 1, 1}, {0, 1, 3}, {-4, 0, 1}, {0, 1, 2, 3}, {0, 1, 2, 2}})
     expect_invalid(array.permute(wrong), "the order must name each of the 3 dimensions once");
 }
 

@@ -62,8 +62,8 @@ TEST_F(BackPressure, goes_round_a_small_ring_from_several_threads_at_once) {
   std::vector<Array<double>> sums;
   for (int i = 0; i < kThreads; ++i) sums.push_back(filled(small, {1, 1}, 0.0));
   const auto once = [&](const Array<double>& sum) -> Result<void> {
-    TROUPE_TRY(small.nop().within(std::chrono::seconds(20)).get());
-    return small.blas().gemm(one, one, sum, {.beta = 1.0}).within(std::chrono::seconds(20)).get();
+    TROUPE_TRY(small.nop().wait_at_most(std::chrono::seconds(20)).get());
+    return small.blas().gemm(one, one, sum, {.beta = 1.0}).wait_at_most(std::chrono::seconds(20)).get();
   };
   std::atomic<int> failed{0};
   {
@@ -120,7 +120,8 @@ TEST_F(FullDevice, holds_a_thread_back_that_submits_until_there_is_room) {
 TEST_F(FullDevice, ends_the_wait_for_room_with_the_op_s_deadline_and_taints_nothing) {
   EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).deadline(std::chrono::milliseconds(5)).submit()),
             ErrorKind::deadline_exceeded);
-  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).within(std::chrono::milliseconds(5)).submit()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of<void>(tiny.fill(other, 2.0f).wait_at_most(std::chrono::milliseconds(5)).submit()),
+            ErrorKind::timeout);
   std::stop_source stop;
   std::jthread stopper([&] {
     wait_until_held(1);
@@ -173,7 +174,7 @@ TEST_F(FullDevice, suspends_tasks_that_submit_and_holds_up_no_thread_of_the_pool
   for (int i = 0; i < kTasks; ++i) arrays.push_back(value(tiny.array<float>({4})));
   const auto submit_many = [](Device gpu, Array<float> to) -> Task<Result<void>> {
     for (int i = 0; i < kFills; ++i) CO_TRY(co_await gpu.fill(to, static_cast<float>(i)).submit());
-    co_return co_await gpu.ready(to);
+    co_return co_await gpu.wait_for(to);
   };
   std::vector<std::jthread> threads;
   for (const Array<float>& to : arrays)
@@ -261,7 +262,7 @@ TEST_F(BackPressure, does_not_begin_what_nobody_waits_for_any_more) {
   const Array<float> array = filled(small, {4}, 1.0f);
   const float two = 2.0f;
   const auto parameters = std::as_bytes(std::span(&two, 1));
-  EXPECT_EQ(kind_of(bad(small, "scale", {updates(array)}, parameters).within(std::chrono::milliseconds(5)).get()),
+  EXPECT_EQ(kind_of(bad(small, "scale", {updates(array)}, parameters).wait_at_most(std::chrono::milliseconds(5)).get()),
             ErrorKind::timeout);
   std::stop_source stop;
   std::jthread stopper([&] { stop.request_stop(); });

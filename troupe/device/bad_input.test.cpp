@@ -197,7 +197,7 @@ TEST_F(BadInput, waiting_in_a_handler) {
 
 TEST_F(BadInput, deadlines_and_timeouts_of_zero) {
   EXPECT_EQ(kind_of(device.fill(a, 2.0f).deadline(Duration(0)).get()), ErrorKind::deadline_exceeded);
-  EXPECT_EQ(kind_of(device.fill(a, 2.0f).within(Duration(0)).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(device.fill(a, 2.0f).wait_at_most(Duration(0)).get()), ErrorKind::timeout);
   std::stop_source stopped;
   stopped.request_stop();
   EXPECT_EQ(kind_of(device.fill(a, 2.0f).cancel_on(stopped.get_token()).get()), ErrorKind::cancelled);

@@ -110,6 +110,8 @@ void CallBase::submit_and_wait_in_thread() noexcept {
 
 Submission CallBase::submit_only() {
   if (!prepares_alone()) return call_->take();
+  if (device_->options().await_each) [[unlikely]]
+    return submit_and_wait_anywhere();
   if (!device_->engine().submit_if_room(call_)) return wait_for_room();
   return call_->refusal();
 }
@@ -120,8 +122,16 @@ Submission CallBase::wait_for_room() {
   return held->wait_in_this_thread();
 }
 
+Result<void> CallBase::submit_and_wait_anywhere() {
+  device_->engine().submit(call_);
+  call_->wait_in_thread(device_->system());
+  return take();
+}
+
 Result<void> CallBase::submit_above_limit() {
   if (!prepares_alone()) return call_->take();
+  if (device_->options().await_each) [[unlikely]]
+    return submit_and_wait_anywhere();
   device_->engine().submit(call_);
   return call_->refusal();
 }

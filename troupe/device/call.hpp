@@ -100,6 +100,8 @@ class CallBase {
   Submission submit_only();
   /// Without waiting for room: for ops of which others keep the number small.
   Result<void> submit_above_limit();
+  /// For `DeviceOptions::await_each`: in any thread, also one of a dispatcher.
+  Result<void> submit_and_wait_anywhere();
   Result<void> take();
 
   std::optional<Duration> timeout_;
@@ -168,24 +170,29 @@ class [[nodiscard("an op is submitted when it is awaited, or by get() or submit(
 
   /// The op must end within `limit` after its submission. An op that has not begun by then never begins; one that runs
   /// is stopped together with its worker, and what it writes is tainted.
-  Call&& deadline(Duration limit) && noexcept {
+  Call&& deadline(Duration limit) && noexcept { return std::move(deadline(limit)); }
+  /// The same of a call that has a name: `call.deadline(20ms)`, and later `std::move(call).get()`.
+  Call& deadline(Duration limit) & noexcept {
     set_deadline(limit);
-    return std::move(*this);
+    return *this;
   }
   /// Stops waiting after `limit`: ends in `timeout`. An op that has not begun then never begins; one that runs goes on.
-  Call&& within(Duration limit) && noexcept {
+  Call&& wait_at_most(Duration limit) && noexcept { return std::move(wait_at_most(limit)); }
+  Call& wait_at_most(Duration limit) & noexcept {
     timeout_ = limit;
-    return std::move(*this);
+    return *this;
   }
   /// The same when a stop is requested: ends in `cancelled`.
-  Call&& cancel_on(std::stop_token token) && noexcept {
+  Call&& cancel_on(std::stop_token token) && noexcept { return std::move(cancel_on(std::move(token))); }
+  Call& cancel_on(std::stop_token token) & noexcept {
     stop_token_ = std::move(token);
-    return std::move(*this);
+    return *this;
   }
   /// Ends in `queue_full` when the op would have to wait in the app for room or for a worker.
-  Call&& try_now() && noexcept {
+  Call&& try_now() && noexcept { return std::move(try_now()); }
+  Call& try_now() & noexcept {
     refuse_when_full();
-    return std::move(*this);
+    return *this;
   }
 
   /// Submits, and waits in this thread. Inside a handler it would hold up the dispatcher: there it ends in

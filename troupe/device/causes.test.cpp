@@ -69,17 +69,17 @@ TEST_F(Causes, the_first_cause_stays_until_the_array_is_whole) {
   EXPECT_FALSE(bad(device, "error", {updates(a)}).get());
   const std::string line = std::to_string(here() - 1);
   EXPECT_FALSE(bad(device, "error", {writes(a)}).get());
-  EXPECT_NE(text_of(device.ready(a).get()).find("causes.test.cpp:" + line), std::string::npos);
+  EXPECT_NE(text_of(device.wait_for(a).get()).find("causes.test.cpp:" + line), std::string::npos);
   value(device.fill(a, 1.0f).get());
   EXPECT_FALSE(bad(device, "error", {writes(a)}).get());
   const std::string later = std::to_string(here() - 1);
-  EXPECT_NE(text_of(device.ready(a).get()).find("causes.test.cpp:" + later), std::string::npos);
+  EXPECT_NE(text_of(device.wait_for(a).get()).find("causes.test.cpp:" + later), std::string::npos);
 }
 
 TEST_F(Causes, a_crash_is_the_cause_of_what_it_left) {
   const Array<float> a = filled(device, {4}, 1.0f);
   EXPECT_FALSE(bad(device, "null", {updates(a)}).get());
-  const std::string message = text_of(device.ready(a).get());
+  const std::string message = text_of(device.wait_for(a).get());
   EXPECT_NE(message.find("ended in worker_crashed: "), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << "one line, without the frames: " << message;
 }

@@ -253,8 +253,8 @@ Call<void> Device::call_plugin(const std::string& path, const std::string& funct
 
 Call<void> Device::nop() const { return make_call(*this, op::Nop{}, {}); }
 
-Call<void> Device::ready(const AnyArray& array) const {
-  return make_call(*this, op::Ready{.in = array.view()}, {&array});
+Call<void> Device::wait_for(const AnyArray& array) const {
+  return named(make_call(*this, op::Ready{.in = array.view()}, {&array}), "wait_for");
 }
 
 Call<void> Device::seal(const AnyArray& array) const { return change_seal(*this, array, "seal", Sealing::seal); }

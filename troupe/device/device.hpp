@@ -23,13 +23,16 @@
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/host_array.hpp"
+#include "troupe/device/task_call.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
 class Blas;
+class Fft;
 class Jit;
 class Matmul;
+class Random;
 class Solver;
 class Sparse;
 class Tensor;
@@ -193,38 +196,26 @@ class Device {
   }
 
   /// Reads an array into ordinary memory, in row-major order: into a vector, an array, a span; a large one piece by
-  /// piece, by several threads. The memory must stay until the task has ended.
+  /// piece, by several threads. The memory must stay until the call has ended.
   template <Element T>
-  Task<Result<void>> read_into(const Array<T>& from, std::span<T> into) const {
-    return read_elements(*this, from, std::as_writable_bytes(into), into.size());
+  detail::TaskCall<void> read_into(const Array<T>& from, std::span<T> into) const {
+    return {state(), read_elements(*this, from, std::as_writable_bytes(into), into.size())};
   }
   /// The same into a vector, an array or another range that can be written.
   template <Element T, class Elements>
-  Task<Result<void>> read_into(const Array<T>& from, Elements&& into) const {
+  detail::TaskCall<void> read_into(const Array<T>& from, Elements&& into) const {
     return read_into(from, writable<T>(std::forward<Elements>(into)));
   }
-  /// The same in a plain thread, which waits.
-  template <Element T>
-  Result<void> read_now(const Array<T>& from, std::span<T> into) const {
-    return read_elements_now(from, std::as_writable_bytes(into), into.size());
-  }
-  /// The same into a vector, an array or another range that can be written.
-  template <Element T, class Elements>
-  Result<void> read_now(const Array<T>& from, Elements&& into) const {
-    return read_now(from, writable<T>(std::forward<Elements>(into)));
-  }
 
-  /// The same of elements of any type, as bytes: `write_bytes` copies them before it returns, as `write` does, and the
-  /// two others are `read_into` and `read_now`. There must be as many as the array has, without gaps.
+  /// The same of elements of any type, as bytes: `write_bytes` copies them before it returns, as `write` does, and
+  /// `read_bytes` is `read_into`. There must be as many as the array has, without gaps.
   Call<void> write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const;
-  /// Reads the elements as bytes; the memory must stay until the task has ended.
-  Task<Result<void>> read_bytes(const AnyArray& from, std::span<std::byte> into) const;
-  /// The same in a plain thread, which waits.
-  Result<void> read_bytes_now(const AnyArray& from, std::span<std::byte> into) const;
+  /// Reads the elements as bytes; the memory must stay until the call has ended.
+  detail::TaskCall<void> read_bytes(const AnyArray& from, std::span<std::byte> into) const;
 
   /// Ends when all ops that were submitted before and write the array have ended; in `buffer_tainted` when something of
   /// it is unknown then. Use it to submit a chain of ops and to await only its end.
-  Call<void> ready(const AnyArray& array) const;
+  Call<void> wait_for(const AnyArray& array) const;
 
   /// When this has ended, no worker can change the memory of a `sealable_array`, whatever runs there: every worker, now
   /// and later, maps it for reading only. Ops that were submitted before have ended by then; later ops that would write
@@ -234,12 +225,19 @@ class Device {
   /// When this has ended, the memory can be written again.
   Call<void> unseal(const AnyArray& array) const;
 
-  /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h).
+  /// Calls a function of a plugin, a shared object that the worker loads (see troupe/plugin.h):
+  /// `co_await gpu.call_plugin(path, "negate", reads(x), writes(y))`.
+  template <class... More>
+    requires(std::same_as<More, ArrayUse> && ...)
+  Call<void> call_plugin(const std::string& path, const std::string& function, ArrayUse first, More... more) const {
+    return call_plugin(path, function, std::span<const std::byte>(), std::move(first), std::move(more)...);
+  }
+  /// The same with a list that is made at run time, or in braces; those g++ 12 cannot compile inside a `co_await`.
   Call<void> call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays = {},
                          std::span<const std::byte> parameters = {}) const;
-  /// The same without a list in braces, which g++ 12 cannot compile inside a `co_await`:
-  /// `co_await gpu.call_plugin(path, "scale", parameters, updates(x))`.
+  /// The same with parameters: `call_plugin(path, "scale", parameters, updates(x))`.
   template <class... More>
+    requires(std::same_as<More, ArrayUse> && ...)
   Call<void> call_plugin(const std::string& path, const std::string& function, std::span<const std::byte> parameters,
                          ArrayUse first, More... more) const {
     std::vector<ArrayUse> arrays;
@@ -261,6 +259,10 @@ class Device {
   Sparse sparse() const;
   /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
+  /// Fourier transforms (troupe/library/fft/fft.hpp).
+  Fft fft() const;
+  /// Random numbers (troupe/library/random/random.hpp).
+  Random random() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 
@@ -304,7 +306,6 @@ class Device {
   Call<void> write_elements(const AnyArray& to, std::span<const std::byte> bytes, std::size_t count) const;
   static Task<Result<void>> read_elements(Device device, AnyArray from, std::span<std::byte> into, std::size_t count);
   static Task<Result<void>> read_as_bytes(Device device, AnyArray from, std::span<std::byte> into);
-  Result<void> read_elements_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const;
 
   std::shared_ptr<Handle> handle_;  // shared by all copies: the last one closes the device
   std::uint64_t account_ = 0;       // 0: whoever submits

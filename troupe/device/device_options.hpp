@@ -105,6 +105,10 @@ struct DeviceOptions {
   /// are compared after every op that uses the array. An op that wrote there ends in `library_error`, with the array's
   /// name. Ops run one at a time, and slowly; see docs/plugins.md.
   bool guard = false;
+  /// A debug mode that tells at once which op fails: `submit()` and the ops of a scope wait for their end, in whichever
+  /// thread that is, and `submit()` gives it. So nothing overlaps, and the line where a program stands is that of the
+  /// op.
+  bool await_each = false;
   /// How long a worker's process may give no sign of life before it is replaced: a stopped process (SIGSTOP, a frozen
   /// cgroup, a debugger) runs no op. 0: it is never replaced for that.
   Duration silence_limit = std::chrono::seconds(3);

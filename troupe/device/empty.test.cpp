@@ -42,7 +42,7 @@ TEST_F(EmptyArrays, are_written_by_what_was_submitted_before) {
     const Array<float> made = value(device.array<float>({100})), next = value(device.array<float>({100}));
     value(device.fill(made, static_cast<float>(i)).submit());
     value(device.copy(made, next).submit());
-    ASSERT_TRUE(device.ready(next).get());
+    ASSERT_TRUE(device.wait_for(next).get());
     ASSERT_EQ(next.content(), Content::whole);
   }
 }

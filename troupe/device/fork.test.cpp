@@ -72,7 +72,7 @@ TEST_F(Fork, is_refused_every_op_and_every_array) {
         std::vector<float> into(1000);
         return first_false({is_refused(device.fill(array, 2.0f).get()),
                             is_refused(Result<void>(device.fill(array, 2.0f).submit())),
-                            is_refused(device.fill(array, 2.0f).within(std::chrono::seconds(1)).get()),
+                            is_refused(device.fill(array, 2.0f).wait_at_most(std::chrono::seconds(1)).get()),
                             is_refused(std::move(made_before).get()), is_refused(device.read(array).get()),
                             is_refused(device.write(large, content).get()), is_refused(device.array<float>({10})),
                             is_refused(device.host_array<float>({10})), is_refused(device.sealable_array<float>({10})),
@@ -89,7 +89,7 @@ TEST_F(Fork, is_refused_every_ask_and_every_actor) {
   EXPECT_EQ(in_fork([&] {
               counter.stop();
               return first_false({is_refused(counter.ask<Get>().get()),
-                                  is_refused(counter.ask<Get>().within(std::chrono::seconds(1)).get()),
+                                  is_refused(counter.ask<Get>().wait_at_most(std::chrono::seconds(1)).get()),
                                   is_refused(counter.tell<Add>()), is_refused(system.spawn<Counter>({})),
                                   is_refused(system.pinned_thread("one")), is_refused(system.shutdown(Duration(0))),
                                   is_refused(system.run([]() -> Task<Result<int>> { co_return 1; }()))});

@@ -40,7 +40,7 @@ extern "C" __global__ void write_for_ever(long long n, float* a) {
     gpu.emplace(value(system.device("cuda", options)));
     is_thread = options.isolation == Isolation::thread;
   }
-  Program program() { return value(gpu->jit().compile_now(kKernels)); }
+  Program program() { return value(gpu->jit().compile(kKernels).get()); }
 
   std::optional<Device> gpu;
   bool is_thread = false;

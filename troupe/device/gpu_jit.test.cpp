@@ -10,14 +10,16 @@ class GpuJit : public GpuTest {
 };
 
 TEST_F(GpuJit, runs_a_kernel_with_arrays_and_numbers) {
-  const Program kernels = value(gpu->jit().compile_now(R"(
+  const Program kernels = value(gpu->jit()
+                                    .compile(R"(
     struct Pair { float a; double b; };
     extern "C" __global__ void mix(int n, Pair pair, const float* x, double* y, char last) {
       extern __shared__ float shared[];
       shared[threadIdx.x] = x[threadIdx.x];
       __syncthreads();
       if (threadIdx.x < n) y[threadIdx.x] = pair.a * shared[n - 1 - threadIdx.x] + pair.b + last;
-    })"));
+    })")
+                                    .get());
   struct Pair {
     float a;
     double b;

@@ -17,6 +17,13 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+namespace detail {
+
+/// Says which index of how many elements, and aborts.
+[[noreturn]] void index_is_outside(std::int64_t index, std::int64_t count) noexcept;
+
+}  // namespace detail
+
 /// An array in memory that the app and the workers share. Copies share the memory, too: what is written through one is
 /// seen through all. A const array gives const elements, as a vector does, but a copy of it does not. While an op uses
 /// the memory, the app must leave it alone.
@@ -84,7 +91,8 @@ class HostArray : public AnyArray {
   }
 
   std::size_t checked(std::int64_t flat) const {
-    TROUPE_ASSERT(0 <= flat && flat < size(), "an index is inside the array");
+    if (flat < 0 || flat >= size()) [[unlikely]]
+      detail::index_is_outside(flat, size());
     return static_cast<std::size_t>(flat);
   }
   std::size_t flat_index(std::initializer_list<std::int64_t> index) const {
@@ -92,7 +100,8 @@ class HostArray : public AnyArray {
     std::int64_t flat = 0;
     int dimension = 0;
     for (const std::int64_t i : index) {
-      TROUPE_ASSERT(0 <= i && i < shape()[dimension], "an index is inside the array");
+      if (i < 0 || i >= shape()[dimension]) [[unlikely]]
+        detail::index_is_outside(i, shape()[dimension]);
       flat = flat * shape()[dimension++] + i;
     }
     return checked(flat);

@@ -63,11 +63,11 @@ TEST_F(HostArrayTest, shares_its_memory_with_copies) {
 
 TEST_F(HostArrayTest, dies_at_an_index_outside) {
   HostArray<int> array = counting({2, 3});
-  EXPECT_DEATH((void)array[6], "an index is inside the array");
-  EXPECT_DEATH((void)array[-1], "an index is inside the array");
-  EXPECT_DEATH((void)array.at({0, 3}), "an index is inside the array");
+  EXPECT_DEATH((void)array[6], "index 6 of 6 elements");
+  EXPECT_DEATH((void)array[-1], "index -1 of 6 elements");
+  EXPECT_DEATH((void)array.at({0, 3}), "index 3 of 3 elements");
   EXPECT_DEATH((void)array.at({0}), "an index for each dimension");
-  EXPECT_DEATH((void)HostArray<int>()[0], "an index is inside the array");
+  EXPECT_DEATH((void)HostArray<int>()[0], "index 0 of 0 elements");
 }
 
 TEST_F(HostArrayTest, slices_rows_that_stay_contiguous) {

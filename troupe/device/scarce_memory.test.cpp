@@ -146,7 +146,7 @@ TEST_F(Scarcity, every_ask_ends_and_actors_live_on) {
   {
     const ScarceMemory scarce(100);
     for (int i = 0; i < 500; ++i) {
-      (void)actor.ask<Fickle::Add>(1).within(std::chrono::seconds(10)).get();
+      (void)actor.ask<Fickle::Add>(1).wait_at_most(std::chrono::seconds(10)).get();
       (void)actor.ask<Fickle::Fail>().get();
     }
     for (int i = 0; i < 100; ++i) {

@@ -66,7 +66,7 @@ TEST_F(ScopeTest, runs_nothing_more_and_says_why_its_arrays_are_not_good) {
   const auto late = on.full<float>({4}, 1.0f);
   EXPECT_FALSE(on.end().get());
   for (const Array<float>& array : {other, late}) {
-    const Result<void> ready = device.ready(array).get();
+    const Result<void> ready = device.wait_for(array).get();
     EXPECT_EQ(kind_of(ready), ErrorKind::buffer_tainted);
     EXPECT_NE(text_of(ready).find("was not written: plugin.call error at scope.test.cpp:" + line), std::string::npos)
         << text_of(ready);
@@ -113,7 +113,7 @@ TEST_F(ScopeTest, its_deadline_is_that_of_all_ops_together) {
   on.assign(out, out + 1.0f);
   EXPECT_EQ(device.generation(), 1) << "no worker was stopped for it";
   gate.open();
-  EXPECT_EQ(kind_of(device.ready(out).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(out).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(out.accept_skipped());
   EXPECT_TRUE(all_equal(device, out, 1.0f));
 }
@@ -216,8 +216,9 @@ TEST_F(ScopeTest, what_is_given_up_in_the_app_keeps_its_turn) {
   on.cancel();
   gate.open();
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
-  EXPECT_EQ(kind_of(one_by_one.ready(out).get()), ErrorKind::buffer_tainted) << "what was to be written last was not";
-  EXPECT_EQ(kind_of(one_by_one.ready(in).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(one_by_one.wait_for(out).get()), ErrorKind::buffer_tainted)
+      << "what was to be written last was not";
+  EXPECT_EQ(kind_of(one_by_one.wait_for(in).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(in.accept_skipped());
   ASSERT_TRUE(out.accept_skipped()) << "the op before it has read what was good";
   EXPECT_TRUE(all_equal(one_by_one, in, 1.0f));
@@ -235,7 +236,7 @@ TEST_F(ScopeTest, what_is_given_up_keeps_its_turn_when_its_worker_dies) {
   kill_worker(device);
   gate.open();  // for the run that has been cut off, and is run again
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::cancelled);
-  EXPECT_EQ(kind_of(device.ready(out).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(out).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(out.accept_skipped());
   EXPECT_TRUE(all_equal(device, out, 1.0f));
 }
@@ -251,7 +252,7 @@ TEST_F(ScopeTest, what_waits_in_the_app_past_the_deadline_never_begins) {
   on.run(bad(one_by_one, "loop", {updates(kept)}));  // would cost the worker
   EXPECT_EQ(kind_of(on.end().get()), ErrorKind::deadline_exceeded);
   gate.open();
-  EXPECT_EQ(kind_of(one_by_one.ready(kept).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(one_by_one.wait_for(kept).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(kept.accept_skipped());
   EXPECT_TRUE(all_equal(one_by_one, kept, 5.0f));
   EXPECT_EQ(one_by_one.generation(), 1);
@@ -290,8 +291,8 @@ TEST_F(ScopeTest, dropped_it_gives_up_what_has_not_begun_without_a_word) {
     gate.wait_until_begun();
   }
   gate.open();
-  value(device.ready(out).get());
-  EXPECT_EQ(kind_of(device.ready(kept).get()), ErrorKind::buffer_tainted);
+  value(device.wait_for(out).get());
+  EXPECT_EQ(kind_of(device.wait_for(kept).get()), ErrorKind::buffer_tainted);
   EXPECT_FALSE(log.has("nobody asked"));
 }
 
@@ -327,7 +328,7 @@ TEST_F(ScopeTest, takes_no_op_after_its_end) {
     on.run(device.fill(a, 2.0f));
     EXPECT_EQ(kind_of(on.end().get()), ErrorKind::invalid_argument) << "and it ends once";
   }
-  EXPECT_EQ(kind_of(device.ready(a).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(a).get()), ErrorKind::buffer_tainted);
   ASSERT_TRUE(a.accept_skipped());
   EXPECT_TRUE(all_equal(device, a, 1.0f));
   eventually([&] { return log.has("the scope has ended"); });

@@ -182,7 +182,7 @@ TEST_F(Seal, refuses_a_write_that_was_made_before_and_is_submitted_after) {
   EXPECT_EQ(kind_of(std::move(waited_for).get()), ErrorKind::invalid_argument);
   EXPECT_TRUE(all_equal(device, other, 1.0f)) << "it was not begun";
   EXPECT_TRUE(std::move(let_go).submit()) << "nobody waits for its end";
-  EXPECT_EQ(kind_of(device.ready(other).get()), ErrorKind::buffer_tainted) << "so it shows in what it would write";
+  EXPECT_EQ(kind_of(device.wait_for(other).get()), ErrorKind::buffer_tainted) << "so it shows in what it would write";
   EXPECT_TRUE(all_equal(device, weights, 1.0f)) << "but not in what is sealed";
   EXPECT_EQ(device.generation(), 1);
 }

@@ -65,7 +65,7 @@ TEST_F(SeveralOps, do_not_begin_once_the_caller_has_given_up) {
   gate.wait_until_begun();
   const Array<float> between = filled(device, {100}, 0.0f);
   const auto call = [&] { return call_of({copy(a, between), copy(between, c)}); };
-  EXPECT_EQ(kind_of(call().within(std::chrono::milliseconds(20)).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(call().wait_at_most(std::chrono::milliseconds(20)).get()), ErrorKind::timeout);
   EXPECT_EQ(kind_of(call().deadline(std::chrono::milliseconds(20)).get()), ErrorKind::deadline_exceeded);
   gate.open();
   EXPECT_TRUE(all_equal(device, a, 2.0f));

@@ -117,7 +117,7 @@ Call<void> Device::write_elements(const AnyArray& to, std::span<const std::byte>
     in_order.arrived(i, std::move(staged));
   });
   if (Result<void> submitted = in_order.status(); !submitted) return fail(submitted.error());
-  Call<void> end = named(ready(to), "write");
+  Call<void> end = named(wait_for(to), "write");
   end.call_->ends_a_write = true;
   return end;
 }
@@ -141,10 +141,6 @@ Task<Result<void>> Device::read_elements(Device device, AnyArray from, std::span
   co_return {};
 }
 
-Result<void> Device::read_elements_now(const AnyArray& from, std::span<std::byte> into, std::size_t count) const {
-  return detail::run_in(state()->system(), read_elements(*this, from, into, count));
-}
-
 // ---- of any type ----
 
 Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> bytes) const {
@@ -152,17 +148,13 @@ Call<void> Device::write_bytes(const AnyArray& to, std::span<const std::byte> by
   return write_elements(to, bytes, static_cast<std::size_t>(to.element_count()));
 }
 
-Task<Result<void>> Device::read_bytes(const AnyArray& from, std::span<std::byte> into) const {
-  return read_as_bytes(*this, from, into);
+detail::TaskCall<void> Device::read_bytes(const AnyArray& from, std::span<std::byte> into) const {
+  return {state(), read_as_bytes(*this, from, into)};
 }
 
 Task<Result<void>> Device::read_as_bytes(Device device, AnyArray from, std::span<std::byte> into) {
   CO_TRY(check_bytes("read", from, into.size()));
   co_return co_await read_elements(device, from, into, static_cast<std::size_t>(from.element_count()));
-}
-
-Result<void> Device::read_bytes_now(const AnyArray& from, std::span<std::byte> into) const {
-  return detail::run_in(state()->system(), read_as_bytes(*this, from, into));
 }
 
 }  // namespace troupe::inline v0

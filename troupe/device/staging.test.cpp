@@ -22,7 +22,7 @@ TEST_F(Staging, writes_and_reads_large_arrays) {
   const Array<std::uint32_t> there = value(device.array<std::uint32_t>({kLarge}));
   value(device.write(there, all).get());
   std::vector<std::uint32_t> back(all.size());
-  value(device.read_now(there, std::span(back)));
+  value(device.read_into(there, std::span(back)).get());
   EXPECT_TRUE(back == all);
 }
 
@@ -48,7 +48,7 @@ TEST_F(Staging, takes_vectors_arrays_and_spans_of_either_constness) {
   const auto comes_back = [&](Call<void> written) {
     value(std::move(written).get());
     back.assign(3, 0);
-    value(device.read_now(there, back));  // a vector
+    value(device.read_into(there, back).get());  // a vector
     return back;
   };
   EXPECT_EQ(comes_back(device.write(there, vector)), vector);
@@ -60,10 +60,10 @@ TEST_F(Staging, takes_vectors_arrays_and_spans_of_either_constness) {
   EXPECT_EQ(comes_back(device.write(there, {1.5f, 2.5f, 3.5f})), std::vector<float>({1.5f, 2.5f, 3.5f}));
 
   std::array<float, 3> into{};
-  value(device.read_now(there, into));
+  value(device.read_into(there, into).get());
   EXPECT_EQ(into, (std::array<float, 3>{1.5f, 2.5f, 3.5f}));
   into = {};
-  value(device.read_now(there, std::span<float, 3>(into)));
+  value(device.read_into(there, std::span<float, 3>(into)).get());
   EXPECT_EQ(into[2], 3.5f);
   back.assign(3, 0);
   value(system.run([](Device on, Array<float> from, std::vector<float>& result) -> Task<Result<void>> {
@@ -71,7 +71,7 @@ TEST_F(Staging, takes_vectors_arrays_and_spans_of_either_constness) {
   }(device, there, back)));
   EXPECT_EQ(back, std::vector<float>({1.5f, 2.5f, 3.5f}));
   std::vector<float> nine(9);
-  EXPECT_EQ(kind_of(device.read_now(there, nine)), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.read_into(there, nine).get()), ErrorKind::invalid_argument);
 }
 
 TEST_F(Staging, refuses_another_number_of_elements) {
@@ -79,7 +79,7 @@ TEST_F(Staging, refuses_another_number_of_elements) {
   const Array<std::uint32_t> there = value(device.array<std::uint32_t>({10}));
   std::vector<std::uint32_t> nine(9);
   EXPECT_EQ(kind_of(device.write(there, nine).get()), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.read_now(there, std::span(nine))), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.read_into(there, std::span(nine)).get()), ErrorKind::invalid_argument);
 }
 
 TEST_F(Staging, makes_a_tainted_array_good_again) {
@@ -87,11 +87,11 @@ TEST_F(Staging, makes_a_tainted_array_good_again) {
   const std::vector<std::uint32_t> all = numbers(kLarge);
   const Array<std::uint32_t> there = value(device.array<std::uint32_t>({kLarge}));
   ASSERT_FALSE(bad(device, "null", {updates(there)}).get());
-  EXPECT_EQ(kind_of(device.ready(there).get()), ErrorKind::buffer_tainted);
+  EXPECT_EQ(kind_of(device.wait_for(there).get()), ErrorKind::buffer_tainted);
   value(device.write(there, all).get());
-  EXPECT_TRUE(device.ready(there).get());
+  EXPECT_TRUE(device.wait_for(there).get());
   std::vector<std::uint32_t> back(all.size());
-  value(device.read_now(there, std::span(back)));
+  value(device.read_into(there, std::span(back)).get());
   EXPECT_TRUE(back == all);
 }
 
@@ -105,7 +105,7 @@ TEST_F(Staging, survives_kills_in_the_middle) {
     ASSERT_TRUE(device.write(there, all).get());
     killer.join();
     std::vector<std::uint32_t> back(all.size());
-    value(device.read_now(there, std::span(back)));
+    value(device.read_into(there, std::span(back)).get());
     ASSERT_TRUE(back == all);
     eventually([&] { return device.generation() > generation; });
   }
@@ -141,14 +141,14 @@ TEST_F(Staging, moves_elements_of_any_type_as_bytes) {
   const std::vector<std::int16_t> numbers{1, -2, 3, -4, 5, -6};
   value(device.write_bytes(there, std::as_bytes(std::span(numbers))).get());
   std::vector<std::int16_t> back(6);
-  value(device.read_bytes_now(there, std::as_writable_bytes(std::span(back))));
+  value(device.read_bytes(there, std::as_writable_bytes(std::span(back))).get());
   EXPECT_EQ(back, numbers);
   std::vector<std::int16_t> turned(6);
-  value(system.run(device.read_bytes(there.transpose(), std::as_writable_bytes(std::span(turned)))));
+  value(device.read_bytes(there.transpose(), std::as_writable_bytes(std::span(turned))).get());
   EXPECT_EQ(turned, (std::vector<std::int16_t>{1, 3, 5, -2, -4, -6}));
   EXPECT_EQ(device.write_bytes(there, std::as_bytes(std::span(numbers).first(5))).get().error().message(),
             "write: the array is [3, 2] of i16; it needs 12 bytes, and 10 are given");
-  EXPECT_EQ(device.read_bytes_now(there, {}).error().message(),
+  EXPECT_EQ(device.read_bytes(there, {}).get().error().message(),
             "read: the array is [3, 2] of i16; it needs 12 bytes, and 0 are given");
 }
 

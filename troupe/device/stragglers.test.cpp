@@ -52,7 +52,8 @@ TEST_F(Stragglers, are_made_while_others_use_the_threads_of_a_library) {
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(device.blas().gemm(ones, ones, product).submit());
     leave_one(device);
-    ASSERT_TRUE(device.ready(product).within(std::chrono::seconds(60)).get()) << "a fork has stopped those threads";
+    ASSERT_TRUE(device.wait_for(product).wait_at_most(std::chrono::seconds(60)).get())
+        << "a fork has stopped those threads";
   }
   EXPECT_TRUE(all_equal(device, product, 400.0f));
 }

@@ -62,7 +62,7 @@ std::vector<Mistakes::Mistake> Mistakes::all() {
       {"a result of an op that has failed",
        [&] {
          value(bad(device, "error", {updates(v)}).submit());
-         return device.ready(v).get();
+         return device.wait_for(v).get();
        }},
       {"a write to what is sealed",
        [&] {

@@ -64,7 +64,8 @@ TEST_F(LibraryRefusals, of_matmul) {
   refused(matmul.multiply(a, b, d, {.scale_a = nan}), "matmul: scale_a is NaN; it must be finite");
   refused(matmul.multiply(a, b, d, {.beta = 0.5}), "matmul: beta is 0.5 and there is no c; beta needs options.c");
   refused(matmul.gradient(a, b, d, {.activation = Activation::relu}),
-          "matmul gradient: relu needs options.pre, the array that multiply wrote with options.pre");
+          "matmul gradient: relu needs options.preactivation, the array that multiply wrote with "
+          "options.preactivation");
 }
 
 TEST_F(LibraryRefusals, of_solvers) {
@@ -99,21 +100,21 @@ TEST_F(LibraryRefusals, of_sparse_matrices) {
   refused(sparse.from_triplets<float>(2, 2, std::span<const Triplet<float>>(), DType::u8),
           "from_triplets: index_type is u8; it must be i32 or i64", unsupported);
 
-  refused(sparse.from_dense_now(none), "from_dense: dense is an empty handle: default-constructed or moved from");
-  refused(sparse.from_dense_now(array({2, 2}), DType::u8), "from_dense: index_type is u8; it must be i32 or i64",
+  refused(sparse.from_dense(none).get(), "from_dense: dense is an empty handle: default-constructed or moved from");
+  refused(sparse.from_dense(array({2, 2}), DType::u8).get(), "from_dense: index_type is u8; it must be i32 or i64",
           unsupported);
-  refused(sparse.from_dense_now(array({4})), "from_dense: dense is [4]; it must be a matrix");
+  refused(sparse.from_dense(array({4})).get(), "from_dense: dense is [4]; it must be a matrix");
 
   const SparseMatrix matrix = value(sparse.from_triplets<float>(3, 4, std::span<const Triplet<float>>()));
   const SparseMatrix doubles = value(sparse.from_triplets<double>(4, 4, std::span<const Triplet<double>>()));
-  refused(sparse.convert_now(SparseMatrix(), SparseFormat::csc),
+  refused(sparse.convert(SparseMatrix(), SparseFormat::csc).get(),
           "convert: the matrix is an empty handle: default-constructed or moved from");
-  refused(sparse.convert_now(matrix, SparseFormat::bsr, 0), "convert: the block size is 0; it must be 1 to 1024");
-  refused(sparse.convert_now(matrix, SparseFormat::bsr, 2),
+  refused(sparse.convert(matrix, SparseFormat::bsr, 0).get(), "convert: the block size is 0; it must be 1 to 1024");
+  refused(sparse.convert(matrix, SparseFormat::bsr, 2).get(),
           "convert: the block size is 2 and the matrix is 3 x 4; the block size must divide both");
-  refused(sparse.product_now(matrix, doubles),
+  refused(sparse.product(matrix, doubles).get(),
           "product: a is f32 with i32 indices and b is f64 with i32 indices; they must have the same types");
-  refused(sparse.product_now(matrix, matrix),
+  refused(sparse.product(matrix, matrix).get(),
           "product: a is 3 x 4 and b is 3 x 4; a must have as many columns as b has rows");
 }
 

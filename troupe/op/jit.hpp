@@ -53,6 +53,7 @@ struct Launch {
   static constexpr Kind kKind = kind(kJitFamily, 0);
   static constexpr std::string_view kName = "jit.launch";
   static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
+  static constexpr bool kTakesInPlace = true;      // by two pointers to one array
   LaunchPlan plan;
   std::string kernel;
   std::vector<Argument> arrays;

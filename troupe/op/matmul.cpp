@@ -208,7 +208,7 @@ Result<void> check(const Matmul& op) {
   TROUPE_TRY(check_finite(kCall, "beta", op.beta));
   TROUPE_TRY(check_finite(kCall, "scale_d", op.scale_d));
   if (op.has_c) TROUPE_TRY(check_extra(kCall, {"c", op.c}, op.d, op.d.shape));
-  if (op.keeps_pre) TROUPE_TRY(check_extra(kCall, {"pre", op.pre}, op.d, op.d.shape));
+  if (op.keeps_pre) TROUPE_TRY(check_extra(kCall, {"preactivation", op.pre}, op.d, op.d.shape));
   if (op.has_bias) TROUPE_TRY(check_extra(kCall, {"bias", op.bias}, op.d, row_of(op.d)));
   if (op.beta != 0 && !op.has_c)
     return refuse(kCall, "beta is " + number_of(Scalar(op.beta)) + " and there is no c; beta needs options.c");
@@ -216,7 +216,8 @@ Result<void> check(const Matmul& op) {
       op.has_c || op.has_bias || op.keeps_pre || op.activation != Activation::none || op.scale_d != 1;
   if (op.a.dtype == DType::i8 && (has_epilogue || op.alpha != 1))
     return fail(ErrorKind::unsupported,
-                "matmul of i8 takes no factors, c, bias, pre or activation; for alpha and beta use blas().gemm");
+                "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use "
+                "blas().gemm");
   return {};
 }
 
@@ -227,11 +228,11 @@ Result<void> check(const MatmulGradient& op) {
   TROUPE_TRY(check_batch(kCall, op.a, op.b, op.d));
   TROUPE_TRY(check_compute(kCall, op.compute, op.a.dtype));
   TROUPE_TRY(check_finite(kCall, "alpha", op.alpha));
-  if (op.has_pre) TROUPE_TRY(check_extra(kCall, {"pre", op.pre}, op.d, op.d.shape));
+  if (op.has_pre) TROUPE_TRY(check_extra(kCall, {"preactivation", op.pre}, op.d, op.d.shape));
   if (op.sums_columns) TROUPE_TRY(check_extra(kCall, {"bias_gradient", op.sums}, op.d, row_of(op.d)));
   if (op.activation != Activation::none && !op.has_pre)
     return refuse(kCall, std::string(enum_names<Activation>()[static_cast<std::size_t>(op.activation)]) +
-                             " needs options.pre, the array that multiply wrote with options.pre");
+                             " needs options.preactivation, the array that multiply wrote with options.preactivation");
   return {};
 }
 

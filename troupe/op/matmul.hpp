@@ -47,7 +47,7 @@ struct Matmul {
     v.reads("b", self.b);
     if (self.has_c) v.reads("c", self.c);
     if (self.has_bias) v.reads("bias", self.bias);
-    if (self.keeps_pre) v.writes("pre", self.pre);
+    if (self.keeps_pre) v.writes("preactivation", self.pre);
     v.writes("d", self.d);
   }
   friend bool operator==(const Matmul&, const Matmul&) = default;
@@ -78,7 +78,7 @@ struct MatmulGradient {
     v.field("sums_columns", self.sums_columns);
     v.reads("a", self.a);
     v.reads("b", self.b);
-    if (self.has_pre) v.reads("pre", self.pre);
+    if (self.has_pre) v.reads("preactivation", self.pre);
     v.writes("d", self.d);
     if (self.sums_columns) v.writes("sums", self.sums);
   }

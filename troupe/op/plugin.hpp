@@ -15,6 +15,7 @@ struct PluginCall {
   static constexpr Kind kKind = kind(kPluginFamily, 0);
   static constexpr std::string_view kName = "plugin.call";
   static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
+  static constexpr bool kTakesInPlace = true;      // by two pointers to one array
   std::string path;                                // of the shared object
   std::string function;                            // its name in the plugin's table
   std::vector<Argument> arrays;

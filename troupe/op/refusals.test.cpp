@@ -235,7 +235,7 @@ const std::vector<Refusal>& refusals() {
           {bad<Matmul>([](Matmul& op) { op.c.dtype = i32; }), "matmul: c is i32; it must be f32, f64, f16 or bf16",
            kUnsupported},
           {bad<Matmul>([](Matmul& op) { reshape(op.pre, {4, 2}); }),
-           "matmul: pre is [4, 2]; a result of [2, 4] needs a pre of [2, 4]"},
+           "matmul: preactivation is [4, 2]; a result of [2, 4] needs a preactivation of [2, 4]"},
           {bad<Matmul>([](Matmul& op) { reshape(op.bias, {3}); }),
            "matmul: bias is [3]; a result of [2, 4] needs a bias of [4]"},
           {bad<Matmul>([](Matmul& op) { op.has_c = false; }),
@@ -244,7 +244,8 @@ const std::vector<Refusal>& refusals() {
              retype(i8, op.a, op.b);
              op.d.dtype = i32;
            }),
-           "matmul of i8 takes no factors, c, bias, pre or activation; for alpha and beta use blas().gemm",
+           "matmul of i8 takes no factors, c, bias, preactivation or activation; for alpha and beta use "
+           "blas().gemm",
            kUnsupported},
           {bad<MatmulGradient>([](MatmulGradient& op) { op.b.dtype = f64; }),
            "matmul gradient: a is f32 and b is f64; they must have the same type"},
@@ -253,7 +254,8 @@ const std::vector<Refusal>& refusals() {
           {bad<MatmulGradient>([](MatmulGradient& op) { reshape(op.sums, {3}); }),
            "matmul gradient: bias_gradient is [3]; a result of [2, 4] needs a bias_gradient of [4]"},
           {bad<MatmulGradient>([](MatmulGradient& op) { op.has_pre = false; }),
-           "matmul gradient: gelu_tanh needs options.pre, the array that multiply wrote with options.pre"},
+           "matmul gradient: gelu_tanh needs options.preactivation, the array that multiply wrote with "
+           "options.preactivation"},
 
           // ---- solver ----
           {bad<Solve>([](Solve& op) { op.a.dtype = f16; }), "solve: a is f16; it must be f32, f64, c64 or c128",
@@ -465,7 +467,7 @@ const std::vector<Refusal>& refusals() {
           {bad<PluginCall>([](PluginCall& op) { op.arrays.resize(17, op.arrays[0]); }),
            "call_plugin: there are 17 arrays; it takes at most 16"},
       },
-      tensor_refusals());
+      joined(joined(tensor_refusals(), fft_refusals()), random_refusals()));
   return kRefusals;
 }
 

@@ -89,9 +89,10 @@ std::string normalised(std::string text) {
       {std::regex("\\b(CSR|CSC|COO|BSR)\\b"), "FORMAT"},
       {std::regex("\\b(relu|gelu_tanh)\\b"), "ACTIVATION"},
       {std::regex("the result|\\b(in_0|in_1|in_2|numbers)\\b"), "NAME"},
-      {std::regex("\\b([abcdlqrsuvwxy]|vt|lu|x|y|in|out|from|to|pre|bias|bias_gradient|dense|pivots|verdict|total|"
-                  "alpha|beta|gamma|sine|cosine|scale_d|arrays|matrices|values|indices|offsets|row_indices|"
-                  "column_indices|(to|from|matrix)\\.[a-z]+|sums)\\b'?"),
+      {std::regex(
+           "\\b([abcdlqrsuvwxy]|vt|lu|x|y|in|out|from|to|preactivation|bias|bias_gradient|dense|pivots|verdict|total|"
+           "alpha|beta|gamma|sine|cosine|scale_d|arrays|matrices|values|indices|offsets|row_indices|"
+           "column_indices|(to|from|matrix)\\.[a-z]+|sums)\\b'?"),
        "NAME"},
       {std::regex("NAME\\.NAME"), "NAME"},
   };

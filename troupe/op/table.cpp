@@ -37,7 +37,7 @@ Unexpected writes_itself_twice(const OpInfo& info, const ViewUse& use) {
 }
 
 /// Nothing is written through a view whose elements overlap each other, or that overlaps another view, unless the op
-/// may work in place and the views are the same: then it updates that array.
+/// may work in place, the views are the same and one of them is read: then it updates that array.
 Result<void> check_overlaps(const OpInfo& info, const Views& views, Toucher& toucher) {
   const std::span<const Touch> touches = toucher.touches().all();
   const auto view_of = [&](const Touch& touch) -> const ViewUse& { return views.all()[touch.view]; };
@@ -49,7 +49,7 @@ Result<void> check_overlaps(const OpInfo& info, const Views& views, Toucher& tou
       const Touch& other = touches[before];
       if ((!touch.writes && !other.writes) || !other.range.overlaps(touch.range)) [[likely]]
         continue;
-      if (info.takes_in_place && *view_of(other).view == *view_of(touch).view)
+      if (info.takes_in_place && (touch.reads || other.reads) && *view_of(other).view == *view_of(touch).view)
         toucher.reads_too(touch.writes ? mine : before);
       else
         TROUPE_TRY(check_apart(info.call(), {view_of(other).name, *view_of(other).view},

@@ -14,12 +14,11 @@ class PluginCaller {
  public:
   explicit PluginCaller(const Setup& setup) : log_(setup.log), after_loading_(setup.after_loading) {}
 
-  /// `at(view)` is the address of its first element; `lane` is the native lane or null; `begin` is called right before
-  /// the function, when everything was found. Any thread.
+  /// `at(view)` is the address of its first element; `lane` is the native lane or null; `begin` is called when the
+  /// function may have written: not when it was not found, and not when it has refused. Any thread.
   template <class At, class Begin>
   Result<void> call(const op::PluginCall& op, void* lane, const At& at, const Begin& begin) {
     TROUPE_TRY(plugins_.prepare(op));
-    begin();
     after_loading_();  // an exit() of the plugin's must not get past us
     std::vector<PluginArgument> arguments;
     for (const op::Argument& argument : op.arrays)
@@ -28,9 +27,13 @@ class PluginCaller {
                            .shape = argument.view.shape,
                            .strides = argument.view.strides,
                            .access = argument.access});
-    return plugins_.call(op, arguments, lane, [this](LogLevel level, std::string_view text) {
+    const LogFn log = [this](LogLevel level, std::string_view text) {
       if (log_) log_({.level = level, .time = std::chrono::steady_clock::now(), .source = "plugin", .message = text});
-    });
+    };
+    bool has_refused = false;
+    Result<void> end = plugins_.call(op, arguments, lane, log, has_refused);
+    if (!has_refused) begin();
+    return end;
   }
 
  private:

@@ -150,14 +150,18 @@ Error thrown(const TroupePlugin& plugin, const op::PluginCall& op) noexcept {
 }
 
 Result<void> run(const TroupePlugin& plugin, const TroupeFunction& function, const op::PluginCall& op,
-                 Conversation& conversation) {
+                 Conversation& conversation, bool& has_refused) {
   try {
     const TroupeStatus status = function.call(&conversation.call);
     if (status == TROUPE_OK) return {};
+    has_refused = status == TROUPE_REFUSED;
     std::string text = conversation.error_text;
+    if (text.empty() && has_refused)
+      text = "the plugin's function " + op.function + " refuses its arguments, and does not say why";
     if (text.empty()) text = "the plugin's function " + op.function + " returned " + std::to_string(status);
     const std::int64_t code = conversation.native_code != 0 ? conversation.native_code : status;
-    return fail(Error(ErrorKind::library_error, std::move(text), origin_of(plugin, op, code)));
+    return fail(Error(has_refused ? ErrorKind::invalid_argument : ErrorKind::library_error, std::move(text),
+                      origin_of(plugin, op, code)));
   } catch (...) {
     return fail(thrown(plugin, op));
   }
@@ -230,7 +234,7 @@ Result<void> Plugins::prepare(const op::PluginCall& op) {
 }
 
 Result<void> Plugins::call(const op::PluginCall& op, std::span<const PluginArgument> arrays, void* lane,
-                           const LogFn& log) {
+                           const LogFn& log, bool& has_refused) {
   if (arrays.size() > op::kMaxPluginArrays || op.parameters.size() > op::kMaxParameterBytes) {
     return fail(ErrorKind::invalid_argument, "a plugin call takes up to " + std::to_string(op::kMaxPluginArrays) +
                                                  " arrays and " + std::to_string(op::kMaxParameterBytes) +
@@ -261,7 +265,7 @@ Result<void> Plugins::call(const op::PluginCall& op, std::span<const PluginArgum
                             .log = &log,
                             .native_code = 0,
                             .error_text = {}};
-  return run(plugin, *function, op, conversation);
+  return run(plugin, *function, op, conversation, has_refused);
 }
 
 }  // namespace troupe::backend

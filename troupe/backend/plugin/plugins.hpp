@@ -51,8 +51,10 @@ class Plugins {
   ///  - `invalid_argument`: not a plugin that can be loaded, or no such function; nothing was called.
   ///  - `out_of_memory`: too many plugins, or the function threw `std::bad_alloc`.
   ///  - `library_error`: the function returned a failure or threw. The origin has the plugin's name and code.
+  ///  - `invalid_argument` with that origin: it returned TROUPE_REFUSED, and `has_refused` becomes true.
   /// A function that crashes or never returns takes the worker with it.
-  Result<void> call(const op::PluginCall& op, std::span<const PluginArgument> arrays, void* lane, const LogFn& log);
+  Result<void> call(const op::PluginCall& op, std::span<const PluginArgument> arrays, void* lane, const LogFn& log,
+                    bool& has_refused);
 
   /// Loads a plugin ahead of its first call; does nothing when it is loaded.
   Result<void> load(const std::string& path);

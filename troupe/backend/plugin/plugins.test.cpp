@@ -51,7 +51,8 @@ PluginArgument vector_of(std::vector<T>& values, op::Access access) {
 
 Result<void> call(Plugins& plugins, const op::PluginCall& op, std::vector<PluginArgument> arrays = {},
                   const LogFn& log = {}) {
-  return plugins.call(op, arrays, nullptr, log);
+  bool has_refused = false;
+  return plugins.call(op, arrays, nullptr, log, has_refused);
 }
 
 /// Expects an error of that kind whose sentence has all those parts.
@@ -125,6 +126,18 @@ TEST(Plugins, a_failure_without_a_text_names_the_function_and_the_status) {
   const Result<void> result = call(plugins, bad_plugin("error", bytes_of(std::int32_t{-3})));
   expect_error(result, ErrorKind::library_error, {"error", "-3"});
   EXPECT_EQ(result.error().origin().native_code, -3);
+}
+
+TEST(Plugins, a_refusal_is_told_from_a_failure) {
+  Plugins plugins;
+  bool has_refused = false;
+  expect_error(plugins.call(bad_plugin("refuse"), {}, nullptr, {}, has_refused), ErrorKind::invalid_argument,
+               {"refuse takes one array"});
+  EXPECT_TRUE(has_refused);
+  has_refused = false;
+  expect_error(plugins.call(bad_plugin("error"), {}, nullptr, {}, has_refused), ErrorKind::library_error,
+               {"the plugin said no"});
+  EXPECT_FALSE(has_refused);
 }
 
 TEST(Plugins, what_a_function_logs_goes_where_the_caller_says) {

@@ -302,14 +302,6 @@ Task<Result<void>> CheckpointBody::load(std::shared_ptr<CheckpointBody> body, st
   co_return co_await body->copy_back("load", body->spare_);
 }
 
-Result<void> CheckpointCall::get(std::source_location where) && {
-  where_ = where;
-  if (Cell::current_cell())
-    return placed(fail(ErrorKind::invalid_argument,
-                       "get() inside a handler would hold up its dispatcher: co_await the call instead"));
-  return placed(run_in(DeviceParts::state(device_)->system(), std::move(task_)));
-}
-
 }  // namespace detail
 
 Checkpoint::Checkpoint(Device device, std::vector<Part> parts)
@@ -317,13 +309,17 @@ Checkpoint::Checkpoint(Device device, std::vector<Part> parts)
 
 bool Checkpoint::has_kept() const noexcept { return body_->has_kept(); }
 
-detail::CheckpointCall Checkpoint::keep() { return {body_->device(), detail::CheckpointBody::keep(body_)}; }
-detail::CheckpointCall Checkpoint::restore() { return {body_->device(), detail::CheckpointBody::restore(body_)}; }
-detail::CheckpointCall Checkpoint::save(std::string path) {
-  return {body_->device(), detail::CheckpointBody::save(body_, std::move(path))};
+detail::TaskCall<void> Checkpoint::keep() {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::keep(body_)};
 }
-detail::CheckpointCall Checkpoint::load(std::string path) {
-  return {body_->device(), detail::CheckpointBody::load(body_, std::move(path))};
+detail::TaskCall<void> Checkpoint::restore() {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::restore(body_)};
+}
+detail::TaskCall<void> Checkpoint::save(std::string path) {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::save(body_, std::move(path))};
+}
+detail::TaskCall<void> Checkpoint::load(std::string path) {
+  return {DeviceParts::state(body_->device()), detail::CheckpointBody::load(body_, std::move(path))};
 }
 
 }  // namespace troupe::inline v0

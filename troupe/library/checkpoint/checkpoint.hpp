@@ -26,46 +26,6 @@ namespace detail {
 
 class CheckpointBody;
 
-/// A call of a checkpoint: begins when it is awaited, or by `get`.
-class [[nodiscard("await it, or call get()")]] CheckpointCall {
- public:
-  using troupe_awaitable = void;
-
-  CheckpointCall(Device device, Task<Result<void>> task) noexcept
-      : device_(std::move(device)), task_(std::move(task)) {}
-
-  /// Waits in this thread. Inside a handler it would hold up the dispatcher: there it ends in `invalid_argument`.
-  [[nodiscard("it may have failed, and nothing else says so")]] Result<void> get(
-      std::source_location where = std::source_location::current()) &&;
-
-  /// For `co_await`: where in the program it is awaited.
-  void troupe_awaited_at(const std::source_location& where) noexcept { where_ = where; }
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
-    awaiter_.emplace(std::move(task_).operator co_await());
-    return awaiter_->await_suspend(waiter);
-  }
-  [[nodiscard("it may have failed, and nothing else says so")]] Result<void> await_resume() {
-    return placed(awaiter_->await_resume());
-  }
-
-  /// As a task, for `when_all` and `when_any`.
-  // NOLINTNEXTLINE(google-explicit-constructor): so that calls can be put into a vector of tasks
-  operator Task<Result<void>>() && { return std::move(task_); }
-
- private:
-  Result<void> placed(Result<void> end) const {
-    if (!end) return fail(end.error().at(where_));
-    return end;
-  }
-
-  Device device_;
-  Task<Result<void>> task_;
-  std::optional<Task<Result<void>>::Awaiter> awaiter_;
-  std::source_location where_;
-};
-
 }  // namespace detail
 
 /// What a set of arrays of one device holds, kept and brought back. Copies of it are the same checkpoint, and one call
@@ -100,18 +60,18 @@ class Checkpoint {
 
   /// Copies the arrays within the device's memory. What was kept before stays until the new copy is whole; so after the
   /// second time, there are two copies of everything. Ends in `buffer_tainted` when an array is not whole.
-  detail::CheckpointCall keep();
+  detail::TaskCall<void> keep();
   /// Brings back what `keep` has kept, as often as you like; `invalid_argument` when nothing was kept. All arrays are
   /// restored, or none is touched; if the device itself is lost in between, those that were not restored are tainted.
-  detail::CheckpointCall restore();
+  detail::TaskCall<void> restore();
   /// Writes the arrays into a file, from a copy that is made first: the arrays may change meanwhile. Whatever happens,
   /// there is the old file or the whole new one, on the disk. What the system answers (no such folder, no permission,
   /// a full disk) is the error, with its number as `native_code`.
-  detail::CheckpointCall save(std::string path);
+  detail::TaskCall<void> save(std::string path);
   /// Reads a file that `save` has written, checks all of it, and then writes the arrays, as `restore` does. It must
   /// have exactly these arrays, by name, type and shape, in any order: else `invalid_argument`, and nothing was
   /// written. `unsupported` for a file of another format version.
-  detail::CheckpointCall load(std::string path);
+  detail::TaskCall<void> load(std::string path);
 
   /// Whether there is something to restore.
   bool has_kept() const noexcept;

@@ -62,7 +62,7 @@ TEST_F(KeptTest, outlives_the_workers_that_bad_code_kills) {
   value(state.keep().get());
   for (const char* how : {"abort", "null", "exit"}) {
     EXPECT_EQ(kind_of(bad(device, how, {updates(a), updates(b)}).get()), ErrorKind::worker_crashed);
-    EXPECT_EQ(kind_of(device.ready(a).get()), ErrorKind::buffer_tainted);
+    EXPECT_EQ(kind_of(device.wait_for(a).get()), ErrorKind::buffer_tainted);
     value(state.restore().get());
     EXPECT_EQ(bytes_of(device, a), a_was);
     EXPECT_EQ(bytes_of(device, b), b_was);
@@ -75,7 +75,7 @@ TEST_F(KeptTest, is_whole_whenever_a_worker_dies) {
   for (int i = 0; i < 20; ++i) {
     const Bytes a_was = write_random(device, a);
     value(device.fill(large, 0.5 + i).get());
-    const auto with_a_kill = [&](detail::CheckpointCall call) {
+    const auto with_a_kill = [&](detail::TaskCall<void> call) {
       std::thread killer([&] { device.kill_worker(); });
       const Result<void> end = std::move(call).get();
       killer.join();

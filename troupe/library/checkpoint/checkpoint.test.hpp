@@ -35,7 +35,7 @@ class CheckpointTest : public DeviceTest {
   }
   static Bytes bytes_of(const Device& device, const AnyArray& array) {
     Bytes bytes(static_cast<std::size_t>(array.size_bytes()));
-    value(device.read_bytes_now(array, bytes));
+    value(device.read_bytes(array, bytes).get());
     return bytes;
   }
   Bytes write_random(const Device& device, const AnyArray& array) {

@@ -84,8 +84,9 @@ Result<Program> Jit::load(const Device& device, std::span<const std::byte> image
   return program;
 }
 
-Task<Result<Program>> Jit::compile(std::string source, CompileOptions options) const {
-  return compile_on(device_, std::move(source), std::string(options.flags), options.timeout);
+detail::TaskCall<Program> Jit::compile(std::string source, CompileOptions options) const {
+  return {DeviceParts::state(device_),
+          compile_on(device_, std::move(source), std::string(options.flags), options.timeout)};
 }
 
 Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout) {
@@ -98,15 +99,6 @@ Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::st
       executable, std::move(source), std::move(flags), capability_of(device), timeout);
   if (!image) co_return fail(image.error());
   co_return load(device, std::as_bytes(std::span(image->bytes)), image->log);
-}
-
-Result<Program> Jit::compile_now(const std::string& source, const CompileOptions& options) const {
-  Result<std::string> found;
-  const std::string executable = worker_of(DeviceParts::state(device_), found);
-  if (!found) return fail(found.error());
-  const wire::CompiledImage image =
-      TROUPE_TRY(compile_in_worker(executable, source, options.flags, capability_of(device_), options.timeout));
-  return load(device_, std::as_bytes(std::span(image.bytes)), image.log);
 }
 
 Call<void> Jit::launch(const Program& program, std::string_view kernel, const Grid& grid,

@@ -103,9 +103,7 @@ class Jit {
   /// Compiles for this device. Kernels are found by their names in the image, so declare them `extern "C"`.
   /// `invalid_argument` with the compiler's log when the source is wrong, `unsupported` when there is no NVRTC,
   /// `timeout`. Works without a GPU, too, but what was compiled on the host device cannot be launched.
-  Task<Result<Program>> compile(std::string source, CompileOptions options = {}) const;
-  /// The same in a plain thread, which waits.
-  Result<Program> compile_now(const std::string& source, const CompileOptions& options = {}) const;
+  detail::TaskCall<Program> compile(std::string source, CompileOptions options = {}) const;
 
   /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the array's first element) or a
   /// number, and more generally anything of at most 128 bytes that can be copied as bytes. Their number and sizes are

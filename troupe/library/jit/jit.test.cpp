@@ -24,7 +24,7 @@ class JitOnHost : public ::testing::Test {
  protected:
   void SetUp() override {
     // Where there is no compiler, that is what it says.
-    const Result<Program> compiled = device.jit().compile_now(kGood);
+    const Result<Program> compiled = device.jit().compile(kGood).get();
     if (!compiled && compiled.error().kind() == ErrorKind::unsupported)
       GTEST_SKIP() << "no NVRTC: " << compiled.error().to_string();
     program = value(Result<Program>(compiled));
@@ -47,27 +47,29 @@ TEST_F(JitOnHost, compiles_for_those_who_await_it) {
 }
 
 TEST_F(JitOnHost, gives_the_compilers_words_for_code_that_is_none) {
-  const Result<Program> bad = device.jit().compile_now("extern \"C\" __global__ void f(int* a) { *a = nonsense; }");
+  const Result<Program> bad = device.jit().compile("extern \"C\" __global__ void f(int* a) { *a = nonsense; }").get();
   ASSERT_EQ(kind_of(bad), ErrorKind::invalid_argument);
   EXPECT_NE(bad.error().message().find("identifier \"nonsense\" is undefined"), std::string_view::npos);
   EXPECT_EQ(bad.error().origin().library, "nvrtc");
 }
 
 TEST_F(JitOnHost, keeps_the_compilers_warnings) {
-  const Program warned = value(device.jit().compile_now("extern \"C\" __global__ void f() { int unused; }"));
+  const Program warned = value(device.jit().compile("extern \"C\" __global__ void f() { int unused; }").get());
   EXPECT_NE(warned.log().find("unused"), std::string::npos) << warned.log();
 }
 
 TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
-  EXPECT_EQ(kind_of(device.jit().compile_now("")), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.flags = "--no-such-flag"})), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.flags = "-DA=1\n-DB=2"})), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile_now(kGood, {.timeout = std::chrono::milliseconds(1)})), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(device.jit().compile("").get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-DA=1\n-DB=2"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1)}).get()), ErrorKind::timeout);
 }
 
 TEST_F(JitOnHost, finds_the_toolkits_headers) {
-  EXPECT_TRUE(device.jit().compile_now(
-      "#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }"));
+  EXPECT_TRUE(
+      device.jit()
+          .compile("#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }")
+          .get());
 }
 
 TEST_F(JitOnHost, refuses_launches_before_they_are_made) {

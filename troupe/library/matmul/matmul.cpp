@@ -46,7 +46,7 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
                 .compute = options.compute,
                 .has_c = options.c && options.beta != 0,
                 .has_bias = options.bias != nullptr,
-                .keeps_pre = options.pre != nullptr,
+                .keeps_pre = options.preactivation != nullptr,
                 .tunes = options.autotune,
                 .a = a.view(),
                 .b = b.view(),
@@ -62,17 +62,17 @@ Call<void> Matmul::multiply(const AnyArray& a, const AnyArray& b, const AnyArray
   };
   add(op.has_c, options.c, op.c);
   add(op.has_bias, options.bias, op.bias);
-  add(op.keeps_pre, options.pre, op.pre);
+  add(op.keeps_pre, options.preactivation, op.pre);
   arrays.push_back(&d);
   return make_batch_call("matmul", device_, op, arrays);
 }
 
 Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
                             MatmulGradientOptions options) const {
-  if (options.activation != Activation::none && !options.pre)
+  if (options.activation != Activation::none && !options.preactivation)
     return op::refuse("matmul gradient",
                       std::string(enum_names<Activation>()[static_cast<std::size_t>(options.activation)]) +
-                          " needs options.pre, the array that multiply wrote with options.pre");
+                          " needs options.preactivation, the array that multiply wrote with options.preactivation");
   op::MatmulGradient op{.alpha = options.alpha,
                         .activation = options.activation,
                         .compute = options.compute,
@@ -85,8 +85,8 @@ Call<void> Matmul::gradient(const AnyArray& a, const AnyArray& b, const AnyArray
                         .sums = {}};
   std::vector<const AnyArray*> arrays{&a, &b};
   if (op.has_pre) {
-    op.pre = options.pre->view();
-    arrays.push_back(options.pre);
+    op.pre = options.preactivation->view();
+    arrays.push_back(options.preactivation);
   }
   arrays.push_back(&d);
   if (op.sums_columns) {

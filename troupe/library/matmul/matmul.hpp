@@ -1,7 +1,7 @@
 // Multiplication with an epilogue on a device: `gpu.matmul()`. It computes a layer of a network in one op, with one
 // pass over the result instead of three: d = scale_d activation(alpha a b + beta c + bias), rounded once.
 //
-//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = &b}));
+//   CO_TRY(co_await gpu.matmul().multiply(x, w.transpose(), y, {.activation = Activation::gelu_tanh, .bias = b}));
 //
 // Arrays may have batch axes in front, which are broadcast as in NumPy: [32, 128, 512] times [512, 64] makes
 // [32, 128, 64].
@@ -16,7 +16,26 @@
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
-/// What `multiply` with an epilogue can be told. The pointers to arrays need to be valid only during the call.
+namespace detail {
+
+/// An array that an option names, or none: `.bias = b`, or `.bias = &b`. It does not keep the array alive: use it only
+/// as an argument.
+class OptionalArray {
+ public:
+  constexpr OptionalArray(std::nullptr_t = nullptr) noexcept {}                // NOLINT(google-explicit-constructor)
+  constexpr OptionalArray(const AnyArray* array) noexcept : array_(array) {}   // NOLINT(google-explicit-constructor)
+  constexpr OptionalArray(const AnyArray& array) noexcept : array_(&array) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator const AnyArray*() const noexcept { return array_; }       // NOLINT(google-explicit-constructor)
+  constexpr const AnyArray* operator->() const noexcept { return array_; }
+
+ private:
+  const AnyArray* array_ = nullptr;
+};
+
+}  // namespace detail
+
+/// What `multiply` with an epilogue can be told. Options are named in this order. The arrays need to be there only
+/// during the call.
 struct MatmulOptions {
   double alpha = 1;                          // multiplies the product
   double beta = 0;                           // needs c
@@ -31,17 +50,17 @@ struct MatmulOptions {
   /// is used from then on. The file that $TROUPE_MATMUL_TUNING names keeps the choice. Without autotune the library
   /// chooses.
   bool autotune = false;
-  const AnyArray* c = nullptr;     // of the result's shape; f32 f64 f16 bf16
-  const AnyArray* bias = nullptr;  // added to each row: as long as the result has columns; f32 f64 f16 bf16
-  const AnyArray* pre = nullptr;   // output: the input of the activation, for `gradient`; f32 f64 f16 bf16
+  detail::OptionalArray c = {};              // of the result's shape; f32 f64 f16 bf16
+  detail::OptionalArray bias = {};           // added to each row: as long as the result has columns; f32 f64 f16 bf16
+  detail::OptionalArray preactivation = {};  // output: what the activation is given, for `gradient`; f32 f64 f16 bf16
 };
 /// What `gradient` can be told.
 struct MatmulGradientOptions {
   double alpha = 1;                          // multiplies the product
   Activation activation = Activation::none;  // the one whose slope is taken
   Compute compute = Compute::standard;       // the precision of the product
-  const AnyArray* pre = nullptr;             // the input of the activation; for relu its output works as well
-  const AnyArray* bias_gradient = nullptr;   // output: the sums of the columns of d, of all matrices of a batch
+  detail::OptionalArray preactivation = {};  // the input of the activation; for relu its output works as well
+  detail::OptionalArray bias_gradient = {};  // output: the sums of the columns of d, of all matrices of a batch
 };
 static_assert(std::is_trivially_destructible_v<MatmulOptions> &&
                   std::is_trivially_destructible_v<MatmulGradientOptions>,
@@ -54,8 +73,8 @@ class Matmul {
 
   /// d = scale_d activation(alpha scale_a scale_b a b + beta c + bias).
   Call<void> multiply(const AnyArray& a, const AnyArray& b, const AnyArray& d, MatmulOptions options = {}) const;
-  /// The gradient through an activation: d = alpha a b, each element times the slope of the activation at `pre`. f32
-  /// f64 f16 bf16.
+  /// The gradient through an activation: d = alpha a b, each element times the slope of the activation at
+  /// `preactivation`: what flows back through a layer, not the gradient of its weights. f32 f64 f16 bf16.
   Call<void> gradient(const AnyArray& a, const AnyArray& b, const AnyArray& d,
                       MatmulGradientOptions options = {}) const;
 

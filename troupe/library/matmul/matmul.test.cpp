@@ -35,8 +35,9 @@ TEST_F(MatmulTest, refuses_shapes_that_do_not_fit) {
                  "bias is [5]; a result of [2, 4] needs a bias of [4]");
   expect_refused(matmul.multiply(a, b, d, {.beta = 1, .c = &a}), kBad, "needs a c of [2, 4]");
   expect_refused(matmul.multiply(a, b, d, {.beta = 1}), kBad, "no c");
-  expect_refused(matmul.gradient(a, b, d, {.activation = Activation::gelu_tanh}), kBad, "gelu_tanh needs options.pre");
-  expect_refused(matmul.multiply(a, b, d, {.pre = &d}), kBad, "overlap");
+  expect_refused(matmul.gradient(a, b, d, {.activation = Activation::gelu_tanh}), kBad,
+                 "gelu_tanh needs options.preactivation");
+  expect_refused(matmul.multiply(a, b, d, {.preactivation = &d}), kBad, "overlap");
 }
 
 TEST_F(MatmulTest, refuses_batches_that_do_not_fit) {
@@ -72,7 +73,7 @@ TEST_F(MatmulTest, refuses_types_that_there_are_none_for_and_names_those_that_th
                  kNo, "c64");
   expect_refused(matmul.multiply(matrix<std::int8_t>(2, 2), matrix<std::int8_t>(2, 2), matrix<std::int32_t>(2, 2),
                                  {.activation = Activation::relu}),
-                 kNo, "takes no factors, c, bias, pre or activation");
+                 kNo, "takes no factors, c, bias, preactivation or activation");
   expect_refused(matmul.multiply(matrix<f16>(2, 2), matrix<f16>(2, 2), matrix<f16>(2, 2), {.compute = Compute::tf32}),
                  kNo, "tf32");
 }

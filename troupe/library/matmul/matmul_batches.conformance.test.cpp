@@ -127,7 +127,7 @@ CONFORMANCE_TEST(MatmulBatchConformance, epilogue) {
                                .activation = activation,
                                .c = has_c ? &addend.array() : nullptr,
                                .bias = &bias.array(),
-                               .pre = keeps_pre ? &pre.array() : nullptr})
+                               .preactivation = keeps_pre ? &pre.array() : nullptr})
                     .get());
           this->expect_close(d.read(), want, 4 * this->roundings(c.depth));
           if (keeps_pre) this->expect_close(pre.read(), before, 2 * this->roundings(c.depth));
@@ -152,10 +152,12 @@ CONFORMANCE_TEST(MatmulBatchConformance, gradient) {
         want[i] *= gelu_tanh_slope(widen(pre.values()[i]));
         want_sums[i % want_sums.size()] += want[i];
       }
-      value(this->matmul()
-                .gradient(a.array(), b.array(), d.array(),
-                          {.activation = Activation::gelu_tanh, .pre = &pre.array(), .bias_gradient = &sums.array()})
-                .get());
+      value(
+          this->matmul()
+              .gradient(
+                  a.array(), b.array(), d.array(),
+                  {.activation = Activation::gelu_tanh, .preactivation = &pre.array(), .bias_gradient = &sums.array()})
+              .get());
       const double all = static_cast<double>(want.size()) * static_cast<double>(c.depth);
       this->expect_close(d.read(), want, 4 * this->roundings(c.depth));
       this->expect_close(sums.read(), want_sums, 4 * this->roundings(c.depth), 2 * std::sqrt(all + 1));

@@ -52,7 +52,7 @@ class MatmulCorners : public Conformance<T> {
               .get());
     value(matmul()
               .gradient(left.array(), right.array(), slopes.array(),
-                        {.activation = Activation::gelu_tanh, .compute = compute, .pre = &x.array()})
+                        {.activation = Activation::gelu_tanh, .compute = compute, .preactivation = &x.array()})
               .get());
     return {y.read(), slopes.read()};
   }
@@ -87,8 +87,9 @@ CONFORMANCE_TEST(MatmulCorners, a_nan_stays_one_through_every_activation) {
                   .get());
         this->expect_first_row_nan(d, 24);
         value(this->matmul()
-                  .multiply(a.array(), b.array(), d.array(),
-                            {.alpha = alpha, .activation = activation, .bias = &bias.array(), .pre = &pre.array()})
+                  .multiply(
+                      a.array(), b.array(), d.array(),
+                      {.alpha = alpha, .activation = activation, .bias = &bias.array(), .preactivation = &pre.array()})
                   .get());
         this->expect_first_row_nan(d, 24);
         this->expect_first_row_nan(pre, 24);
@@ -106,7 +107,7 @@ CONFORMANCE_TEST(MatmulCorners, the_gradient_at_a_nan_is_a_nan) {
       Sample<T> sums = this->poisoned({24});
       value(this->matmul()
                 .gradient(a.array(), b.array(), d.array(),
-                          {.activation = activation, .pre = &pre.array(), .bias_gradient = &sums.array()})
+                          {.activation = activation, .preactivation = &pre.array(), .bias_gradient = &sums.array()})
                 .get());
       const std::vector<T> values = d.read();
       for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(this->is_nan(values[i]), i == 0) << i;

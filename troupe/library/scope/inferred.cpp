@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "troupe/device/make_call.hpp"
 #include "troupe/library/tensor/broadcast.hpp"
+#include "troupe/library/tensor/einsum.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/fft.hpp"
 
 namespace troupe::inline v0::detail {
 
@@ -59,6 +63,84 @@ Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis) 
     whole[axis] += parts[i].shape()[axis];
   }
   return whole;
+}
+
+namespace {
+
+/// The axis along which a real transform has half a spectrum, from the start.
+Result<int> last_axis(std::string_view call, const Shape& shape, const Axes& axes) {
+  const Axes counted = TROUPE_TRY(counted_axes(call, "x", shape, axes));
+  if (counted.size() == 0) return op::refuse(call, "no axis is given");
+  return *(counted.end() - 1);
+}
+
+}  // namespace
+
+Result<Shape> shape_of_half_spectrum(const Shape& whole, const Axes& axes) {
+  const int last = TROUPE_TRY(last_axis("rfft", whole, axes));
+  Shape half = whole;
+  half[last] = op::half_of(half[last]);
+  return half;
+}
+
+Result<Shape> shape_of_real(const Shape& half, const Axes& axes, std::optional<std::int64_t> length) {
+  constexpr std::string_view kCall = "irfft";
+  const int last = TROUPE_TRY(last_axis(kCall, half, axes));
+  if (half[last] > op::kMaxFftLength)
+    return op::refuse_unsupported(kCall, "x is " + half.to_string() + ", which is too long");
+  const std::int64_t along = length.value_or(2 * (half[last] - 1));
+  if (along < 1)
+    return op::refuse(kCall, "the result would have " + std::to_string(along) +
+                                 " elements along its last axis; say with length how many it has");
+  if (op::half_of(along) != half[last])
+    return op::refuse(kCall, "x is " + half.to_string() + " and length is " + std::to_string(along) +
+                                 "; half a spectrum of it has " + std::to_string(op::half_of(along)) + " numbers");
+  Shape whole = half;
+  whole[last] = along;
+  return whole;
+}
+
+Result<Shape> shape_of_einsum(const Device& device, std::string_view text, std::span<const AnyArray* const> operands) {
+  std::vector<const op::View*> views;
+  for (const AnyArray* const array : operands) {
+    TROUPE_TRY(DeviceParts::check(device, "einsum", "operand " + std::to_string(views.size() + 1), *array));
+    views.push_back(&array->view());
+  }
+  const Einsum einsum = TROUPE_TRY(parse_einsum(text, views.size()));
+  TROUPE_TRY(label_inputs(einsum, views));
+  return output_shape(einsum, views);
+}
+
+MatrixShapes::MatrixShapes(const Shape& shape) {
+  if (shape.rank() == 3) batch = shape[0];
+  if (shape.rank() > 1) rows = shape[shape.rank() - 2];
+  if (shape.rank() > 0) columns = shape[shape.rank() - 1];
+}
+
+Shape MatrixShapes::matrix(std::int64_t of_rows, std::int64_t of_columns) const {
+  return batch ? Shape{*batch, of_rows, of_columns} : Shape{of_rows, of_columns};
+}
+
+Shape MatrixShapes::vector(std::int64_t length) const { return batch ? Shape{*batch, length} : Shape{length}; }
+
+Shape shape_of_solution(const Shape& a, const Shape& b) {
+  const MatrixShapes matrices(a);
+  const int axis = matrices.batch ? 1 : 0;
+  Shape x = b;
+  if (axis < x.rank()) x[axis] = matrices.columns;
+  return x;
+}
+
+Shape with_rows(const Shape& shape, std::int64_t rows) {
+  Shape other = shape;
+  if (other.rank() > 0) other[0] = rows;
+  return other;
+}
+
+Shape with_batch(const Shape& shape) {
+  std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  extents.insert(extents.begin(), 1);
+  return Shape(extents);
 }
 
 }  // namespace troupe::inline v0::detail

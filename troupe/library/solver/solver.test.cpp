@@ -122,7 +122,7 @@ TEST_F(SolverInput, is_run_again_when_the_worker_dies_under_it) {
   Sample<float> v = poisoned({kSize, kSize});
   value(solver().eigh(a.array(), w.array(), v.array()).submit());
   EXPECT_TRUE(device().kill_worker());
-  value(device().ready(v.array()).get());
+  value(device().wait_for(v.array()).get());
   double trace = 0;
   double sum = 0;
   for (std::int64_t i = 0; i < kSize; ++i) trace += a.values()[static_cast<std::size_t>(i * (kSize + 1))];
@@ -156,7 +156,7 @@ class SolverVerdicts : public SolverFixture<T> {
     EXPECT_NE(text_of(result).find(words), std::string::npos) << text_of(result);
   }
   void expect_tainted(const AnyArray& array) {
-    EXPECT_EQ(kind_of(this->device().ready(array).get()), ErrorKind::buffer_tainted);
+    EXPECT_EQ(kind_of(this->device().wait_for(array).get()), ErrorKind::buffer_tainted);
   }
   /// Never a success, whether or not the taint came in time.
   void expect_no_success(const Result<void>& result) {

@@ -88,13 +88,13 @@ TEST(MatrixMarket, comes_back_through_a_file_and_a_device) {
   using C = std::complex<float>;
   const Triplets<C> matrix{3, 5, {{0, 4, C(0.1F, -1e-30F)}, {2, 0, C(1.0F / 3, 3e30F)}}};
   const SparseMatrix there = value(device.sparse().from_triplets(matrix));
-  value(device.sparse().save_now(there, path));
+  value(device.sparse().save(there, path).get());
   const SparseMatrix again = value(device.sparse().load<C>(path));
   EXPECT_EQ(again.columns(), 5);
-  EXPECT_EQ(value(device.sparse().triplets_now<C>(again)).elements, matrix.elements);
+  EXPECT_EQ(value(device.sparse().triplets<C>(again).get()).elements, matrix.elements);
   std::filesystem::remove(path);
   EXPECT_EQ(device.sparse().load<C>(path).error().kind(), ErrorKind::invalid_argument);
-  EXPECT_FALSE(device.sparse().save_now(there, "/no/such/folder/m.mtx"));
+  EXPECT_FALSE(device.sparse().save(there, "/no/such/folder/m.mtx").get());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ class SparseStructureConformance : public SparseConformance<T> {
   void expect_elements(const SparseMatrix& matrix, const Plain<Number>& plain) {
     EXPECT_EQ(matrix.rows(), plain.rows());
     EXPECT_EQ(matrix.columns(), plain.columns());
-    Triplets<Number> got = value(this->device().sparse().template triplets_now<Number>(matrix));
+    Triplets<Number> got = value(this->device().sparse().template triplets<Number>(matrix).get());
     // Blocks are filled up with zeros.
     if (matrix.block_size() > 1 || matrix.nonzeros() != static_cast<std::int64_t>(plain.triplets.elements.size()))
       std::erase_if(got.elements, [](const Triplet<Number>& element) { return element.value == Number{}; });
@@ -95,7 +95,7 @@ CONFORMANCE_TEST(SparseStructureConformance, conversions) {
       const SparseMatrix matrix = this->on_device(plain, from, index_type);
       for (const SparseFormat to : kFormats) {
         if (!this->can_be(to, rows, columns)) continue;
-        const SparseMatrix converted = value(this->device().sparse().convert_now(matrix, to, kBlockSize));
+        const SparseMatrix converted = value(this->device().sparse().convert(matrix, to, kBlockSize).get());
         EXPECT_EQ(converted.format(), to);
         EXPECT_EQ(converted.index_type(), index_type);
         this->expect_elements(converted, plain);
@@ -110,7 +110,8 @@ CONFORMANCE_TEST(SparseStructureConformance, conversions_of_many_rows) {
   for (const SparseFormat from : kFormats)
     for (const SparseFormat to : kFormats)
       this->expect_elements(
-          value(this->device().sparse().convert_now(this->on_device(plain, from, DType::i32), to, kBlockSize)), plain);
+          value(this->device().sparse().convert(this->on_device(plain, from, DType::i32), to, kBlockSize).get()),
+          plain);
 }
 
 CONFORMANCE_TEST(SparseStructureConformance, to_dense) {
@@ -138,7 +139,7 @@ CONFORMANCE_TEST(SparseStructureConformance, from_dense) {
       for (const Wide<T>& element : plain.dense()) all.push_back(T(element));
       const Layout layout = kLayouts[static_cast<std::size_t>(round++) % kLayouts.size()];
       const Sample<T> dense(this->device(), {rows, columns}, layout, all);
-      const SparseMatrix matrix = value(this->device().sparse().from_dense_now(dense.array(), index_type));
+      const SparseMatrix matrix = value(this->device().sparse().from_dense(dense.array(), index_type).get());
       EXPECT_EQ(matrix.index_type(), index_type);
       this->expect_elements(matrix, plain);
     }
@@ -158,7 +159,7 @@ CONFORMANCE_TEST(SparseStructureConformance, spgemm) {
       for (const DType index_type : kIndexTypes) {
         const SparseMatrix left = this->on_device(a, format(rows, depth), index_type);
         const SparseMatrix right = this->on_device(b, format(depth, columns), index_type);
-        const SparseMatrix product = value(this->device().sparse().product_now(left, right));
+        const SparseMatrix product = value(this->device().sparse().product(left, right).get());
         EXPECT_EQ(product.format(), SparseFormat::csr);
         std::vector<Wide<T>> want(static_cast<std::size_t>(rows * columns));
         const std::vector<Wide<T>> dense_b = b.dense();
@@ -178,8 +179,11 @@ CONFORMANCE_TEST(SparseStructureConformance, spgemm_of_many_rows) {
   this->covers("sparse", "spgemm");
   const auto a = this->random_matrix(10'007, 5'003, 4);
   const auto b = this->random_matrix(5'003, 10'007, 4);
-  const SparseMatrix product = value(this->device().sparse().product_now(
-      this->on_device(a, SparseFormat::csr, DType::i32), this->on_device(b, SparseFormat::csr, DType::i32)));
+  const SparseMatrix product = value(
+      this->device()
+          .sparse()
+          .product(this->on_device(a, SparseFormat::csr, DType::i32), this->on_device(b, SparseFormat::csr, DType::i32))
+          .get());
   // (a b) x = a (b x)
   Sample<T> x = this->random({10'007});
   std::vector<Wide<T>> bx(5'003);

@@ -3,8 +3,8 @@
 //   SparseMatrix a = CO_TRY(co_await gpu.sparse().csr(rows, columns, offsets, indices, values));
 //   CO_TRY(co_await gpu.sparse().multiply(a, x, y, {.alpha = 2.0}));
 //
-// Values are f32, f64, c64 or c128; indices are i32 or i64. In plain threads, use `get()` where a function gives a
-// `Call`; where it gives a `Task`, use the function whose name ends in `_now`.
+// Values are f32, f64, c64 or c128; indices are i32 or i64. Every call can be awaited, or `get()` waits in a plain
+// thread.
 #pragma once
 
 #include <ranges>
@@ -164,27 +164,18 @@ class Sparse {
 
   /// The matrix in another format, with values of its own; the same handle when it has that format already. To BSR with
   /// blocks of `block_size`, which must divide both extents. From BSR every element of every block is kept.
-  Task<Result<SparseMatrix>> convert(const SparseMatrix& matrix, SparseFormat format,
-                                     std::int64_t block_size = 1) const;
-  /// The same in a plain thread, which waits.
-  Result<SparseMatrix> convert_now(const SparseMatrix& matrix, SparseFormat format, std::int64_t block_size = 1) const;
+  detail::TaskCall<SparseMatrix> convert(const SparseMatrix& matrix, SparseFormat format,
+                                         std::int64_t block_size = 1) const;
   /// Writes the matrix to `out`: dense, of the same type and extents, any strides.
   Call<void> to_dense(const SparseMatrix& matrix, const AnyArray& out) const;
   /// CSR with the nonzero elements of a dense matrix of any strides. `invalid_argument` when their number changes
   /// meanwhile.
-  Task<Result<SparseMatrix>> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
-  /// The same in a plain thread, which waits.
-  Result<SparseMatrix> from_dense_now(const AnyArray& dense, DType index_type = DType::i32) const;
+  detail::TaskCall<SparseMatrix> from_dense(const AnyArray& dense, DType index_type = DType::i32) const;
   /// The elements in ordinary memory, sorted by row, then by column. `T` must be the type of the matrix.
   template <class T>
-  Task<Result<Triplets<T>>> triplets(const SparseMatrix& matrix) const;
-  /// The same in a plain thread, which waits.
-  template <class T>
-  Result<Triplets<T>> triplets_now(const SparseMatrix& matrix) const;
+  detail::TaskCall<Triplets<T>> triplets(const SparseMatrix& matrix) const;
   /// Writes a Matrix Market file.
-  Task<Result<void>> save(const SparseMatrix& matrix, const std::string& path) const;
-  /// The same in a plain thread, which waits.
-  Result<void> save_now(const SparseMatrix& matrix, const std::string& path) const;
+  detail::TaskCall<void> save(const SparseMatrix& matrix, const std::string& path) const;
 
   // ---- computing ----
 
@@ -201,9 +192,7 @@ class Sparse {
   Call<void> sddmm(const AnyArray& a, const AnyArray& b, const SparseMatrix& matrix, SddmmOptions options = {}) const;
   /// The product of two sparse matrices of one type, as CSR. Elements that cancel out stay, as zeros. Both matrices may
   /// have any format; formats other than CSR are converted.
-  Task<Result<SparseMatrix>> product(const SparseMatrix& a, const SparseMatrix& b) const;
-  /// The same in a plain thread, which waits.
-  Result<SparseMatrix> product_now(const SparseMatrix& a, const SparseMatrix& b) const;
+  detail::TaskCall<SparseMatrix> product(const SparseMatrix& a, const SparseMatrix& b) const;
 
   // ---- solving round by round ----
   //
@@ -246,8 +235,6 @@ class Sparse {
                            const AnyArray& indices) const;
   template <class T, class I>
   Result<SparseMatrix> upload(const Triplets<T>& sorted) const;
-  template <class T>
-  Result<T> run_now(Task<Result<T>> task) const;
 
   // The tasks; each has all that it needs in its own frame.
   static Result<SparseMatrix> allocate(const Device& device, const SparseMatrix& like, std::int64_t stored);

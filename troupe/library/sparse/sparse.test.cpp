@@ -177,12 +177,12 @@ TEST_F(SparseInput, products_of_other_extents_or_types_are_refused) {
          "a must have as many columns as b has rows");
   expect(sparse.sddmm(floats({3}), floats({3, 4}), a), invalid_argument, "a is [3]; it must be a matrix");
   expect(sparse.to_dense(a, floats({4, 3})), invalid_argument, "it must be [3, 4]");
-  expect_error(sparse.product_now(a, a), invalid_argument,
+  expect_error(sparse.product(a, a).get(), invalid_argument,
                "a is 3 x 4 and b is 3 x 4; a must have as many columns as b has rows");
-  expect_error(sparse.product_now(a, SparseMatrix()), invalid_argument, "empty");
-  expect_error(sparse.convert_now(a, SparseFormat::bsr, 2), invalid_argument, "the block size must divide both");
-  expect_error(sparse.from_dense_now(floats({3})), invalid_argument, "dense is [3]; it must be a matrix");
-  expect_error(sparse.from_dense_now(value(device().array<std::int32_t>({3, 3}))), unsupported,
+  expect_error(sparse.product(a, SparseMatrix()).get(), invalid_argument, "empty");
+  expect_error(sparse.convert(a, SparseFormat::bsr, 2).get(), invalid_argument, "the block size must divide both");
+  expect_error(sparse.from_dense(floats({3})).get(), invalid_argument, "dense is [3]; it must be a matrix");
+  expect_error(sparse.from_dense(value(device().array<std::int32_t>({3, 3}))).get(), unsupported,
                "f32, f64, c64 or c128");
 }
 
@@ -190,18 +190,18 @@ TEST_F(SparseInput, triplets_of_one_place_are_added_and_those_outside_refused) {
   const Sparse sparse = device().sparse();
   const std::vector<Triplet<double>> elements{{1, 2, 1.5}, {0, 0, 4}, {1, 2, 2.5}};
   const SparseMatrix matrix = value(sparse.from_triplets<double>(2, 3, std::span<const Triplet<double>>(elements)));
-  const Triplets<double> back = value(sparse.triplets_now<double>(matrix));
+  const Triplets<double> back = value(sparse.triplets<double>(matrix).get());
   EXPECT_EQ(back.elements, (std::vector<Triplet<double>>{{0, 0, 4}, {1, 2, 4}}));
   expect_error(sparse.from_triplets<double>(2, 2, std::span<const Triplet<double>>(elements)),
                ErrorKind::invalid_argument, "element 0 is at (1, 2), outside the matrix of 2 x 2");
-  expect_error(sparse.triplets_now<float>(matrix), ErrorKind::invalid_argument, "f64");
+  expect_error(sparse.triplets<float>(matrix).get(), ErrorKind::invalid_argument, "f64");
 }
 
 TEST_F(SparseInput, triplets_come_in_any_range_that_lies_side_by_side) {
   const Sparse sparse = device().sparse();
   std::vector<Triplet<double>> elements{{0, 0, 4}, {1, 2, 2.5}};
   const auto comes_back = [&](const Result<SparseMatrix>& matrix) {
-    return value(sparse.triplets_now<double>(value(matrix))).elements;
+    return value(sparse.triplets<double>(value(matrix)).get()).elements;
   };
   EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, elements)), elements);
   EXPECT_EQ(comes_back(sparse.from_triplets(2, 3, std::span(elements))), elements);
@@ -227,8 +227,10 @@ class SparseColumns : public ::testing::Test {
         if (row == column || (row * 5 + column * 3) % 7 == 0)
           elements.push_back({row, column, row == column ? T(8) : conformance::random_element<T>(random_)});
     const Sparse sparse = device().sparse();
-    return value(sparse.convert_now(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
-                                    format, format == SparseFormat::bsr ? kBlock : 1));
+    return value(sparse
+                     .convert(value(sparse.from_triplets<T>(kRows, kRows, std::span<const Triplet<T>>(elements))),
+                              format, format == SparseFormat::bsr ? kBlock : 1)
+                     .get());
   }
   /// Compares `op(in, out)` of matrices with that of their columns.
   template <class Op>
@@ -299,7 +301,7 @@ TEST_F(SparseInput, a_matrix_outlives_its_worker) {
     const HostArray<float> got = value(device.read(y).get());
     EXPECT_EQ(got[0], 2.0F);
     EXPECT_EQ(got[1], 3.0F);
-    EXPECT_EQ(value(device.sparse().product_now(matrix, matrix)).nonzeros(), 2);
+    EXPECT_EQ(value(device.sparse().product(matrix, matrix).get()).nonzeros(), 2);
   }
 }
 

@@ -63,7 +63,7 @@ class SparseConformance : public Conformance<T> {
   /// The same on the device; made as CSR, and converted. BSR needs extents that blocks of three divide.
   SparseMatrix on_device(const Plain<Number>& plain, SparseFormat format, DType index_type) {
     const SparseMatrix csr = value(this->device().sparse().from_triplets(plain.triplets, index_type));
-    return value(this->device().sparse().convert_now(csr, format, kBlockSize));
+    return value(this->device().sparse().convert(csr, format, kBlockSize).get());
   }
   /// Changes the signs of some of its values, and says what it is then.
   Plain<Number> with_other_values(const SparseMatrix& matrix) {
@@ -73,7 +73,7 @@ class SparseConformance : public Conformance<T> {
     for (std::int64_t i = 0; i < before.size(); ++i)
       after.push_back(random_element<std::uint8_t>(this->random_numbers()) % 2 == 0 ? before[i] : -before[i]);
     value(this->device().write(values, after).get());
-    return {value(this->device().sparse().template triplets_now<Number>(matrix))};
+    return {value(this->device().sparse().template triplets<Number>(matrix).get())};
   }
   static bool can_be(SparseFormat format, std::int64_t rows, std::int64_t columns) {
     return format != SparseFormat::bsr || (rows % kBlockSize == 0 && columns % kBlockSize == 0);

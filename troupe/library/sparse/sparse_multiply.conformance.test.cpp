@@ -142,7 +142,7 @@ CONFORMANCE_TEST(SparseMultiplyConformance, sddmm) {
         for (const bool adds : {false, true}) {
           const SparseMatrix matrix = this->on_device(plain, format, index_type);
           // Blocks have zeros where the plain one has nothing, and those are elements, too.
-          const Triplets<T> before = value(this->device().sparse().template triplets_now<T>(matrix));
+          const Triplets<T> before = value(this->device().sparse().template triplets<T>(matrix).get());
           const Wide<T> alpha = this->factor(0.5, 2);
           const Wide<T> beta = adds ? this->factor(-1, 1) : this->factor(0, 0);
           value(this->device()
@@ -151,7 +151,7 @@ CONFORMANCE_TEST(SparseMultiplyConformance, sddmm) {
                         a.array(), b.array(), matrix,
                         {.alpha = this->as_factor(0.5, 2), .beta = adds ? this->as_factor(-1, 1) : detail::Factor(0.0)})
                     .get());
-          const Triplets<T> after = value(this->device().sparse().template triplets_now<T>(matrix));
+          const Triplets<T> after = value(this->device().sparse().template triplets<T>(matrix).get());
           std::vector<T> got;
           std::vector<Wide<T>> want;
           for (const Triplet<T>& element : before.elements) {

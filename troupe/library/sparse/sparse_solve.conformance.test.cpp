@@ -82,7 +82,7 @@ class SparseSolveConformance : public SparseConformance<T> {
     for (std::int64_t i = 0; i < before.size(); ++i)
       after.push_back(before[i] == Number{} ? Number(0.125F) : before[i]);
     value(this->device().write(values, after).get());
-    return {value(this->device().sparse().template triplets_now<Number>(matrix))};
+    return {value(this->device().sparse().template triplets<Number>(matrix).get())};
   }
   void try_again_with_other_values(std::int64_t columns) {
     const Plain<Number> plain = solvable(300);

@@ -27,11 +27,6 @@ Result<void> check_count(std::string_view name, std::int64_t count, DType index_
 
 }  // namespace
 
-template <class T>
-Result<T> Sparse::run_now(Task<Result<T>> task) const {
-  return detail::run_in(DeviceParts::state(device_)->system(), std::move(task));
-}
-
 Result<void> Sparse::allocate_offsets(const Device& device, SparseMatrix& matrix, DType index_type) {
   matrix.offsets_ = AnyArray(index_type);
   const std::int64_t lines = (matrix.format_ == SparseFormat::csc ? matrix.columns_ : matrix.rows_) / matrix.block_;
@@ -63,13 +58,9 @@ Result<SparseMatrix> Sparse::allocate(const Device& device, const SparseMatrix& 
 
 // ---- convert ----
 
-Task<Result<SparseMatrix>> Sparse::convert(const SparseMatrix& matrix, SparseFormat format,
-                                           std::int64_t block_size) const {
-  return convert_on(device_, matrix, format, block_size);
-}
-Result<SparseMatrix> Sparse::convert_now(const SparseMatrix& matrix, SparseFormat format,
-                                         std::int64_t block_size) const {
-  return run_now(convert(matrix, format, block_size));
+detail::TaskCall<SparseMatrix> Sparse::convert(const SparseMatrix& matrix, SparseFormat format,
+                                               std::int64_t block_size) const {
+  return {DeviceParts::state(device_), convert_on(device_, matrix, format, block_size)};
 }
 
 /// Between two formats that one op converts.
@@ -125,11 +116,8 @@ Task<Result<SparseMatrix>> Sparse::convert_on(Device device, SparseMatrix matrix
 
 // ---- from dense ----
 
-Task<Result<SparseMatrix>> Sparse::from_dense(const AnyArray& dense, DType index_type) const {
-  return from_dense_on(device_, dense, index_type);
-}
-Result<SparseMatrix> Sparse::from_dense_now(const AnyArray& dense, DType index_type) const {
-  return run_now(from_dense(dense, index_type));
+detail::TaskCall<SparseMatrix> Sparse::from_dense(const AnyArray& dense, DType index_type) const {
+  return {DeviceParts::state(device_), from_dense_on(device_, dense, index_type)};
 }
 
 Task<Result<SparseMatrix>> Sparse::from_dense_on(Device device, AnyArray dense, DType index_type) {
@@ -159,11 +147,8 @@ Task<Result<SparseMatrix>> Sparse::from_dense_on(Device device, AnyArray dense, 
 
 // ---- product ----
 
-Task<Result<SparseMatrix>> Sparse::product(const SparseMatrix& a, const SparseMatrix& b) const {
-  return product_on(device_, a, b);
-}
-Result<SparseMatrix> Sparse::product_now(const SparseMatrix& a, const SparseMatrix& b) const {
-  return run_now(product(a, b));
+detail::TaskCall<SparseMatrix> Sparse::product(const SparseMatrix& a, const SparseMatrix& b) const {
+  return {DeviceParts::state(device_), product_on(device_, a, b)};
 }
 
 Task<Result<SparseMatrix>> Sparse::product_on(Device device, SparseMatrix a, SparseMatrix b) {

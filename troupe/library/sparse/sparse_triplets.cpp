@@ -119,12 +119,8 @@ Task<Result<Triplets<T>>> Sparse::triplets_on(Device device, SparseMatrix matrix
 }
 
 template <class T>
-Task<Result<Triplets<T>>> Sparse::triplets(const SparseMatrix& matrix) const {
-  return triplets_on<T>(device_, matrix);
-}
-template <class T>
-Result<Triplets<T>> Sparse::triplets_now(const SparseMatrix& matrix) const {
-  return detail::run_in(DeviceParts::state(device_)->system(), triplets<T>(matrix));
+detail::TaskCall<Triplets<T>> Sparse::triplets(const SparseMatrix& matrix) const {
+  return {DeviceParts::state(device_), triplets_on<T>(device_, matrix)};
 }
 
 template <class T>
@@ -133,23 +129,22 @@ Task<Result<void>> Sparse::save_on(Device device, SparseMatrix matrix, std::stri
   co_return write_matrix_market(path, elements);
 }
 
-Task<Result<void>> Sparse::save(const SparseMatrix& matrix, const std::string& path) const {
+detail::TaskCall<void> Sparse::save(const SparseMatrix& matrix, const std::string& path) const {
+  const auto save_as = [&]<class T>(std::type_identity<T>) -> detail::TaskCall<void> {
+    return {DeviceParts::state(device_), save_on<T>(device_, matrix, path)};
+  };
   switch (matrix.dtype()) {
-    case DType::f64: return save_on<double>(device_, matrix, path);
-    case DType::c64: return save_on<std::complex<float>>(device_, matrix, path);
-    case DType::c128: return save_on<std::complex<double>>(device_, matrix, path);
-    default: return save_on<float>(device_, matrix, path);
+    case DType::f64: return save_as(std::type_identity<double>());
+    case DType::c64: return save_as(std::type_identity<std::complex<float>>());
+    case DType::c128: return save_as(std::type_identity<std::complex<double>>());
+    default: return save_as(std::type_identity<float>());
   }
-}
-Result<void> Sparse::save_now(const SparseMatrix& matrix, const std::string& path) const {
-  return detail::run_in(DeviceParts::state(device_)->system(), save(matrix, path));
 }
 
 #define TROUPE_SPARSE_TRIPLETS(T)                                                                                     \
   template Result<SparseMatrix> Sparse::from_triplets(std::int64_t, std::int64_t, std::span<const Triplet<T>>, DType) \
       const;                                                                                                          \
-  template Task<Result<Triplets<T>>> Sparse::triplets(const SparseMatrix&) const;                                     \
-  template Result<Triplets<T>> Sparse::triplets_now(const SparseMatrix&) const;
+  template detail::TaskCall<Triplets<T>> Sparse::triplets(const SparseMatrix&) const;
 TROUPE_SPARSE_TRIPLETS(float)
 TROUPE_SPARSE_TRIPLETS(double)
 TROUPE_SPARSE_TRIPLETS(std::complex<float>)

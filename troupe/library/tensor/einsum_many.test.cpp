@@ -219,7 +219,7 @@ TEST_F(EinsumMany, ends_once_when_nothing_may_begin) {
   const auto end_of = [&](Call<void> call) { return std::move(call).get().error().kind(); };
   const auto call = [&] { return tensor().einsum("ij,jk,kl->il", {a, a, a}, c); };
   EXPECT_EQ(end_of(call().deadline(Duration(0))), ErrorKind::deadline_exceeded);
-  EXPECT_EQ(end_of(call().within(Duration(0))), ErrorKind::timeout);
+  EXPECT_EQ(end_of(call().wait_at_most(Duration(0))), ErrorKind::timeout);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(end_of(call().cancel_on(stop.get_token())), ErrorKind::cancelled);

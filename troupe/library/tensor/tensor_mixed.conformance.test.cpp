@@ -34,7 +34,7 @@ class TensorMixedConformance : public Conformance<T> {
   }
   std::vector<std::byte> bytes(const AnyArray& array) {
     std::vector<std::byte> all(static_cast<std::size_t>(array.element_count() * size_bytes(array.dtype())));
-    value(this->device().read_bytes_now(array, all));
+    value(this->device().read_bytes(array, all).get());
     return all;
   }
   void expect_same(const AnyArray& got, const AnyArray& want) {
