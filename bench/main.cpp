@@ -12,6 +12,7 @@
 #include "bench/bench.hpp"
 #include "bench/device_rows.hpp"
 #include "bench/expression_rows.hpp"
+#include "bench/fft_rows.hpp"
 #include "bench/gpu_rows.hpp"
 #include "bench/options.hpp"
 #include "bench/raw_fault.hpp"
@@ -33,6 +34,7 @@ std::vector<Row> all_rows(const Options& options) {
   } else {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));
+    std::ranges::move(fft_rows(options), std::back_inserter(rows));
   }
   std::erase_if(rows, [&](const Row& row) { return !options.selects(row.name); });
   return rows;

@@ -1,5 +1,7 @@
 // The names of the libraries of a device, one by one, without tensors. The reference shows what stands between
 // `// example:` and `// end`.
+#include <cmath>
+#include <complex>
 #include <sstream>
 #include <vector>
 
@@ -102,6 +104,29 @@ void solver(const Device& device) {
   // end
 }
 
+void fft(const Device& device) {
+  const Array<double> a = made(device, {3}, {1, 2, 3});
+  const Array<double> b = made(device, {2}, {1, 1});
+  const Array<double> out = made(device, {2}, {0, 0});
+  // example: ConvolveMode
+  value(device.fft().convolve(a, b, out, ConvolveMode::valid).get());  // full: 1, 3, 5, 3
+  const HostArray<double> sums = value(device.read(out).get());
+  expect(std::abs(sums[0] - 3) < 1e-9 && std::abs(sums[1] - 5) < 1e-9);
+  // end
+
+  // example: fftfreq, rfftfreq
+  expect(fftfreq(4, 0.5) == std::vector<double>{0, 0.5, -1, -0.5});
+  expect(rfftfreq(4, 0.5) == std::vector<double>{0, 0.5, 1});
+  // end
+
+  // example: IrfftOptions
+  Scope on(device);
+  const Array<std::complex<double>> half = on.rfft(a);
+  const Array<double> again = on.irfft(half, IrfftOptions{.length = 3});  // 2 unless told
+  expect(std::abs(value(on.read(again).get())[2] - 3) < 1e-9);
+  // end
+}
+
 void sparse(const Device& device) {
   // example: Sparse, SparseMatrix, Triplet
   const std::vector<Triplet<double>> elements = {{0, 0, 2.0}, {1, 0, 1.0}, {1, 1, 4.0}};
@@ -179,6 +204,7 @@ int main() {
   blas(device);
   matmul(device);
   solver(device);
+  fft(device);
   sparse(device);
   matrix_market();
   jit(system);

@@ -69,6 +69,9 @@ TEST_F(FakeOpening, says_which_library_an_op_has_not_found_and_does_the_others) 
       value(gpu.sparse().from_triplets<float>(4, 4, std::vector<Triplet<float>>{{0, 0, 1.0f}}, DType::i32));
   expect_missing(gpu.sparse().multiply(sparse, a, c).get(), "libcusparse.so");
   expect_missing(gpu.solver().inverse(a, c).get(), "libcusolver.so");
+  const Array<std::complex<float>> z = value(gpu.array<std::complex<float>>({4}));
+  value(gpu.fill(z, std::complex<float>(1)).get());
+  expect_missing(gpu.fft().forward(z, z).get(), "libcufft.so");
   expect_missing(gpu.matmul().multiply(a, a, c).get(), "libcublasLt.so");
   const Result<Program> program = gpu.jit().compile("extern \"C\" __global__ void empty() {}").get();
   ASSERT_EQ(kind_of(program), ErrorKind::unsupported);
@@ -129,8 +132,8 @@ TEST_F(FakeOpening, does_without_what_older_libraries_lack) {
 
 TEST_F(FakeOpening, tells_the_doctor_of_every_library) {
   const std::string facts = ask_worker("--doctor");
-  for (const char* const file : {"libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcusolver.so.12",
-                                 "libcusparse.so.12", "libcutensor.so.2", "libnvrtc.so.13"})
+  for (const char* const file : {"libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
+                                 "libcusolver.so.12", "libcusparse.so.12", "libcutensor.so.2", "libnvrtc.so.13"})
     EXPECT_NE(facts.find(beside("fake_cuda/") + file), std::string::npos) << facts;
 }
 

@@ -58,6 +58,9 @@ class FakeSweep : public FakeGpu {
     TROUPE_TRY(gpu.solver().solve(a, a, x).get());
     TROUPE_TRY(gpu.matmul().multiply(a, a, x).get());
     TROUPE_TRY(gpu.tensor().reduce(Reduction::sum, a).get());
+    const Array<std::complex<float>> z = TROUPE_TRY(gpu.array<std::complex<float>>({4}));
+    TROUPE_TRY(gpu.fill(z, std::complex<float>(1)).get());
+    TROUPE_TRY(gpu.fft().forward(z, z).get());
     TROUPE_TRY(gpu.tensor().einsum("ik,kj->ij", a, a, x, {.engine = TensorEngine::cutensor}).get());
     TROUPE_TRY(gpu.tensor().einsum("ik,kj->ji", a, a, x, {.autotune = true}).get());
     const std::vector<Triplet<float>> elements{{0, 0, 1.0f}, {1, 1, 1.0f}};

@@ -29,8 +29,10 @@
 namespace troupe::inline v0 {
 
 class Blas;
+class Fft;
 class Jit;
 class Matmul;
+class Random;
 class Solver;
 class Sparse;
 class Tensor;
@@ -257,6 +259,10 @@ class Device {
   Sparse sparse() const;
   /// Contractions, reductions and functions of elements (troupe/library/tensor/tensor.hpp).
   Tensor tensor() const;
+  /// Fourier transforms (troupe/library/fft/fft.hpp).
+  Fft fft() const;
+  /// Random numbers (troupe/library/random/random.hpp).
+  Random random() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

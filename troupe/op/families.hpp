@@ -18,7 +18,9 @@
   FAMILY(matmul, 5)             \
   FAMILY(solver, 6)             \
   FAMILY(sparse, 7)             \
-  FAMILY(tensor, 8)
+  FAMILY(tensor, 8)             \
+  FAMILY(fft, 9)                \
+  FAMILY(random, 10)
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {

@@ -4,6 +4,7 @@
 
 #include "troupe/backend/cuda/blas/cublas_library.hpp"
 #include "troupe/backend/cuda/driver/driver_library.hpp"
+#include "troupe/backend/cuda/fft/cufft_library.hpp"
 #include "troupe/backend/cuda/jit/nvrtc_library.hpp"
 #include "troupe/backend/cuda/matmul/cublas_lt_library.hpp"
 #include "troupe/backend/cuda/solver/cusolver_library.hpp"
@@ -20,12 +21,6 @@ constexpr VendorDeclaration kCudnn{.name = "cuDNN",
                                    .version_symbol = "cudnnGetVersion",
                                    .read_version = version_by_number,
                                    .install = "cuDNN (cudnn9 for your CUDA)"};
-constexpr VendorDeclaration kCufft{.name = "cuFFT",
-                                   .files = {"libcufft.so.12", "libcufft.so.11"},
-                                   .versions = {.oldest = {11, 0}, .newest_major = 12},
-                                   .version_symbol = "cufftGetProperty",
-                                   .read_version = version_by_property,
-                                   .install = "the CUDA toolkit"};
 constexpr VendorDeclaration kCurand{.name = "cuRAND",
                                     .files = {"libcurand.so.10"},
                                     .versions = {.oldest = {10, 0}, .newest_major = 10},

@@ -29,7 +29,7 @@ Result<void> HostOps::run(const backend::Work& work, const op::AnyOp& op, bool& 
   if (!how) return fail(ErrorKind::unsupported, std::string(op.info().name) + " cannot be run on the CPU");
   backend::at_static_op(work.lane, work.ticket, op.info().name);
   try {
-    Result<void> result = how(op.get(), HostTools(here_, work, plugins_, has_begun));
+    Result<void> result = how(op.get(), HostTools(here_, work, plugins_, fft_plans_, has_begun));
     backend::at_no_op();
     return result;
   } catch (...) {

@@ -2,6 +2,7 @@
 // each of its ops.
 #pragma once
 
+#include "troupe/backend/host/fft/fft_plans.hpp"
 #include "troupe/backend/host/host_tools.hpp"
 
 namespace troupe::host {
@@ -17,6 +18,7 @@ class HostOps {
  private:
   const HostViews here_;
   backend::PluginCaller plugins_;
+  FftPlans fft_plans_;
   const RunTable table_;
 };
 

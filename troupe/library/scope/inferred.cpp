@@ -8,7 +8,9 @@
 #include "troupe/library/tensor/broadcast.hpp"
 #include "troupe/library/tensor/einsum.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
+#include "troupe/library/tensor/reduced_axes.hpp"
 #include "troupe/op/check.hpp"
+#include "troupe/op/fft.hpp"
 
 namespace troupe::inline v0::detail {
 
@@ -60,6 +62,41 @@ Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis) 
                                    std::to_string(axis) + " must be equal");
     whole[axis] += parts[i].shape()[axis];
   }
+  return whole;
+}
+
+namespace {
+
+/// The axis along which a real transform has half a spectrum, from the start.
+Result<int> last_axis(std::string_view call, const Shape& shape, const Axes& axes) {
+  const Axes counted = TROUPE_TRY(counted_axes(call, "x", shape, axes));
+  if (counted.size() == 0) return op::refuse(call, "no axis is given");
+  return *(counted.end() - 1);
+}
+
+}  // namespace
+
+Result<Shape> shape_of_half_spectrum(const Shape& whole, const Axes& axes) {
+  const int last = TROUPE_TRY(last_axis("rfft", whole, axes));
+  Shape half = whole;
+  half[last] = op::half_of(half[last]);
+  return half;
+}
+
+Result<Shape> shape_of_real(const Shape& half, const Axes& axes, std::optional<std::int64_t> length) {
+  constexpr std::string_view kCall = "irfft";
+  const int last = TROUPE_TRY(last_axis(kCall, half, axes));
+  if (half[last] > op::kMaxFftLength)
+    return op::refuse_unsupported(kCall, "x is " + half.to_string() + ", which is too long");
+  const std::int64_t along = length.value_or(2 * (half[last] - 1));
+  if (along < 1)
+    return op::refuse(kCall, "the result would have " + std::to_string(along) +
+                                 " elements along its last axis; say with length how many it has");
+  if (op::half_of(along) != half[last])
+    return op::refuse(kCall, "x is " + half.to_string() + " and length is " + std::to_string(along) +
+                                 "; half a spectrum of it has " + std::to_string(op::half_of(along)) + " numbers");
+  Shape whole = half;
+  whole[last] = along;
   return whole;
 }
 

@@ -16,6 +16,10 @@ Result<Shape> shape_of_product(const Shape& a, const Shape& b);
 Shape shape_of_reduction(const Shape& shape, const Axes& axes, bool keep_axes);
 /// Of arrays one behind the other along the axis, which is counted from the start.
 Result<Shape> shape_of_concatenation(std::span<const AnyArray> parts, int axis);
+/// Of half the spectrum of real numbers: along the last of the axes, n / 2 + 1.
+Result<Shape> shape_of_half_spectrum(const Shape& whole, const Axes& axes);
+/// Of the real numbers whose half of a spectrum it is: along the last of the axes, `length`, or 2 (n - 1).
+Result<Shape> shape_of_real(const Shape& half, const Axes& axes, std::optional<std::int64_t> length);
 /// Of an einsum, also of one operand.
 Result<Shape> shape_of_einsum(const Device& device, std::string_view text, std::span<const AnyArray* const> operands);
 

@@ -2,6 +2,7 @@
 
 #include "troupe/device/make_call.hpp"
 #include "troupe/library/blas/blas.hpp"
+#include "troupe/library/fft/fft.hpp"
 #include "troupe/library/matmul/matmul.hpp"
 #include "troupe/library/scope/inferred.hpp"
 #include "troupe/library/tensor/expression_body.hpp"
@@ -63,6 +64,27 @@ void Scope::reduce_into_new(Reduction function, const Expression& x, const detai
   if (!allocate(computed, *shape, where)) return;
   assign(computed, x, where);
   run(device().tensor().reduce(function, computed, *all, out), where);
+}
+
+void Scope::transform_into_new(const AnyArray& x, const FftOptions& options, bool is_forward, AnyArray& out,
+                               const Where& where) {
+  const bool is_real = is_forward && !is_complex(x.dtype());
+  const std::string_view call = is_real ? "rfft" : is_forward ? "fft" : "ifft";
+  if (const Result<void> good = DeviceParts::check(device(), call, "x", x); !good)
+    return fail_with(good.error().at(where));
+  const Result<Shape> shape = is_real ? detail::shape_of_half_spectrum(x.shape(), options.axes) : x.shape();
+  if (!shape) return fail_with(shape.error().at(where));
+  if (!allocate(out, *shape, where)) return;
+  run(is_forward ? device().fft().forward(x, out, options) : device().fft().inverse(x, out, options), where);
+}
+
+void Scope::real_inverse_into_new(const AnyArray& x, const IrfftOptions& options, AnyArray& out, const Where& where) {
+  if (const Result<void> good = DeviceParts::check(device(), "irfft", "x", x); !good)
+    return fail_with(good.error().at(where));
+  const Result<Shape> shape = detail::shape_of_real(x.shape(), options.axes, options.length);
+  if (!shape) return fail_with(shape.error().at(where));
+  if (allocate(out, *shape, where))
+    run(device().fft().inverse(x, out, {.axes = options.axes, .norm = options.norm}), where);
 }
 
 void Scope::concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where) {

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "troupe/device/scope_base.hpp"
+#include "troupe/library/fft/fft.hpp"
+#include "troupe/library/random/random.hpp"
 #include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
@@ -86,6 +88,13 @@ struct ReductionOptions {
   bool keep_axes = false;  // with an extent of 1, so that the result broadcasts to what was reduced
 };
 
+/// What `irfft` of a scope can be told.
+struct IrfftOptions {
+  detail::Axes axes = -1;                   // as for any transform
+  FftNorm norm = FftNorm::backward;         // where the factor is
+  std::optional<std::int64_t> length = {};  // of the result along the last of the axes; else even, 2 (n - 1)
+};
+
 /// Ops that belong together: one deadline, one error, one cancellation. One thread or one task uses it at a time.
 /// Dropping it gives up what has not begun; an error that nobody has asked for is logged.
 ///
@@ -123,6 +132,47 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
     using T = std::remove_cv_t<std::ranges::range_value_t<Elements>>;
     const Array<T> made = array<T>(shape, where);
     if (made) run(device().write(made, std::span<const T>(elements)), where);
+    return made;
+  }
+
+  // ---- random numbers, by a generator that moves on ----
+
+  /// Numbers of a floating-point type, at least `low` and less than `high`.
+  template <Element T>
+  Array<T> uniform(const Shape& shape, Generator& generator, double low = 0, double high = 1,
+                   Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().uniform(generator, made, low, high), where);
+    return made;
+  }
+  /// Normal numbers.
+  template <Element T>
+  Array<T> normal(const Shape& shape, Generator& generator, double mean = 0, double stddev = 1,
+                  Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().normal(generator, made, mean, stddev), where);
+    return made;
+  }
+  /// Integers, at least `low` and less than `high`.
+  template <Element T>
+  Array<T> integers(const Shape& shape, Generator& generator, detail::WholeNumber low, detail::WholeNumber high,
+                    Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().integers(generator, made, low, high), where);
+    return made;
+  }
+  /// bool, or u8 of 0 and 1: true with this probability.
+  template <Element T>
+  Array<T> bernoulli(const Shape& shape, Generator& generator, double probability, Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().bernoulli(generator, made, probability), where);
+    return made;
+  }
+  /// The integers 0 to `count` - 1 in random order.
+  template <Element T>
+  Array<T> permutation(std::int64_t count, Generator& generator, Where where = Where::current()) {
+    const Array<T> made = array<T>(Shape{count}, where);
+    if (made) run(device().random().permutation(generator, made), where);
     return made;
   }
 
@@ -192,6 +242,39 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
     const auto values = term(x, where);
     const auto exponentials = eval(exp(values - max(values, axis, {.keep_axes = true}, where)), where);
     return eval(exponentials / sum(exponentials, axis, {.keep_axes = true}, where), where);
+  }
+  /// The spectrum, along the last axis unless told (troupe/library/fft/fft.hpp). Of complex numbers; `rfft` takes real
+  /// ones.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto fft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<detail::TypeOf<X>> out;
+    transform_into_new(term(x, where), options, true, out, where);
+    return out;
+  }
+  /// What x is the spectrum of.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto ifft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<detail::TypeOf<X>> out;
+    transform_into_new(term(x, where), options, false, out, where);
+    return out;
+  }
+  /// The spectrum of real numbers: along the last of the axes the first n / 2 + 1 numbers of it.
+  template <detail::TypedTerm X>
+    requires std::floating_point<detail::TypeOf<X>>
+  auto rfft(const X& x, FftOptions options = {}, Where where = Where::current()) {
+    Array<std::complex<detail::TypeOf<X>>> out;
+    transform_into_new(term(x, where), options, true, out, where);
+    return out;
+  }
+  /// The real numbers whose half of a spectrum x is.
+  template <detail::TypedTerm X>
+    requires detail::kIsComplex<detail::TypeOf<X>>
+  auto irfft(const X& x, IrfftOptions options = {}, Where where = Where::current()) {
+    Array<detail::RealType<detail::TypeOf<X>>> out;
+    real_inverse_into_new(term(x, where), options, out, where);
+    return out;
   }
   /// Arrays of one type, one behind the other along the axis; their other extents are equal.
   template <Element T>
@@ -275,6 +358,9 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
                        const ReductionOptions& options, AnyArray& out, const Where& where);
   void reduce_into_new(Reduction function, const Expression& x, const detail::AxesOrAll& axes,
                        const ReductionOptions& options, AnyArray& out, const Where& where);
+  void transform_into_new(const AnyArray& x, const FftOptions& options, bool is_forward, AnyArray& out,
+                          const Where& where);
+  void real_inverse_into_new(const AnyArray& x, const IrfftOptions& options, AnyArray& out, const Where& where);
   void concatenate_into_new(std::span<const AnyArray> parts, int axis, AnyArray& out, const Where& where);
 
   std::vector<detail::TwoVersions*> written_;
