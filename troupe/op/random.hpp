@@ -3,8 +3,8 @@
 // docs/random.md; op/random_functions.hpp computes it.
 #pragma once
 
+#include "troupe/core/random_engine.hpp"
 #include "troupe/op/op.hpp"
-#include "troupe/op/random_engine.hpp"
 
 namespace troupe::inline v0::op {
 

@@ -35,7 +35,7 @@ void add_random_samples(Samples& add) {
   add(filling<RandomLogNormal>(add.view({2, 3})));
   add(RandomExponential{.source = kSource, .first = 2, .out = add.view({2, 3})});
   add(filling<RandomCauchy>(add.view({2, 3})));
-  add(RandomBernoulli{.source = kSource, .first = 0.25, .out = add.view({2, 3}, DType::boolean)});
+  add(RandomBernoulli{.source = kSource, .first = 0.25, .out = add.view({2, 3}, DType::u8)});
   add(RandomPoisson{.source = kSource, .first = 4, .out = add.view({2, 3}, DType::i32)});
   add(filling<RandomGamma>(add.view({2, 3})));
   add(filling<RandomBeta>(add.view({2, 3})));

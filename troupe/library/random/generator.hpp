@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "troupe/op/random_engine.hpp"
+#include "troupe/core/random_engine.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {

@@ -100,10 +100,10 @@ class RandomConformance : public Conformance<T> {
 };
 
 template <class T>
-class RandomFloats : public RandomConformance<T> {};
-CONFORMANCE_SUITE(RandomFloats, Types<float, f16, bf16, double>);
+class RandomFloatConformance : public RandomConformance<T> {};
+CONFORMANCE_SUITE(RandomFloatConformance, Types<float, f16, bf16, double>);
 
-CONFORMANCE_TEST(RandomFloats, uniform) {
+CONFORMANCE_TEST(RandomFloatConformance, uniform) {
   this->covers("random", "uniform");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().uniform(from, out, -0.5, 1.75);
@@ -118,7 +118,7 @@ CONFORMANCE_TEST(RandomFloats, uniform) {
   });
 }
 
-CONFORMANCE_TEST(RandomFloats, normal) {
+CONFORMANCE_TEST(RandomFloatConformance, normal) {
   this->covers("random", "normal");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().normal(from, out, 0.5, 1.5);
@@ -126,7 +126,7 @@ CONFORMANCE_TEST(RandomFloats, normal) {
   this->expect_nearly(draw, [](std::uint64_t position) { return 0.5L + 1.5L * normal<T>(position); }, 8);
 }
 
-CONFORMANCE_TEST(RandomFloats, log_normal) {
+CONFORMANCE_TEST(RandomFloatConformance, log_normal) {
   this->covers("random", "log_normal");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().log_normal(from, out, 0.5, 0.75);
@@ -135,7 +135,7 @@ CONFORMANCE_TEST(RandomFloats, log_normal) {
       draw, [](std::uint64_t position) { return std::exp(0.5L + 0.75L * wide_normal<T>(position)); }, 16);
 }
 
-CONFORMANCE_TEST(RandomFloats, exponential) {
+CONFORMANCE_TEST(RandomFloatConformance, exponential) {
   this->covers("random", "exponential");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().exponential(from, out, 2.5);
@@ -143,7 +143,7 @@ CONFORMANCE_TEST(RandomFloats, exponential) {
   this->expect_nearly(draw, [](std::uint64_t position) { return -std::log(open(bits64<T>(position))) / 2.5L; }, 4);
 }
 
-CONFORMANCE_TEST(RandomFloats, cauchy) {
+CONFORMANCE_TEST(RandomFloatConformance, cauchy) {
   this->covers("random", "cauchy");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().cauchy(from, out, 1.5, 0.25);
@@ -151,7 +151,7 @@ CONFORMANCE_TEST(RandomFloats, cauchy) {
   this->expect_nearly(draw, [](std::uint64_t position) { return 1.5L + 0.25L * tangent(bits64<T>(position)); }, 16);
 }
 
-CONFORMANCE_TEST(RandomFloats, gamma) {
+CONFORMANCE_TEST(RandomFloatConformance, gamma) {
   this->covers("random", "gamma");
   for (const double shape : {0.25, 3.0}) {
     const auto draw = [&](Generator& from, const AnyArray& out) {
@@ -163,7 +163,7 @@ CONFORMANCE_TEST(RandomFloats, gamma) {
   }
 }
 
-CONFORMANCE_TEST(RandomFloats, beta) {
+CONFORMANCE_TEST(RandomFloatConformance, beta) {
   this->covers("random", "beta");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().beta(from, out, 0.5, 2.5);
@@ -174,10 +174,10 @@ CONFORMANCE_TEST(RandomFloats, beta) {
 }
 
 template <class T>
-class RandomBits : public RandomConformance<T> {};
-CONFORMANCE_SUITE(RandomBits, Types<std::uint32_t, std::uint64_t>);
+class RandomBitsConformance : public RandomConformance<T> {};
+CONFORMANCE_SUITE(RandomBitsConformance, Types<std::uint32_t, std::uint64_t>);
 
-CONFORMANCE_TEST(RandomBits, bits) {
+CONFORMANCE_TEST(RandomBitsConformance, bits) {
   this->covers("random", "bits");
   const auto draw = [&](Generator& from, const AnyArray& out) { return this->device().random().bits(from, out); };
   this->expect_exactly(
@@ -185,12 +185,12 @@ CONFORMANCE_TEST(RandomBits, bits) {
 }
 
 template <class T>
-class RandomIntegers : public RandomConformance<T> {};
+class RandomIntegerConformance : public RandomConformance<T> {};
 CONFORMANCE_SUITE(
-    RandomIntegers,
+    RandomIntegerConformance,
     Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>);
 
-CONFORMANCE_TEST(RandomIntegers, integers) {
+CONFORMANCE_TEST(RandomIntegerConformance, integers) {
   this->covers("random", "integers");
   const auto draw = [&](Generator& from, const AnyArray& out) {
     return this->device().random().integers(from, out, 3, 103);
@@ -218,10 +218,10 @@ CONFORMANCE_TEST(RandomIntegers, integers) {
 }
 
 template <class T>
-class RandomCounts : public RandomConformance<T> {};
-CONFORMANCE_SUITE(RandomCounts, Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>);
+class RandomCountConformance : public RandomConformance<T> {};
+CONFORMANCE_SUITE(RandomCountConformance, Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>);
 
-CONFORMANCE_TEST(RandomCounts, poisson) {
+CONFORMANCE_TEST(RandomCountConformance, poisson) {
   this->covers("random", "poisson");
   for (const double rate : {0.0, 2.5, 40.0, 1e6}) {
     const auto draw = [&](Generator& from, const AnyArray& out) {
@@ -233,7 +233,7 @@ CONFORMANCE_TEST(RandomCounts, poisson) {
   }
 }
 
-CONFORMANCE_TEST(RandomCounts, discrete) {
+CONFORMANCE_TEST(RandomCountConformance, discrete) {
   this->covers("random", "discrete");
   const std::vector<std::uint64_t> table = value(alias_table(std::vector<double>{1, 0, 2, 5}));
   for (const Layout layout : kLayouts) {
@@ -248,7 +248,7 @@ CONFORMANCE_TEST(RandomCounts, discrete) {
   }
 }
 
-CONFORMANCE_TEST(RandomCounts, permutation) {
+CONFORMANCE_TEST(RandomCountConformance, permutation) {
   this->covers("random", "permutation");
   for (const std::int64_t count : {0, 1, 2, 5, 1000, 10'000})
     for (const Layout layout : kLayouts) {
@@ -268,10 +268,10 @@ CONFORMANCE_TEST(RandomCounts, permutation) {
 }
 
 template <class T>
-class RandomTruths : public RandomConformance<T> {};
-CONFORMANCE_SUITE(RandomTruths, Types<bool, std::uint8_t>);
+class RandomTruthConformance : public RandomConformance<T> {};
+CONFORMANCE_SUITE(RandomTruthConformance, Types<bool, std::uint8_t>);
 
-CONFORMANCE_TEST(RandomTruths, bernoulli) {
+CONFORMANCE_TEST(RandomTruthConformance, bernoulli) {
   this->covers("random", "bernoulli");
   for (const double probability : {0.0, 0.3, 1.0}) {
     const auto draw = [&](Generator& from, const AnyArray& out) {

@@ -1,4 +1,5 @@
-// What turns a seed and a position into random bits.
+// What turns a seed and a position into random bits. It has a header of its own because an op carries it, and whoever
+// draws random numbers names it.
 #pragma once
 
 #include <cstdint>
