@@ -29,13 +29,8 @@ class Counter {
 int counted() {
   System system;
   Ref<Counter> counter = value(system.spawn<Counter>());
-<<<<<<< HEAD
   value(counter.tell<Add>(2));                               // nobody waits for it
   return value(counter.ask<Get>().wait_at_most(10s).get());  // in a Task: co_await counter.ask<Get>()
-=======
-  value(counter.tell<Add>(2));                              // nobody waits for it
-  return value(counter.ask<Get>().wait_at_most(1s).get());  // in a Task: co_await counter.ask<Get>()
->>>>>>> ease
 }
 // end
 

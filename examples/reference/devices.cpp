@@ -50,17 +50,10 @@ void opening(System& system) {
 void calls(const Device& device) {
   const Array<float> x = value(device.array<float>({1000}));
   // example: Call
-<<<<<<< HEAD
   expect(device.fill(x, 1.0f).submit().has_value());                       // nobody waits
   value(device.fill(x, 2.0f).deadline(10s).get());                         // this thread waits; too late is an error
   const Result<void> soon = device.fill(x, 3.0f).wait_at_most(10s).get();  // stops waiting after that time
   expect(soon.has_value());                                                // in a Task: co_await device.fill(x, 3.0f)
-=======
-  expect(device.fill(x, 1.0f).submit().has_value());                       // nobody waits
-  value(device.fill(x, 2.0f).deadline(1s).get());                          // this thread waits; too late is an error
-  const Result<void> soon = device.fill(x, 3.0f).wait_at_most(10s).get();  // stops waiting after that time
-  expect(soon.has_value());                                                // in a Task: co_await device.fill(x, 3.0f)
->>>>>>> ease
   // end
 
   // example: AnyArray, Content

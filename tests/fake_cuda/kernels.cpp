@@ -7,6 +7,7 @@
 #include "tests/fake_cuda/driver.hpp"
 #include "troupe/backend/cuda/kernels/axes_builder.hpp"
 #include "troupe/backend/cuda/memory/memory_arguments.hpp"
+#include "troupe/backend/cuda/random/random_groups.hpp"
 
 namespace fake_cuda {
 namespace {
@@ -62,6 +63,25 @@ std::function<void()> overrun(CUdeviceptr address, long long elements) {
   return [=] { at<float>(address)[elements] = 666.0f; };
 }
 
+/// The threads of a random kernel, one after another.
+template <class Numbers>
+std::function<void()> draw(void** arguments,
+                           void (*group)(const troupe::cuda::RandomTarget&, const Numbers&, long long)) {
+  return [group, target = *static_cast<const troupe::cuda::RandomTarget*>(arguments[0]),
+          of = *static_cast<const Numbers*>(arguments[1])] {
+    for (long long i = 0; i < target.groups; ++i) group(target, of, i);
+  };
+}
+std::function<void()> work_of_random_kernel(std::string_view name, void** arguments) {
+  using namespace troupe;        // for the types of the elements
+  using namespace troupe::cuda;  // for what the threads do
+#define FAKE_KERNEL(kernel, type, T, Numbers) \
+  if (name == "troupe_" #kernel "_" #type) return draw<Numbers>(arguments, kernel##_group<T>);
+  TROUPE_RANDOM_KERNELS(FAKE_KERNEL)
+#undef FAKE_KERNEL
+  return {};
+}
+
 }  // namespace
 
 std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
@@ -80,7 +100,7 @@ std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
   if (name.starts_with("troupe_report_")) return report_nothing(argument<std::int32_t*>(arguments, 3));
   if (name.starts_with("troupe_sum_up_"))
     return [total = argument<long long*>(arguments, 2)] { *total = kElementsOfAll; };
-  return {};
+  return work_of_random_kernel(name, arguments);
 }
 
 }  // namespace fake_cuda

@@ -1,5 +1,6 @@
-// The few kernels whose results decide what the app does next, such as how much memory it wants, and the tests' own
-// that writes where it should not: those the fake runs. All others are launched and do nothing.
+// The few kernels whose results decide what the app does next, such as how much memory it wants, the tests' own that
+// writes where it should not, and those of random numbers, whose threads' code a CPU can run: those the fake runs. All
+// others are launched and do nothing.
 #pragma once
 
 #include <functional>

@@ -256,7 +256,7 @@ TEST_F(ArrayTest, permutes_its_dimensions) {
   EXPECT_EQ(permuted.shape(), (Shape{4, 2, 3}));
   EXPECT_EQ(permuted.strides(), (Strides{1, 12, 4}));
   EXPECT_EQ(value(array.permute(std::vector<int>{2, 1, 0})).view(), array.transpose().view());
-  for (const auto& wrong : {std::vector<int>{0, 1}, {0, 1, 1}, {0, 1, 3}, {-1, 0, 1}, {0, 1, 2, 3}, {0, 1, 2, 2}})
+  for (const auto& wrong : {std::vector<int>{0, 1}, {0, 1, 1}, {0, 1, 3}, {-4, 0, 1}, {0, 1, 2, 3}, {0, 1, 2, 2}})
     expect_invalid(array.permute(wrong), "the order must name each of the 3 dimensions once");
 }
 

@@ -32,6 +32,7 @@ class Blas;
 class Fft;
 class Jit;
 class Matmul;
+class Random;
 class Solver;
 class Sparse;
 class Tensor;
@@ -260,6 +261,8 @@ class Device {
   Tensor tensor() const;
   /// Fourier transforms (troupe/library/fft/fft.hpp).
   Fft fft() const;
+  /// Random numbers (troupe/library/random/random.hpp).
+  Random random() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

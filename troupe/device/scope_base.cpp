@@ -328,7 +328,10 @@ void ScopeBase::run_op(Call<void> call, const std::source_location& where) {
 
 /// An op that is not taken has told the group.
 void ScopeBase::submit_or_wait(CallBase& call) {
-  if (!call.prepares_alone() || call.device_->engine().submit_if_room(call.call_)) return;
+  if (!call.prepares_alone()) return;
+  if (call.device_->options().await_each) [[unlikely]]
+    return static_cast<void>(call.submit_and_wait_anywhere());
+  if (call.device_->engine().submit_if_room(call.call_)) return;
   try {
     if (!call.stop_token_.stop_possible()) call.stop_token_ = ops_->stop_of_waiters();
     (void)static_cast<Result<void>>(call.wait_for_room());

@@ -19,7 +19,8 @@
   FAMILY(solver, 6)             \
   FAMILY(sparse, 7)             \
   FAMILY(tensor, 8)             \
-  FAMILY(fft, 9)
+  FAMILY(fft, 9)                \
+  FAMILY(random, 10)
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {

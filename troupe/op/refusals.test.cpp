@@ -392,6 +392,58 @@ const std::vector<Refusal>& refusals() {
           {bad<SparseFillProduct>([](SparseFillProduct& op) { op.c.columns = 5; }),
            "product: c is 3 x 5; a 3 x 4 times b 4 x 2 makes 3 x 2"},
 
+          // ---- sparse: iterations ----
+          {bad<SparseCg>([](SparseCg& op) { op.tolerance = kNaN; }), "cg: tolerance is NaN; it must be finite"},
+          {bad<SparseCg>([](SparseCg& op) { op.tolerance = kInfinity; }),
+           "cg: tolerance is infinite; it must be finite"},
+          {bad<SparseGmres>([](SparseGmres& op) { op.tolerance = 0; }), "gmres: tolerance is 0; it must be above 0"},
+          {bad<SparseCg>([](SparseCg& op) { op.rounds = 3; }), "cg: rounds is 3; it must be 1 to 2"},
+          {bad<SparseCg>([](SparseCg& op) { reshape(op.next_report, {16 + 5000}); }),
+           "cg: the room of the report, in rounds, is 5000; it must be 1 to 4096"},
+          {bad<SparsePower>([](SparsePower& op) { op.matrix.format = SparseFormat::csc; }),
+           "power: the matrix is CSC; it must be CSR: convert(matrix, SparseFormat::csr) makes one"},
+          {bad<SparseBicgstab>([](SparseBicgstab& op) { reshape(op.b, {4}); }), "bicgstab: b is [4]; it must be [3]"},
+          {bad<SparseCg>([](SparseCg& op) { op.preconditioner.dtype = f64; }),
+           "cg: preconditioner is f64; it must be f32"},
+          {bad<SparseCg>([](SparseCg& op) { op.preconditioning = Preconditioning::jacobi; }),
+           "cg: preconditioner is [5]; it must be [3]"},
+          {bad<SparseCg>([](SparseCg& op) { op.preconditioner.strides = Strides{2}; }),
+           "cg: preconditioner has strides [2]; it must be contiguous"},
+          {bad<SparseCg>([](SparseCg& op) { op.state.dtype = f64; }), "cg: state is f64; it must be f32"},
+          {bad<SparseCg>([](SparseCg& op) { reshape(op.state, {2, 3}); }), "cg: state is [2, 3]; it must be [3, 3]"},
+          {bad<SparseCg>([](SparseCg& op) { op.state.strides = Strides{6, 2}; }),
+           "cg: state has strides [6, 2]; it must be contiguous"},
+          {bad<SparseCg>([](SparseCg& op) { op.next_state.dtype = f64; }), "cg: next_state is f64; it must be f32"},
+          {bad<SparseCg>([](SparseCg& op) { reshape(op.next_state, {2, 3}); }),
+           "cg: next_state is [2, 3]; it must be [3, 3]"},
+          {bad<SparseCg>([](SparseCg& op) { op.next_state.strides = Strides{6, 2}; }),
+           "cg: next_state has strides [6, 2]; it must be contiguous"},
+          {bad<SparseGmres>([](SparseGmres& op) { op.scratch.dtype = f64; }), "gmres: scratch is f64; it must be f32"},
+          {bad<SparseGmres>([](SparseGmres& op) { reshape(op.scratch, {4, 3}); }),
+           "gmres: scratch is [4, 3]; it must be [5, 3]"},
+          {bad<SparseGmres>([](SparseGmres& op) { op.scratch.strides = Strides{6, 2}; }),
+           "gmres: scratch has strides [6, 2]; it must be contiguous"},
+          {bad<SparseCg>([](SparseCg& op) { op.report.dtype = f32; }), "cg: report is f32; it must be f64"},
+          {bad<SparseCg>([](SparseCg& op) { reshape(op.report, {20}); }), "cg: report is [20]; it must be [18]"},
+          {bad<SparseCg>([](SparseCg& op) { op.report.strides = Strides{2}; }),
+           "cg: report has strides [2]; it must be contiguous"},
+          {bad<SparseCg>([](SparseCg& op) { op.next_report.dtype = f32; }), "cg: next_report is f32; it must be f64"},
+          {bad<SparseLanczos>([](SparseLanczos& op) { reshape(op.next_report, {20}); }),
+           "lanczos: next_report is [20]; it must be [18]"},
+          {bad<SparseCg>([](SparseCg& op) { op.next_report.strides = Strides{2}; }),
+           "cg: next_report has strides [2]; it must be contiguous"},
+          {bad<SparseLanczos>([](SparseLanczos& op) { op.basis = 4; }), "lanczos: basis is 4; it must be 1 to 3"},
+          {bad<SparseLanczos>([](SparseLanczos& op) { op.wanted = 2; }),
+           "lanczos: the number of eigenvalues is 2; it must be 1 to 1"},
+          {bad<SparseLanczos>([](SparseLanczos& op) {
+             op.matrix.rows = op.matrix.columns = 0;
+             reshape(op.matrix.offsets, {1});
+             reshape(op.matrix.indices, {0});
+             reshape(op.matrix.values, {0});
+           }),
+           "lanczos: the matrix is 0 x 0; it must have a row"},
+          {bad<SparseIlu0>([](SparseIlu0& op) { reshape(op.out, {3}); }), "ilu0: out is [3]; it must be [5]"},
+
           // ---- jit ----
           {bad<Launch>([](Launch& op) { op.kernel.clear(); }),
            "launch: the name of the kernel has 0 bytes; it must have 1 to 4096"},
@@ -415,7 +467,7 @@ const std::vector<Refusal>& refusals() {
           {bad<PluginCall>([](PluginCall& op) { op.arrays.resize(17, op.arrays[0]); }),
            "call_plugin: there are 17 arrays; it takes at most 16"},
       },
-      joined(tensor_refusals(), fft_refusals()));
+      joined(joined(tensor_refusals(), fft_refusals()), random_refusals()));
   return kRefusals;
 }
 

@@ -19,10 +19,10 @@ struct Refusal {
 };
 
 const std::vector<Refusal>& refusals();
-/// Those of tensors.
+/// Those of tensors, of Fourier transforms and of random numbers.
 std::vector<Refusal> tensor_refusals();
-/// Those of Fourier transforms.
 std::vector<Refusal> fft_refusals();
+std::vector<Refusal> random_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

@@ -9,18 +9,20 @@ namespace troupe::inline v0::op {
 /// What can be wrong with a structure. The numbers are part of a verdict; 0 is none.
 enum class Fault : std::int32_t {
   none,
-  first_offset,      // value
-  line_falls,        // line
-  line_leaves,       // line, value, bound
-  last_offset,       // value, bound
-  index_outside,     // line, value, bound
-  index_unsorted,    // line, value
-  row_outside,       // of element `line`: value, bound
-  column_outside,    // of element `line`: value, bound
-  element_unsorted,  // line
-  no_diagonal,       // line
-  zero_diagonal,     // line
-  other_nonzeros,    // line
+  first_offset,        // value
+  line_falls,          // line
+  line_leaves,         // line, value, bound
+  last_offset,         // value, bound
+  index_outside,       // line, value, bound
+  index_unsorted,      // line, value
+  row_outside,         // of element `line`: value, bound
+  column_outside,      // of element `line`: value, bound
+  element_unsorted,    // line
+  no_diagonal,         // line
+  zero_diagonal,       // line
+  other_nonzeros,      // line
+  zero_pivot,          // line
+  pivot_not_positive,  // line
 };
 
 struct Finding {

@@ -91,7 +91,7 @@ CONFORMANCE_TEST(MatmulConformance, epilogue) {
                                .scale_d = scale_d,
                                .c = has_c ? &c.array() : nullptr,
                                .bias = &bias.array(),
-                               .pre = keeps_pre ? &pre.array() : nullptr})
+                               .preactivation = keeps_pre ? &pre.array() : nullptr})
                     .get());
           this->expect_close(d.read(), want.elements(), 4 * roundings<T>(e.depth));
           if (keeps_pre) this->expect_close(pre.read(), before, 2 * roundings<T>(e.depth));

@@ -127,7 +127,7 @@ CONFORMANCE_TEST(MatmulBatchConformance, epilogue) {
                                .activation = activation,
                                .c = has_c ? &addend.array() : nullptr,
                                .bias = &bias.array(),
-                               .pre = keeps_pre ? &pre.array() : nullptr})
+                               .preactivation = keeps_pre ? &pre.array() : nullptr})
                     .get());
           this->expect_close(d.read(), want, 4 * this->roundings(c.depth));
           if (keeps_pre) this->expect_close(pre.read(), before, 2 * this->roundings(c.depth));

@@ -19,6 +19,7 @@
 
 #include "troupe/device/scope_base.hpp"
 #include "troupe/library/fft/fft.hpp"
+#include "troupe/library/random/random.hpp"
 #include "troupe/library/scope/family_forms.hpp"
 #include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
@@ -131,6 +132,47 @@ class Scope : public detail::ScopeBase, public detail::FamilyForms<Scope> {
     using T = std::remove_cv_t<std::ranges::range_value_t<Elements>>;
     const Array<T> made = array<T>(shape, where);
     if (made) run(device().write(made, std::span<const T>(elements)), where);
+    return made;
+  }
+
+  // ---- random numbers, by a generator that moves on ----
+
+  /// Numbers of a floating-point type, at least `low` and less than `high`.
+  template <Element T>
+  Array<T> uniform(const Shape& shape, Generator& generator, double low = 0, double high = 1,
+                   Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().uniform(generator, made, low, high), where);
+    return made;
+  }
+  /// Normal numbers.
+  template <Element T>
+  Array<T> normal(const Shape& shape, Generator& generator, double mean = 0, double stddev = 1,
+                  Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().normal(generator, made, mean, stddev), where);
+    return made;
+  }
+  /// Integers, at least `low` and less than `high`.
+  template <Element T>
+  Array<T> integers(const Shape& shape, Generator& generator, detail::WholeNumber low, detail::WholeNumber high,
+                    Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().integers(generator, made, low, high), where);
+    return made;
+  }
+  /// bool, or u8 of 0 and 1: true with this probability.
+  template <Element T>
+  Array<T> bernoulli(const Shape& shape, Generator& generator, double probability, Where where = Where::current()) {
+    const Array<T> made = array<T>(shape, where);
+    if (made) run(device().random().bernoulli(generator, made, probability), where);
+    return made;
+  }
+  /// The integers 0 to `count` - 1 in random order.
+  template <Element T>
+  Array<T> permutation(std::int64_t count, Generator& generator, Where where = Where::current()) {
+    const Array<T> made = array<T>(Shape{count}, where);
+    if (made) run(device().random().permutation(generator, made), where);
     return made;
   }
 

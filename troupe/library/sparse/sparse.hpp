@@ -12,6 +12,7 @@
 #include <string>
 
 #include "troupe/device/device.hpp"
+#include "troupe/library/sparse/iterative.hpp"
 #include "troupe/library/sparse/matrix_market.hpp"
 
 #pragma GCC visibility push(default)
@@ -51,6 +52,7 @@ class SparseMatrix {
 
  private:
   friend class Sparse;
+  friend class detail::Iteration;
   op::SparseView view() const;
 
   SparseFormat format_ = SparseFormat::csr;
@@ -192,7 +194,43 @@ class Sparse {
   /// have any format; formats other than CSR are converted.
   detail::TaskCall<SparseMatrix> product(const SparseMatrix& a, const SparseMatrix& b) const;
 
+  // ---- solving round by round ----
+  //
+  // The matrix is square and CSR. Vectors are [rows], of its type, any strides. b, the matrix and the preconditioner
+  // must stay as they are until the end, and x is written at the end. Each gives how it ended: look at `converged()`.
+
+  /// Solves A x = b by conjugate gradients, for a symmetric or Hermitian positive definite matrix, and such a
+  /// preconditioner (jacobi, ic0). `Stopped::not_positive_definite` when it meets a direction that says otherwise.
+  IterativeCall<Solved> cg(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x, SolveOptions options = {},
+                           const Preconditioner& preconditioner = {}) const;
+  /// The same by stabilized biconjugate gradients, for any square matrix; two products with the matrix in each round.
+  IterativeCall<Solved> bicgstab(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
+                                 SolveOptions options = {}, const Preconditioner& preconditioner = {}) const;
+  /// The same by generalized minimal residuals, for any square matrix. Needs memory for `restart` vectors.
+  IterativeCall<Solved> gmres(const SparseMatrix& matrix, const AnyArray& b, const AnyArray& x,
+                              GmresOptions options = {}, const Preconditioner& preconditioner = {}) const;
+  /// The eigenvalue of largest absolute value, by power iteration; its vector, of norm 1, into x.
+  IterativeCall<FoundEigenvalue> power(const SparseMatrix& matrix, const AnyArray& x, PowerOptions options = {}) const;
+  /// The `count` largest or smallest eigenvalues of a symmetric or Hermitian matrix.
+  IterativeCall<FoundEigenvalues> lanczos(const SparseMatrix& matrix, std::int64_t count,
+                                          LanczosOptions options = {}) const;
+  /// The same with the eigenvectors, of norm 1, in the rows of `vectors`: [count, rows].
+  IterativeCall<FoundEigenvalues> lanczos(const SparseMatrix& matrix, const AnyArray& vectors,
+                                          LanczosOptions options = {}) const;
+
+  /// A preconditioner of the inverse diagonal. `numerical_error` names the first row whose element is zero or missing.
+  Call<Preconditioner> jacobi(const SparseMatrix& matrix) const;
+  /// One of an incomplete LU, with elements where the matrix has them. `numerical_error` names the row whose pivot is
+  /// zero, not finite or missing.
+  Call<Preconditioner> ilu0(const SparseMatrix& matrix) const;
+  /// One of an incomplete Cholesky factor of the lower triangle. `numerical_error` names the row whose pivot is not
+  /// positive or missing.
+  Call<Preconditioner> ic0(const SparseMatrix& matrix) const;
+
  private:
+  friend class detail::Iteration;
+  template <Preconditioning kKind>
+  Call<Preconditioner> precondition(const SparseMatrix& matrix) const;
   Call<SparseMatrix> adopt(std::string_view name, const SparseMatrix& like, const AnyArray& offsets,
                            const AnyArray& indices) const;
   template <class T, class I>

@@ -53,6 +53,12 @@ std::string sentence(Fault fault, const Nouns& nouns, const std::string& line, c
     case Fault::zero_diagonal: return "the diagonal element of row " + line + " is zero";
     case Fault::other_nonzeros:
       return "row " + line + " of the dense matrix changed while its nonzeros were counted and copied";
+    case Fault::zero_pivot:
+      return "the pivot of row " + line + " is zero or not finite: this matrix has no such factors. Use jacobi or none";
+    case Fault::pivot_not_positive:
+      return "the pivot of row " + line +
+             " is not positive: the matrix is not positive definite, or too far from what ic0 can factor. Use ilu0 or "
+             "jacobi";
     case Fault::none: break;
   }
   return "the verdict " + std::to_string(static_cast<int>(fault)) + " has no meaning";
@@ -63,7 +69,8 @@ std::string sentence(Fault fault, const Nouns& nouns, const std::string& line, c
 Result<void> judge_sparse(std::span<const std::int32_t> words) {
   const auto fault = static_cast<Fault>(words[0]);
   if (fault == Fault::none) return {};
-  const bool is_numerical = fault == Fault::no_diagonal || fault == Fault::zero_diagonal;
+  const bool is_numerical = fault == Fault::no_diagonal || fault == Fault::zero_diagonal ||
+                            fault == Fault::zero_pivot || fault == Fault::pivot_not_positive;
   return fail(is_numerical ? ErrorKind::numerical_error : ErrorKind::invalid_argument,
               sentence(fault, nouns_of(words[1]), number(words, 0), number(words, 1), number(words, 2)));
 }

@@ -19,5 +19,13 @@ Result<void> run_op(const op::SparseCountBlocks& op, const LaneTools& on);
 Result<void> run_op(const op::SparseFillBlocks& op, const LaneTools& on);
 Result<void> run_op(const op::SparseCountProduct& op, const LaneTools& on);
 Result<void> run_op(const op::SparseFillProduct& op, const LaneTools& on);
+Result<void> run_op(const op::SparseCg& op, const LaneTools& on);
+Result<void> run_op(const op::SparseBicgstab& op, const LaneTools& on);
+Result<void> run_op(const op::SparseGmres& op, const LaneTools& on);
+Result<void> run_op(const op::SparsePower& op, const LaneTools& on);
+Result<void> run_op(const op::SparseLanczos& op, const LaneTools& on);
+Result<void> run_op(const op::SparseJacobi& op, const LaneTools& on);
+Result<void> run_op(const op::SparseIlu0& op, const LaneTools& on);
+Result<void> run_op(const op::SparseIc0& op, const LaneTools& on);
 
 }  // namespace troupe::cuda

@@ -19,5 +19,13 @@ Result<void> run_op(const op::SparseCountBlocks& op, const HostViews& here);
 Result<void> run_op(const op::SparseFillBlocks& op, const HostViews& here);
 Result<void> run_op(const op::SparseCountProduct& op, const HostViews& here);
 Result<void> run_op(const op::SparseFillProduct& op, const HostViews& here);
+Result<void> run_op(const op::SparseCg& op, const HostViews& here);
+Result<void> run_op(const op::SparseBicgstab& op, const HostViews& here);
+Result<void> run_op(const op::SparseGmres& op, const HostViews& here);
+Result<void> run_op(const op::SparsePower& op, const HostViews& here);
+Result<void> run_op(const op::SparseLanczos& op, const HostViews& here);
+Result<void> run_op(const op::SparseJacobi& op, const HostViews& here);
+Result<void> run_op(const op::SparseIlu0& op, const HostViews& here);
+Result<void> run_op(const op::SparseIc0& op, const HostViews& here);
 
 }  // namespace troupe::host

@@ -1,0 +1,99 @@
+#if TROUPE_CUDA_BACKEND
+
+#include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/random/random_groups.hpp"
+#include "troupe/backend/cuda/random/random_kernels.hpp"
+#include "troupe/op/random.hpp"
+
+namespace troupe::cuda {
+namespace {
+
+random::Source source_of(const op::RandomSource& source) noexcept {
+  return {.seed = source.seed, .stream = source.stream};
+}
+
+/// Launches a kernel whose threads take `in_group` positions each.
+template <class Numbers>
+Result<void> launch(RandomKernel kernel, DType dtype, const op::RandomSource& source, const op::View& out, int in_group,
+                    Numbers of, const LaneTools& on) {
+  RandomTarget target{.source = source_of(source),
+                      .position = source.position,
+                      .groups = 0,
+                      .out = on.data(out),
+                      .layout = layout_of(out, nullptr)};
+  target.groups = groups_of(source.position, target.layout.count, in_group);
+  std::array<void*, 2> arguments{&target, &of};  // in the order of the kernel's parameters
+  return on.launch(TROUPE_TRY(on.kernel(kernel, dtype)), target.groups, arguments);
+}
+
+/// How many positions a thread takes of distributions over floating-point types.
+int group_of(const op::View& out) noexcept { return out.dtype == DType::f64 ? kNumberGroup : kWordGroup; }
+
+template <op::Distribution distribution>
+Result<void> launch_two(RandomKernel kernel, const op::RandomFill<distribution>& op, int in_group,
+                        const LaneTools& on) {
+  return launch(kernel, op.out.dtype, op.source, op.out, in_group, TwoNumbers{op.first, op.second}, on);
+}
+
+}  // namespace
+
+Result<void> run_op(const op::RandomBits& op, const LaneTools& on) {
+  const int in_group = op.out.dtype == DType::u64 ? kNumberGroup : kWordGroup;
+  return launch(RandomKernel::bits, op.out.dtype, op.source, op.out, in_group, NoNumbers{}, on);
+}
+
+Result<void> run_op(const op::RandomIntegers& op, const LaneTools& on) {
+  const IntegerNumbers of{op.low_bits(), op.range()};
+  if (random::is_wide(of.range))
+    return launch(RandomKernel::wide_integers, op.out.dtype, op.source, op.out, kNumberGroup, of, on);
+  return launch(RandomKernel::integers, op.out.dtype, op.source, op.out, kWordGroup, of, on);
+}
+
+Result<void> run_op(const op::RandomDiscrete& op, const LaneTools& on) {
+  const TableNumbers of{on.data<const unsigned long long>(op.table), op.table.shape[0], op.table.strides[0],
+                        op.table.strides[1]};
+  return launch(RandomKernel::discrete, op.out.dtype, op.source, op.out, 1, of, on);
+}
+
+Result<void> run_op(const op::RandomPermutation& op, const LaneTools& on) {
+  if (op.out.shape[0] == 0) return {};
+  const random::Permutation of(source_of(op.source), op.source.position, static_cast<std::uint64_t>(op.out.shape[0]));
+  return launch(RandomKernel::permutation, op.out.dtype, op.source, op.out, 1, of, on);
+}
+
+Result<void> run_op(const op::RandomUniform& op, const LaneTools& on) {
+  const op::UniformNumbers numbers = op::uniform_numbers(op.first, op.second, op.out.dtype);
+  const int bits = op::uniform_bits(op.out.dtype);
+  const UniformArguments of{numbers.low, numbers.width, numbers.top, std::ldexp(1.0, -bits), 32 - bits};
+  return launch(RandomKernel::uniform, op.out.dtype, op.source, op.out, group_of(op.out), of, on);
+}
+Result<void> run_op(const op::RandomNormal& op, const LaneTools& on) {
+  return launch_two(RandomKernel::normal, op, group_of(op.out), on);
+}
+Result<void> run_op(const op::RandomLogNormal& op, const LaneTools& on) {
+  return launch_two(RandomKernel::log_normal, op, group_of(op.out), on);
+}
+Result<void> run_op(const op::RandomExponential& op, const LaneTools& on) {
+  return launch_two(RandomKernel::exponential, op, group_of(op.out), on);
+}
+Result<void> run_op(const op::RandomCauchy& op, const LaneTools& on) {
+  return launch_two(RandomKernel::cauchy, op, group_of(op.out), on);
+}
+Result<void> run_op(const op::RandomGamma& op, const LaneTools& on) {
+  return launch_two(RandomKernel::gamma, op, 1, on);
+}
+Result<void> run_op(const op::RandomBeta& op, const LaneTools& on) { return launch_two(RandomKernel::beta, op, 1, on); }
+
+Result<void> run_op(const op::RandomBernoulli& op, const LaneTools& on) {
+  const random::Chance of = random::chance_of(op.first);
+  return launch(RandomKernel::bernoulli, DType::u8, op.source, op.out, kWordGroup, of, on);  // a bool is a byte, too
+}
+Result<void> run_op(const op::RandomPoisson& op, const LaneTools& on) {
+  return launch(RandomKernel::poisson, op.out.dtype, op.source, op.out, 1, random::poisson_numbers(op.first), on);
+}
+
+void add_random(RunTable& table) { table.add(op::RandomOps{}); }
+
+}  // namespace troupe::cuda
+
+#endif

@@ -1,0 +1,200 @@
+#include "troupe/op/random.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "troupe/op/check.hpp"
+#include "troupe/op/family.hpp"
+
+namespace troupe::inline v0::op {
+namespace {
+
+constexpr std::initializer_list<DType> kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};
+constexpr std::initializer_list<DType> kNumbers = {DType::i32, DType::u32, DType::i64, DType::u64};
+
+/// So many positions from the first one on, and one to go on from.
+Result<void> check_positions(std::string_view call, const RandomSource& source, std::uint64_t count) {
+  if (source.position <= std::numeric_limits<std::uint64_t>::max() - count) return {};
+  return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
+                          std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
+}
+Result<void> check_positions(std::string_view call, const RandomSource& source, const View& out) {
+  return check_positions(call, source, static_cast<std::uint64_t>(element_count(out)));
+}
+
+std::string text(double number) { return number_of(Scalar(number)); }
+std::string text(std::string_view view) { return std::string(view); }
+
+Result<void> check_is(bool good, std::string_view call, std::string_view name, double number, const char* must) {
+  if (good) return {};
+  return refuse(call, text(name) + " is " + text(number) + "; it must be " + must);
+}
+
+Result<void> check_bounds(double low, double high, DType dtype) {
+  constexpr std::string_view kCall = "uniform";
+  const double first = rounded_to(low, dtype);
+  const double last = rounded_to(high, dtype);
+  const double width = uniform_numbers(low, high, dtype).width;
+  const std::string both = "low is " + text(low) + " and high is " + text(high);
+  if (!(low < high)) return refuse(kCall, both + "; low must be less than high");
+  if (!std::isfinite(first) || !std::isfinite(last) || !std::isfinite(width))
+    return refuse(kCall, both + "; " + text(name(dtype)) + " has no number as large as a bound or their difference");
+  if (first < last) return {};
+  return refuse(kCall, both + ", which are the same number in " + text(name(dtype)));
+}
+
+Result<void> check_rate(std::string_view call, std::string_view name, double number) {
+  TROUPE_TRY(check_is(number > 0, call, name, number, "more than 0"));
+  return check_is(number <= kMaxRandomRate, call, name, number, "at most 2^30");
+}
+
+Result<void> check_parameters(Distribution distribution, double first, double second, DType dtype) {
+  const DistributionNames names = names_of(distribution);
+  const std::string_view call = names.call();
+  switch (distribution) {
+    case Distribution::uniform: return check_bounds(first, second, dtype);
+    case Distribution::normal:
+    case Distribution::log_normal: return check_is(second >= 0, call, names.second, second, "0 or more");
+    case Distribution::exponential: return check_is(first > 0, call, names.first, first, "more than 0");
+    case Distribution::cauchy: return check_is(second > 0, call, names.second, second, "more than 0");
+    case Distribution::bernoulli: return check_is(first >= 0 && first <= 1, call, names.first, first, "from 0 to 1");
+    case Distribution::poisson:
+      TROUPE_TRY(check_is(first >= 0, call, names.first, first, "0 or more"));
+      return check_is(first <= kMaxRandomRate, call, names.first, first, "at most 2^30");
+    case Distribution::gamma:
+      TROUPE_TRY(check_rate(call, names.first, first));
+      return check_is(second > 0, call, names.second, second, "more than 0");
+    case Distribution::beta:
+      TROUPE_TRY(check_rate(call, names.first, first));
+      return check_rate(call, names.second, second);
+  }
+  return {};
+}
+
+std::initializer_list<DType> types_of(Distribution distribution) {
+  static constexpr std::initializer_list<DType> kTruths = {DType::boolean, DType::u8};
+  if (distribution == Distribution::bernoulli) return kTruths;
+  return distribution == Distribution::poisson ? kNumbers : kFloats;
+}
+
+/// Calls `f` with an i64 or u64.
+template <class F>
+auto with_whole(const Scalar& scalar, F&& f) {
+  return scalar.dtype() == DType::u64 ? f(scalar.as<std::uint64_t>()) : f(scalar.as<std::int64_t>());
+}
+std::string whole_text(const Scalar& scalar) {
+  return with_whole(scalar, [](auto number) { return std::to_string(number); });
+}
+
+/// The greatest number of a floating-point type below one that it has.
+double number_below(double high, DType dtype) {
+  if (dtype == DType::f64) return std::nextafter(high, -std::numeric_limits<double>::infinity());
+  if (dtype == DType::f32) return std::nextafterf(static_cast<float>(high), -std::numeric_limits<float>::infinity());
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> double {
+    if constexpr (detail::kIsSmallFloat<T>) {
+      const unsigned bits = T(high).bits;
+      const unsigned below = high == 0 ? T::Format::kSign + 1U : high < 0 ? bits + 1 : bits - 1;
+      return static_cast<double>(T::from_bits(static_cast<typename T::Bits>(below)));
+    }
+    return high;
+  });
+}
+
+/// Needs low < high.
+bool fit_into(DType dtype, const Scalar& low, const Scalar& high) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+      return with_whole(low, [](auto number) { return std::in_range<T>(number); }) &&
+             with_whole(high, [](auto number) { return std::in_range<T>(number - 1); });
+    } else {
+      return false;
+    }
+  });
+}
+
+/// Whether the type has the numbers 0 to count - 1.
+Result<void> check_counts(std::string_view call, std::string_view what, std::int64_t count, DType dtype) {
+  const bool fits = dtype != DType::i32 && dtype != DType::u32
+                        ? true
+                        : count - 1 <= (dtype == DType::i32 ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
+                                                            : std::int64_t{std::numeric_limits<std::uint32_t>::max()});
+  if (fits) return {};
+  return refuse(
+      call, text(what) + std::to_string(count) + "; " + text(name(dtype)) + " has no number as large: use i64 or u64");
+}
+
+}  // namespace
+
+double rounded_to(double number, DType dtype) {
+  return visit(dtype, [&]<class T>(std::type_identity<T>) -> double {
+    if constexpr (detail::kIsSmallFloat<T> || std::floating_point<T>)
+      return static_cast<double>(static_cast<T>(number));
+    else
+      return number;
+  });
+}
+
+UniformNumbers uniform_numbers(double low, double high, DType dtype) {
+  const double first = rounded_to(low, dtype);
+  const double last = rounded_to(high, dtype);
+  const DType computed = dtype == DType::f64 ? DType::f64 : DType::f32;
+  return {first, rounded_to(last - first, computed), number_below(last, dtype)};
+}
+
+Result<void> check(const RandomBits& op) {
+  constexpr std::string_view kCall = "bits";
+  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out}, {DType::u32, DType::u64}));
+  return check_positions(kCall, op.source, op.out);
+}
+
+Result<void> check(const RandomIntegers& op) {
+  constexpr std::string_view kCall = "integers";
+  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out},
+                                  {DType::i8, DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64}));
+  for (const Scalar& bound : {op.low, op.high})
+    if (bound.dtype() != DType::i64 && bound.dtype() != DType::u64)
+      return refuse(kCall, "a bound is " + text(name(bound.dtype())) + "; low and high must be i64 or u64");
+  const std::string both = "low is " + whole_text(op.low) + " and high is " + whole_text(op.high);
+  const bool are_in_order = with_whole(
+      op.low, [&](auto low) { return with_whole(op.high, [&](auto high) { return std::cmp_less(low, high); }); });
+  if (!are_in_order) return refuse(kCall, both + "; low must be less than high");
+  if (!fit_into(op.out.dtype, op.low, op.high))
+    return refuse(kCall, both + "; " + text(name(op.out.dtype)) + " does not have all integers from low to high - 1");
+  return check_positions(kCall, op.source, op.out);
+}
+
+Result<void> check(const RandomDiscrete& op) {
+  constexpr std::string_view kCall = "discrete";
+  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out}, kNumbers));
+  TROUPE_TRY(check_type(kCall, {"table", op.table}, DType::u64));
+  const Shape& shape = op.table.shape;
+  if (shape.rank() != 2 || shape[1] != 2 || shape[0] < 1 || shape[0] > kMaxOutcomes)
+    return refuse(kCall, "table is " + shape.to_string() +
+                             "; it must be [n, 2] with n from 1 to 2^31, as alias_table " + "makes it");
+  return check_positions(kCall, op.source, op.out);
+}
+
+Result<void> check(const RandomPermutation& op) {
+  constexpr std::string_view kCall = "permutation";
+  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out}, kNumbers));
+  TROUPE_TRY(check_ranks(kCall, 1, {{"out", op.out}}));
+  TROUPE_TRY(check_counts(kCall, "out has the length ", op.out.shape[0], op.out.dtype));
+  return check_positions(kCall, op.source, 1);
+}
+
+Result<void> check_fill(Distribution distribution, const RandomSource& source, double first, double second,
+                        const View& out) {
+  const DistributionNames names = names_of(distribution);
+  const std::string_view call = names.call();
+  TROUPE_TRY(check_type_is_one_of(call, {"out", out}, types_of(distribution)));
+  TROUPE_TRY(check_finite(call, names.first, first));
+  if (!names.second.empty()) TROUPE_TRY(check_finite(call, names.second, second));
+  TROUPE_TRY(check_parameters(distribution, first, second, out.dtype));
+  return check_positions(call, source, out);
+}
+
+extern const FamilyOps random_ops = register_ops("random", RandomOps{});
+
+}  // namespace troupe::inline v0::op
