@@ -178,6 +178,12 @@ std::vector<Row> sparse_rows(const Options& options) {
   References multiplied = eigen([=] { return eigen_multiply_ns(kRows, 1, count); });
   multiplied.all.push_back(
       {"a plain loop in this process", scaled(1e-6, [=] { return direct_sparse_multiply_ns(kRows, count); })});
+  constexpr int kSide = 1000;
+  References solved = eigen([=] { return eigen_cg_round_ns(kSide, options.count(5)); });
+  solved.all.push_back({"ops of a scope", scaled(1e-6, [=] {
+                          LinearOurs on("host");
+                          return on.cg_round_by_scope_ns(kSide, options.count(5));
+                        })});
   return {
       long_row(
           options, "SpMV f32, 2 million elements",
@@ -201,6 +207,9 @@ std::vector<Row> sparse_rows(const Options& options) {
           options, "SpGEMM f32, 200 thousand elements, squared",
           [=](LinearOurs& on) { return on.sparse_product_ns(kRows / 10, count); },
           eigen([=] { return eigen_product_ns(kRows / 10, count); })),
+      long_row(
+          options, "CG f64, a round on a million unknowns",
+          [=](LinearOurs& on) { return on.cg_round_ns(kSide, options.count(5)); }, std::move(solved)),
   };
 }
 

@@ -5,8 +5,10 @@
 #if TROUPE_HAS_EIGEN
 
 #define EIGEN_NO_DEBUG  // it is not to check its arguments while it is measured
+#include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 
+#include "bench/plate_sample.hpp"
 #include "bench/sparse_sample.hpp"
 
 namespace troupe::bench {
@@ -73,6 +75,22 @@ double eigen_product_ns(int rows, int count) {
   return settled_median_ns(count, [&] { const Matrix product = matrix * matrix; });
 }
 
+double eigen_cg_round_ns(int side, int count) {
+  const PlateSample sample = PlateSample::make(side);
+  const Eigen::SparseMatrix<double, Eigen::RowMajor> matrix =
+      Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor>>(
+          sample.rows, sample.rows, static_cast<Eigen::Index>(sample.columns.size()), sample.offsets.data(),
+          sample.columns.data(), sample.values.data());
+  Eigen::ConjugateGradient<Eigen::SparseMatrix<double, Eigen::RowMajor>, Eigen::Lower | Eigen::Upper,
+                           Eigen::IdentityPreconditioner>
+      solver(matrix);
+  solver.setMaxIterations(kCgRounds);
+  solver.setTolerance(1e-300);
+  const Eigen::VectorXd b = Eigen::VectorXd::Ones(sample.rows);
+  Eigen::VectorXd x(sample.rows);
+  return settled_median_ns(count, [&] { x = solver.solve(b); }) / kCgRounds;
+}
+
 }  // namespace troupe::bench
 
 #else
@@ -83,6 +101,7 @@ double eigen_multiply_ns(int, int, int) { return kNotMeasured; }
 double eigen_solve_ns(int, int, int) { return kNotMeasured; }
 double eigen_sample_ns(int, int, int) { return kNotMeasured; }
 double eigen_product_ns(int, int) { return kNotMeasured; }
+double eigen_cg_round_ns(int, int) { return kNotMeasured; }
 
 }  // namespace troupe::bench
 

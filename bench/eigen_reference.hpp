@@ -13,5 +13,7 @@ double eigen_solve_ns(int rows, int columns, int count);
 double eigen_sample_ns(int rows, int columns, int count);
 /// Times itself. Elements in order, like ours.
 double eigen_product_ns(int rows, int count);
+/// A round of conjugate gradients in f64 without a preconditioner, on the plate of plate_sample.hpp, by one thread.
+double eigen_cg_round_ns(int side, int count);
 
 }  // namespace troupe::bench

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bench/bench.hpp"
+#include "bench/plate_sample.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -114,7 +115,8 @@ double LinearOurs::batched_qr_ns(int batch, int n, int count) {
   return settled_median_ns(count, [&] { value(device_.solver().qr(a, q, r).get()); });
 }
 
-SparseMatrix LinearOurs::matrix_of(const SparseSample& sample) const {
+template <class Sample>
+SparseMatrix LinearOurs::matrix_of(const Sample& sample) const {
   const auto there = [&]<class T>(const std::vector<T>& numbers) {
     const Array<T> made = value(device_.array<T>({static_cast<std::int64_t>(numbers.size())}));
     value(device_.write(made, numbers).get());
@@ -149,6 +151,39 @@ double LinearOurs::sparse_sample_ns(int rows, int columns, int count) {
 double LinearOurs::sparse_product_ns(int rows, int count) {
   const SparseMatrix matrix = matrix_of(SparseSample::make(rows, kSparsePerRow));
   return settled_median_ns(count, [&] { value(device_.sparse().product(matrix, matrix).get()); });
+}
+
+double LinearOurs::cg_round_ns(int side, int count) {
+  const SparseMatrix matrix = matrix_of(PlateSample::make(side));
+  const Array<double> b = value(device_.array<double>({matrix.rows()})), x = value(device_.array<double>(b.shape()));
+  value(device_.fill(b, 1.0).get());
+  const SolveOptions options{.tolerance = 1e-300, .max_rounds = kCgRounds};
+  return settled_median_ns(count, [&] { value(device_.sparse().cg(matrix, b, x, options).get()); }) / kCgRounds;
+}
+
+double LinearOurs::cg_round_by_scope_ns(int side, int count) {
+  const SparseMatrix a = matrix_of(PlateSample::make(side));
+  const Array<double> b = value(device_.array<double>({a.rows()})), x = value(device_.array<double>(b.shape()));
+  value(device_.fill(b, 1.0).get());
+  return settled_median_ns(count,
+                           [&] {
+                             Scope on(device_);
+                             on.assign(x, 0.0 * b);
+                             const Array<double> r = on.eval(b + 0.0), p = on.eval(b + 0.0),
+                                                 ap = on.array<double>(b.shape());
+                             Array<double> rr = on.sum(r * r);
+                             for (int round = 0; round < kCgRounds; ++round) {
+                               on.run(device_.sparse().multiply(a, p, ap));
+                               const Array<double> alpha = on.eval(rr / on.sum(p * ap));
+                               on.assign(x, x + alpha * p);
+                               on.assign(r, r - alpha * ap);
+                               const Array<double> next = on.sum(r * r);
+                               on.assign(p, r + next / rr * p);
+                               rr = next;
+                             }
+                             value(on.read(rr).get());
+                           }) /
+         kCgRounds;
 }
 
 }  // namespace troupe::bench

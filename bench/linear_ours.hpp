@@ -43,9 +43,14 @@ class LinearOurs {
   double sparse_sample_ns(int rows, int columns, int count);
   /// Times itself.
   double sparse_product_ns(int rows, int count);
+  /// A round of conjugate gradients in f64, on the plate of plate_sample.hpp.
+  double cg_round_ns(int side, int count);
+  /// The same, each step of it an op of a scope.
+  double cg_round_by_scope_ns(int side, int count);
 
  private:
-  SparseMatrix matrix_of(const SparseSample& sample) const;
+  template <class Sample>
+  SparseMatrix matrix_of(const Sample& sample) const;
   static Shape dense_shape(int rows, int columns) { return columns == 1 ? Shape{rows} : Shape{rows, columns}; }
   /// Of numbers at random, in any type.
   template <class T = float>

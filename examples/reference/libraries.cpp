@@ -104,6 +104,36 @@ void solver(const Device& device) {
   // end
 }
 
+void iterations(const Device& device) {
+  if (device.info().backend != "host") return;  // GPUs do not have these yet
+  const std::vector<Triplet<double>> elements{{0, 0, 4.0}, {0, 1, -1.0}, {1, 0, -1.0}, {1, 1, 4.0}};
+  const SparseMatrix a = value(device.sparse().from_triplets(2, 2, elements));
+  const Array<double> b = made(device, {2}, {3, 1}), x = made(device, {2}, {0, 0});
+  // example: SolveOptions, Solved, IterativeCall
+  IterativeCall<Solved> call = device.sparse().cg(a, b, x, SolveOptions{.tolerance = 1e-12});
+  const Solved end = value(std::move(call).get());  // or co_await it
+  expect(end.converged() && end.rounds <= 2 && end.history.size() > 1);
+  // end
+  // example: Stopped
+  const Solved half = value(device.sparse().cg(a, b, x, {.max_rounds = 1}).get());
+  expect(half.stopped == Stopped::max_rounds && name(half.stopped) == "max_rounds");
+  // end
+  // example: Preconditioner, Preconditioning, GmresOptions
+  const Preconditioner by = value(device.sparse().ilu0(a).get());
+  expect(by.kind() == Preconditioning::ilu0);
+  expect(value(device.sparse().gmres(a, b, x, GmresOptions{.restart = 10}, by).get()).converged());
+  // end
+  // example: PowerOptions, FoundEigenvalue
+  const FoundEigenvalue largest = value(device.sparse().power(a, x, PowerOptions{.tolerance = 1e-6}).get());
+  expect(std::abs(largest.value - 5.0) < 1e-6);
+  // end
+  // example: LanczosOptions, Extreme, FoundEigenvalues
+  const LanczosOptions smallest{.which = Extreme::smallest};
+  const FoundEigenvalues found = value(device.sparse().lanczos(a, 1, smallest).get());
+  expect(std::abs(found.values[0] - 3.0) < 1e-6);
+  // end
+}
+
 void fft(const Device& device) {
   const Array<double> a = made(device, {3}, {1, 2, 3});
   const Array<double> b = made(device, {2}, {1, 1});
@@ -206,6 +236,7 @@ int main() {
   solver(device);
   fft(device);
   sparse(device);
+  iterations(device);
   matrix_market();
   jit(system);
 }

@@ -41,6 +41,27 @@ SparseView csr(Samples& add, std::int64_t rows, std::int64_t columns, std::int64
 
 View verdict(Samples& add, std::int64_t words) { return add.view({words}, DType::i32); }
 
+/// The second op of an iteration, of two rounds.
+template <class Op>
+void add_iteration(Samples& add, std::int64_t state_vectors, std::int64_t scratch_vectors) {
+  Op op;
+  op.tolerance = 0.5;
+  op.is_first = false;
+  op.rounds = 2;
+  op.matrix = csr(add, 3, 3, 5);
+  if constexpr (Op::kSolves) {
+    op.preconditioning = Preconditioning::ilu0;
+    op.preconditioner = add.view({5});
+    op.b = add.view({3});
+  }
+  op.state = add.view({state_vectors, 3});
+  op.report = add.view({kReportWords + 2}, DType::f64);
+  op.next_state = add.view({state_vectors, 3});
+  op.next_report = add.view({kReportWords + 2}, DType::f64);
+  op.scratch = add.view({scratch_vectors, 3});
+  add(op);
+}
+
 }  // namespace
 
 void add_control_samples(Samples& add) { add(Nop{}); }
@@ -198,6 +219,23 @@ void add_sparse_samples(Samples& add) {
   SparseView product = csr(add, 3, 2, 4);
   product.structure = 0;
   add(SparseFillProduct{.a = csr(add, 3, 4, 5), .b = csr(add, 4, 2, 5), .c = product});
+  add_iteration<SparseCg>(add, 3, 2);
+  add_iteration<SparseBicgstab>(add, 5, 3);
+  add_iteration<SparseGmres>(add, 1, 5);
+  add_iteration<SparsePower>(add, 1, 1);
+  add(SparseLanczos{.tolerance = 0.5,
+                    .is_first = false,
+                    .wanted = 1,
+                    .basis = 2,
+                    .matrix = csr(add, 3, 3, 5),
+                    .state = add.view({2, 3}),
+                    .report = add.view({kReportWords + 2}, DType::f64),
+                    .next_state = add.view({2, 3}),
+                    .next_report = add.view({kReportWords + 2}, DType::f64),
+                    .scratch = add.view({4, 3})});
+  add(SparseJacobi{.matrix = csr(add, 3, 3, 5), .out = add.view({3}), .verdict = verdict(add, kSparseVerdictWords)});
+  add(SparseIlu0{.matrix = csr(add, 3, 3, 5), .out = add.view({5}), .verdict = verdict(add, kSparseVerdictWords)});
+  add(SparseIc0{.matrix = csr(add, 3, 3, 5), .out = add.view({5}), .verdict = verdict(add, kSparseVerdictWords)});
 }
 
 void add_tensor_samples(Samples& add) {

@@ -112,18 +112,19 @@ class LinesInPlanes {
           load_complex(rows_, Spread{const_cast<std::byte*>(in), in_step_, step}, count, lane, number, width, to,
                        between);
         });
-    if (needs_between(width)) rows_.split(reinterpret_cast<const std::byte*>(between), to, count * width);
+    if (width > 1 && !goes_straight<T>({nullptr, in_step_, 0}))
+      rows_.split(reinterpret_cast<const std::byte*>(between), to, count * width);
   }
   void give(std::int64_t first, std::int64_t width, std::int64_t count, Planes<const T> from,
             T* between) const noexcept {
-    if (needs_between(width)) rows_.join(from, factor_, reinterpret_cast<std::byte*>(between), count * width);
+    if (width > 1 && !goes_straight<T>({nullptr, out_step_, 0}))
+      rows_.join(from, factor_, reinterpret_cast<std::byte*>(between), count * width);
     lines_.each(
         first, width,
         [&](std::int64_t lane, const std::byte*, std::int64_t, std::byte* out, std::int64_t step, std::int64_t number) {
           give_complex(rows_, Spread{out, out_step_, step}, count, lane, number, width, from, factor_, between);
         });
   }
-  static bool needs_between(std::int64_t width) noexcept { return width > 1; }
 
   void run_complex(std::int64_t first, std::int64_t width, Planes<T> one, Planes<T> two, T* between) const noexcept {
     const std::int64_t length = plan_.key.length;
@@ -221,10 +222,10 @@ Way way_of(const FftPass& pass, DType real, std::int64_t lines) noexcept {
   if (rows > kMostAlone && pass.line == FftLine::complex) {
     way.key.form = FftForm::in_parts;
   } else if (lines >= kFewLines && rows <= kMostTogether && !(is_dense && rows >= kLeastAlone)) {
-    constexpr std::int64_t kNumbers = 2048, kMostLines = 256;
-    const std::int64_t vectors = 64 / size_bytes(real);
+    constexpr std::int64_t kPlaneBytes = 4096, kMostLines = 256;  // so that all planes stay in the nearest cache
+    const std::int64_t vectors = 64 / size_bytes(real), numbers = kPlaneBytes / size_bytes(real);
     way.key.form = FftForm::together;
-    way.width = std::min(lines, std::clamp(kNumbers / rows / vectors * vectors, vectors, kMostLines));
+    way.width = std::min(lines, std::clamp(numbers / rows / vectors * vectors, vectors, kMostLines));
   }
   return way;
 }
