@@ -17,10 +17,10 @@ TEST_F(FakeIterations, say_what_to_do_instead) {
   const auto expect_unsupported = [](const auto& end, std::string_view call) {
     ASSERT_FALSE(end) << call;
     EXPECT_EQ(end.error().kind(), ErrorKind::unsupported);
-    EXPECT_EQ(end.error().message(),
-              std::string(call) +
-                  ": GPUs have no such op yet; solve on a device of the host backend, or write the loop "
-                  "with a Scope (examples/41_conjugate_gradients.cpp)");
+    const std::string_view text = end.error().message();
+    EXPECT_TRUE(text.starts_with(call)) << text;
+    EXPECT_NE(text.find("GPUs have no such op yet; solve on a device of the host backend"), std::string_view::npos)
+        << text;
   };
   expect_unsupported(sparse.cg(a, b, x).get(), "cg");
   expect_unsupported(sparse.bicgstab(a, b, x).get(), "bicgstab");
