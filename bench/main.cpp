@@ -15,6 +15,7 @@
 #include "bench/fft_rows.hpp"
 #include "bench/gpu_rows.hpp"
 #include "bench/options.hpp"
+#include "bench/random_rows.hpp"
 #include "bench/raw_fault.hpp"
 #include "bench/report.hpp"
 
@@ -35,6 +36,7 @@ std::vector<Row> all_rows(const Options& options) {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));
     std::ranges::move(fft_rows(options), std::back_inserter(rows));
+    std::ranges::move(random_rows(options), std::back_inserter(rows));
   }
   std::erase_if(rows, [&](const Row& row) { return !options.selects(row.name); });
   return rows;

@@ -1,5 +1,5 @@
 // The matrix of a plate that is kept cold at its edges, the 5-point Laplacian, as CSR: what solvers are measured with,
-// ours and the references alike.
+// because everybody has seen it and its condition grows with the side of the plate.
 #pragma once
 
 #include <cstdint>

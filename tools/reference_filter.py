@@ -6,7 +6,8 @@
   - an overload without a comment of its own belongs to the one above it;
   - each public name has its example, from the programs in examples/, most of them in examples/reference/
     (`// example: Name, Name` to `// end`);
-  - what stands in `detail`, and what only the compiler calls, is left out; inline namespaces are.
+  - what stands in `detail`, and what only the compiler calls, is left out; inline namespaces are;
+  - but what a class has from a base in `detail` is its own.
 
   reference_filter.py FILE"""
 import re
@@ -55,6 +56,31 @@ def blank_out(text: str, namespace: str) -> str:
     for pattern in (forward, whole):
         text = re.sub(pattern, lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
     return text
+
+
+def inherited(base: str, folder: Path = ROOT / "troupe") -> str:
+    """The public members of a class in `detail`, but for what makes and unmakes it, and what its heirs implement."""
+    opening = rf"^class (?:\[\[[^\n]*\]\] )?{base}(?: : [^\n]*)? \{{\n public:\n"
+    declared = re.compile(opening + r"(.*?)^ (?:private|protected):", re.M | re.S)
+    special = re.compile(rf"^  (?:explicit )?(?:~?{base}\(|{base}& operator=|using |virtual )")
+    for file in sorted(folder.rglob("*.hpp")):
+        if found := declared.search(file.read_text()):
+            out: list[str] = []
+            for line in found[1].splitlines():
+                if not special.match(line):
+                    out.append(line + "\n")
+                    continue
+                while out and out[-1].startswith("  ///"):
+                    out.pop()
+            return "".join(out)
+    return ""
+
+
+def with_inherited(text: str) -> str:
+    """What a class has from bases in `detail`, as members of its own."""
+    def own(found: re.Match[str]) -> str:
+        return found[0] + "".join(inherited(base) for base in re.findall(r"public detail::(\w+)", found[1]))
+    return re.sub(r"^class \w+(?: final)? : ((?:public detail::[\w<>]+(?:, )?)+) \{\n public:\n", own, text, flags=re.M)
 
 
 def as_markdown(lines: list[str]) -> list[str]:
@@ -152,6 +178,7 @@ def header(text: str, path: str) -> str:
     rest = re.sub(r"^#pragma GCC .*$", "", rest, flags=re.M)
     for namespace in ("detail", "float_bits", "op"):
         rest = blank_out(rest, namespace)
+    rest = with_inherited(rest)
     rest = "\n".join("" if LEFT_OUT.match(line) else line for line in rest.splitlines())
     body = with_examples(comments_as_markdown(with_overloads(with_fields(rest.splitlines()))), examples())
     return "\n".join(opening + body) + "\n"

@@ -54,6 +54,12 @@ class Filter(unittest.TestCase):
         self.assertFalse([line for line in self.read if "Hidden" in line])
         self.assertIn("namespace troupe {", self.read)
 
+    def test_what_a_class_has_from_a_base_in_detail_is_its_own(self):
+        read = reference_filter.header("\nclass Scope : public detail::ScopeBase {\n public:\n  int own();\n", "a.hpp")
+        self.assertRegex(read, r"(?s) public:\n.*\n  void cancel\(.*\n  int own\(\);")
+        self.assertNotIn("operator=", read)
+        self.assertNotIn("~ScopeBase", read)
+
 
 @unittest.skipUnless(shutil.which("doxygen"), "there is no doxygen")
 class Check(unittest.TestCase):

@@ -30,7 +30,7 @@ TEST_F(FakeIterations, say_what_to_do_instead) {
   expect_unsupported(sparse.jacobi(a).get(), "jacobi");
   expect_unsupported(sparse.ilu0(a).get(), "ilu0");
   expect_unsupported(sparse.ic0(a).get(), "ic0");
-  EXPECT_TRUE(gpu.ready(x).get()) << "x was not touched";
+  EXPECT_TRUE(gpu.wait_for(x).get()) << "x was not touched";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A sparse matrix as ops name it: its parts are arrays like any other, and a format says how to read them. It has a
-// header of its own, because op/sparse.hpp and op/sparse_iterative.hpp both name one.
+// A sparse matrix as ops name it: its parts are arrays like any other, and a format says how to read them. Apart from
+// the ops, because those of several families take one.
 #pragma once
 
 #include "troupe/core/kinds.hpp"

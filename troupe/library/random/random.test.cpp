@@ -84,7 +84,7 @@ TEST_F(RandomDraws, are_the_same_after_a_worker_was_killed_in_between) {
     EXPECT_TRUE(device.random().gamma(from, seen, 0.5).submit());
     eventually([&] { return std::atomic_ref(seen[0]).load() != 0.0F; });
     (void)device.kill_worker();
-    EXPECT_TRUE(device.ready(seen).get());
+    EXPECT_TRUE(device.wait_for(seen).get());
     EXPECT_TRUE(std::ranges::equal(seen, want));
     return HasFailure() || device.stats().reruns > 0;
   });

@@ -279,7 +279,7 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Preconditioner by_other = value(sparse.jacobi(other).get());
   const SparseMatrix oblong = value(sparse.from_triplets<double>(3, 4, Elements{}));
-  const SparseMatrix columns = value(sparse.convert_now(a, SparseFormat::csc));
+  const SparseMatrix columns = value(sparse.convert(a, SparseFormat::csc).get());
   const std::uint64_t before = device.stats().submitted;
   refused(sparse.cg({}, b, x), "cg: the matrix is an empty handle: default-constructed or moved from");
   refused(sparse.cg(oblong, three, x), "cg: the matrix is 3 x 4; it must be square");
