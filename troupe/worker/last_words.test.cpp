@@ -105,8 +105,9 @@ void call_bad_plugin(const std::string& function) {
   const std::string path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libbad_plugin.so";
   backend::Plugins plugins;
   at_op(1, 7, op::PluginCall::kName, function);
+  bool has_refused = false;
   const Result<void> result =
-      plugins.call({.path = path, .function = function, .arrays = {}, .parameters = {}}, {}, nullptr, {});
+      plugins.call({.path = path, .function = function, .arrays = {}, .parameters = {}}, {}, nullptr, {}, has_refused);
   if (!result) FAIL() << result.error().to_string();
 }
 
