@@ -228,6 +228,27 @@ void jit(System& system) {
   // end
 }
 
+void random(const Device& device) {
+  const Array<float> x = made<float>(device, {4}, {0, 0, 0, 0});
+  const Array<float> again = made<float>(device, {4}, {1, 1, 1, 1});
+
+  // example: GeneratorOptions, RandomEngine
+  Generator generator(42, {.stream = 1, .position = 100, .engine = RandomEngine::philox4x32_10});
+  value(device.random().uniform(generator, x).get());  // the generator is at 104 now
+  Generator same = generator.at(100);
+  value(device.random().uniform(same, again).get());
+  // end
+  const HostArray<float> numbers = value(device.read(x).get());
+  expect(generator.position() == 104 && holds(device, again, {numbers.begin(), numbers.end()}));
+
+  const Array<std::int32_t> outcomes = made<std::int32_t>(device, {4}, {0, 0, 0, 0});
+  // example: alias_table
+  const std::vector<std::uint64_t> table = value(alias_table(std::vector<double>{0, 1, 0}));  // always the second
+  value(device.random().discrete(generator, made<std::uint64_t>(device, {3, 2}, table), outcomes).get());
+  expect(holds(device, outcomes, {1, 1, 1, 1}));
+  // end
+}
+
 int main() {
   System system({.log = log_nothing()});
   const Device device = value(system.device("host"));
@@ -235,6 +256,7 @@ int main() {
   matmul(device);
   solver(device);
   fft(device);
+  random(device);
   sparse(device);
   iterations(device);
   matrix_market();

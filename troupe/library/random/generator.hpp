@@ -17,7 +17,7 @@ namespace troupe::inline v0 {
 struct GeneratorOptions {
   std::uint32_t stream = 0;    // streams of one seed have nothing in common: one for each device or task
   std::uint64_t position = 0;  // the first one
-  RandomEngine engine = RandomEngine::philox4x32_10;
+  RandomEngine engine = RandomEngine::philox4x32_10;  // the algorithm
 };
 
 /// Seed and position of random numbers. A fill moves the position on when it is made, by one for each element.
@@ -26,9 +26,9 @@ class Generator {
   explicit constexpr Generator(std::uint64_t seed, GeneratorOptions options = {}) noexcept
       : seed_(seed), options_(options) {}
 
-  constexpr RandomEngine engine() const noexcept { return options_.engine; }
-  constexpr std::uint64_t seed() const noexcept { return seed_; }
-  constexpr std::uint32_t stream() const noexcept { return options_.stream; }
+  constexpr RandomEngine engine() const noexcept { return options_.engine; }   // what makes bits of them
+  constexpr std::uint64_t seed() const noexcept { return seed_; }              // as it was made with
+  constexpr std::uint32_t stream() const noexcept { return options_.stream; }  // of the seed
   /// Of the next element.
   constexpr std::uint64_t position() const noexcept { return options_.position; }
 

@@ -59,7 +59,7 @@ class Random {
   Call<void> log_normal(Generator& generator, const AnyArray& out, double mean = 0, double stddev = 1) const;
   /// Times between events that happen `rate` times a unit.
   Call<void> exponential(Generator& generator, const AnyArray& out, double rate = 1) const;
-  Call<void> cauchy(Generator& generator, const AnyArray& out, double location = 0, double scale = 1) const;
+  Call<void> cauchy(Generator& generator, const AnyArray& out, double location = 0, double scale = 1) const;  // no mean
   /// Mean shape times scale. Shapes are at most 2^30.
   Call<void> gamma(Generator& generator, const AnyArray& out, double shape, double scale = 1) const;
   /// In [0, 1]. Both parameters are at most 2^30.

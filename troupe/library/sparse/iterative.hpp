@@ -123,7 +123,7 @@ template <class R>
 class [[nodiscard("an iteration begins when it is awaited, or by get()")]] IterativeCall {
  public:
   using troupe_awaitable = void;
-  using Start = Task<Result<R>> (*)(std::shared_ptr<detail::Iteration>, detail::IterationLimits);
+  using Start = Task<Result<R>> (*)(std::shared_ptr<detail::Iteration>, detail::IterationLimits);  // its method
 
   IterativeCall(Device device, std::shared_ptr<detail::Iteration> iteration, Start run) noexcept
       : device_(std::move(device)), iteration_(std::move(iteration)), run_(run) {}
