@@ -23,17 +23,25 @@ Error describe(ErrorKind kind, const Words& words) noexcept {
   }
 }
 
-/// For the few steps that must happen and need a little memory: calls `step`, and calls it again after a pause for as
-/// long as there is no memory. `step` must change nothing before it has its memory.
-template <class Step>
-void await_memory(const Step& step) noexcept {
+/// For the few steps that need a little memory and must happen unless `is_over()`: calls `step`, and calls it again
+/// after a pause for as long as there is no memory. `step` must change nothing before it has its memory. Whether it
+/// happened.
+template <class Step, class IsOver>
+bool await_memory_unless(const Step& step, const IsOver& is_over) noexcept {
   for (;;) {
     try {
-      return step();
+      step();
+      return true;
     } catch (const std::bad_alloc&) {
+      if (is_over()) return false;
       std::this_thread::sleep_for(kMemoryPause);
     }
   }
+}
+/// For those that must happen.
+template <class Step>
+void await_memory(const Step& step) noexcept {
+  (void)await_memory_unless(step, [] { return false; });
 }
 
 }  // namespace troupe::inline v0::detail
