@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "troupe/backend/host/vectors/vector_rows.hpp"
+#include "troupe/core/sanitized.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between functions of one level only
 #ifndef __clang__
