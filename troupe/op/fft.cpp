@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "troupe/op/check.hpp"
+#include "troupe/op/count_at_most.hpp"
 #include "troupe/op/family.hpp"
 
 namespace troupe::inline v0::op {
@@ -67,12 +68,11 @@ std::int64_t quick_fft_length(std::int64_t least) noexcept {
 }
 
 std::uint64_t fft_work(const View& view, const FftAxes& axes) noexcept {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;
   std::uint64_t digits = 4;
   for (int i = 0; i < std::min(axes.count, kMaxFftAxes); ++i)
     if (axes[i] >= 0 && axes[i] < view.shape.rank())  // it is asked before the op is checked, too
       digits += static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(view.shape[axes[i]])));
-  return static_cast<std::uint64_t>(std::min(element_count(view), kMost)) * digits;
+  return count_at_most(view, std::uint64_t{1} << 50) * digits;
 }
 
 double fft_factor(bool is_inverse, FftNorm norm, const FftAxes& axes, const Shape& whole) noexcept {

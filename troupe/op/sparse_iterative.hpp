@@ -6,6 +6,7 @@
 #pragma once
 
 #include "troupe/core/iterative_kinds.hpp"
+#include "troupe/op/count_at_most.hpp"
 #include "troupe/op/sparse_matrix.hpp"
 
 namespace troupe::inline v0::op {
@@ -39,9 +40,8 @@ enum ReportWord : std::uint8_t {
 
 /// For as many products with the matrix, with the vectors around them.
 inline std::uint64_t iterative_work(const SparseView& matrix, std::int64_t products) noexcept {
-  const std::int64_t elements = element_count(matrix.values);
   return static_cast<std::uint64_t>(products) *
-         (static_cast<std::uint64_t>(elements) + 8 * static_cast<std::uint64_t>(matrix.rows));
+         (count_at_most(matrix.values, std::uint64_t{1} << 50) + 8 * static_cast<std::uint64_t>(matrix.rows));
 }
 
 /// Vectors that a method keeps from op to op, and those that it needs meanwhile.
@@ -137,7 +137,7 @@ struct SparseLanczos {
   View scratch;  // [basis + 2, rows]
 
   bool reads_state() const noexcept { return !is_first || starts_at; }
-  std::uint64_t work() const noexcept { return iterative_work(matrix, 8 * basis); }
+  std::uint64_t work() const noexcept { return 8 * iterative_work(matrix, basis); }
   template <class Self, class V>
   static void describe(Self& self, V& v) {
     v.field("tolerance", self.tolerance);
