@@ -26,9 +26,12 @@ class Generator {
   explicit constexpr Generator(std::uint64_t seed, GeneratorOptions options = {}) noexcept
       : seed_(seed), options_(options) {}
 
-  constexpr RandomEngine engine() const noexcept { return options_.engine; }   // what makes bits of them
-  constexpr std::uint64_t seed() const noexcept { return seed_; }              // as it was made with
-  constexpr std::uint32_t stream() const noexcept { return options_.stream; }  // of the seed
+  /// What makes bits of seed and position.
+  constexpr RandomEngine engine() const noexcept { return options_.engine; }
+  /// As it was made with.
+  constexpr std::uint64_t seed() const noexcept { return seed_; }
+  /// Which stream of the seed.
+  constexpr std::uint32_t stream() const noexcept { return options_.stream; }
   /// Of the next element.
   constexpr std::uint64_t position() const noexcept { return options_.position; }
 
