@@ -1,5 +1,6 @@
 #include "troupe/backend/host/blas/blas_library.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "troupe/backend/host/blas/known_answers.hpp"
+#include "troupe/backend/host/vectors/vector_level.hpp"
 
 namespace troupe::host {
 namespace {
@@ -75,6 +77,17 @@ TEST_P(EachBlas, is_found_with_its_version_and_a_lapack) {
 }
 INSTANTIATE_TEST_SUITE_P(All, EachBlas, ::testing::Values("openblas", "mkl", "armpl", "blis"),
                          [](const auto& test) { return std::string(test.param); });
+
+TEST(BlasLibrary, takes_a_cpu_with_avx2_for_no_older_one) {
+  if (!has(VectorLevel::avx2)) GTEST_SKIP() << "this CPU has no AVX2";
+  const BlasLibrary* const blas = open_blas();
+  if (blas == nullptr || blas->library->kind == nullptr || blas->library->kind->word != "openblas")
+    GTEST_SKIP() << "OpenBLAS is not used here";
+  auto* const core = reinterpret_cast<char* (*)()>(dlsym(blas->library->handle, "openblas_get_corename"));
+  ASSERT_NE(core, nullptr);
+  for (const std::string_view old : {"Prescott", "Core2", "Nehalem", "Sandybridge", "Barcelona"})
+    EXPECT_NE(std::string_view(core()), old);
+}
 
 TEST(BlasLibrary, with_64_bit_integers_is_passed_over) {
   std::vector<PassedOver> passed;

@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <initializer_list>
+
+#include "troupe/backend/host/vectors/vector_level.hpp"
 
 namespace troupe::host {
 namespace {
@@ -37,6 +41,29 @@ std::string openblas_version(void* library) {
   auto* const config = find<char*()>(library, "openblas_get_config");
   return config ? word_after(config(), "OpenBLAS ") : "";
 }
+/// A CPU that is newer than OpenBLAS is taken for one of 2004: OpenBLAS 0.3.21 on an Intel of 2023 multiplies at a
+/// fifth of its speed. And its ssymv_ for those old CPUs reads what an earlier call left in scratch memory, so that a
+/// NaN of one caller gets into the eigenvalues of another. Where the CPU has AVX2, such code is not used: OpenBLAS
+/// reads in the environment, when it is opened, which CPU it is to take this one for. Who has set that has chosen.
+constexpr const char* kCpuVariable = "OPENBLAS_CORETYPE";
+constexpr std::array<std::string_view, 19> kWithoutAvx2{
+    "Katmai",      "Coppermine", "Northwood", "Prescott",   "Banias",       "Atom",      "Core2",
+    "Penryn",      "Dunnington", "Nehalem",   "Opteron",    "Opteron_SSE3", "Barcelona", "Nano",
+    "Sandybridge", "Bobcat",     "Bulldozer", "Piledriver", "Steamroller"};
+
+void* suit_openblas_to_cpu(void* library, const char* file) {
+  auto* const core = find<char*()>(library, "openblas_get_corename");
+  if (core == nullptr || !has(VectorLevel::avx2)) return library;
+  if (std::ranges::find(kWithoutAvx2, std::string_view(core())) == kWithoutAvx2.end()) return library;
+  // NOLINTBEGIN(concurrency-mt-unsafe): others may read the environment meanwhile. What they read stays as it was: the
+  // first new variable of a process goes into a copy.
+  if (std::getenv(kCpuVariable) != nullptr) return library;
+  setenv(kCpuVariable, has(VectorLevel::avx512) ? "SkylakeX" : "Haswell", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
+  dlclose(library);
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
 void prepare_openblas(void* library) {
   if (auto* const set = find<void(int)>(library, "openblas_set_num_threads")) set(1);
 }
@@ -98,6 +125,7 @@ constexpr std::array<KnownLibrary, 4> kKnown{{
      .files = {"libopenblas.so.0", "libopenblas.so"},
      .mark = "openblas_get_config",
      .version = openblas_version,
+     .suit_cpu = suit_openblas_to_cpu,
      .prepare = prepare_openblas,
      .threads = Scope::of_process,
      .set_threads = "openblas_set_num_threads",
@@ -108,6 +136,7 @@ constexpr std::array<KnownLibrary, 4> kKnown{{
      .files = {"libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"},
      .mark = "MKL_Get_Version_String",
      .version = mkl_version,
+     .suit_cpu = nullptr,
      .prepare = prepare_mkl,
      .threads = Scope::of_thread,
      .set_threads = "MKL_Set_Num_Threads_Local",
@@ -118,6 +147,7 @@ constexpr std::array<KnownLibrary, 4> kKnown{{
      .files = {"libarmpl_lp64.so"},  // the one without threads of its own
      .mark = "armplversion",
      .version = armpl_version,
+     .suit_cpu = nullptr,
      .prepare = prepare_nothing,
      .threads = Scope::none,
      .set_threads = "",
@@ -128,6 +158,7 @@ constexpr std::array<KnownLibrary, 4> kKnown{{
      .files = {"libblis.so.4", "libblis.so.5", "libblis.so"},
      .mark = "bli_info_get_version_str",
      .version = blis_version,
+     .suit_cpu = nullptr,
      .prepare = prepare_blis,
      .threads = Scope::none,  // it has no LAPACK, so nobody wants more than one
      .set_threads = "",
@@ -165,7 +196,7 @@ LibraryThreads::One::~One() {
 std::span<const KnownLibrary> known_libraries() noexcept { return kKnown; }
 
 Result<std::shared_ptr<MathLibrary>> open_library(const char* file) {
-  void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // open for good, whether it is used or not
+  void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);  // open for good, whether it is used or not
   if (handle == nullptr) return last_dl_error();
   const auto is_this = [&](const KnownLibrary& known) { return dlsym(handle, known.mark) != nullptr; };
   const auto kind = std::ranges::find_if(kKnown, is_this);
@@ -175,6 +206,8 @@ Result<std::shared_ptr<MathLibrary>> open_library(const char* file) {
     unknown->file = file;
     return unknown;
   }
+  if (kind->suit_cpu != nullptr) handle = kind->suit_cpu(handle, file);
+  if (handle == nullptr) return last_dl_error();
   kind->prepare(handle);
   Dl_info where{};
   const bool is_known = dladdr(dlsym(handle, kind->mark), &where) != 0 && where.dli_fname != nullptr;

@@ -66,6 +66,9 @@ struct KnownLibrary {
   std::array<const char*, 4> files;  // tried in this order; the rest is null
   const char* mark;                  // a function that no other library has
   std::string (*version)(void* library);
+  /// Before anything else: the library, closed and opened again where that makes it take this CPU for what it is. Null
+  /// when it cannot be opened again. No function where a library never errs.
+  void* (*suit_cpu)(void* library, const char* file);
   /// Before its first call: 32-bit integers and one thread.
   void (*prepare)(void* library);
   LibraryThreads::Scope threads;

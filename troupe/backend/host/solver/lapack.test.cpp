@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
+#include "troupe/backend/host/blas/blas_library.hpp"
 #include "troupe/backend/host/solver/lapack_calls.hpp"
 
 namespace troupe::host {
@@ -36,6 +40,31 @@ TYPED_TEST(LapackOf, solves_by_columns) {
   EXPECT_EQ(calls.lu_solve(a, pivots, b), 0);
   EXPECT_EQ(b.at(0, 0), T(2));
   EXPECT_EQ(b.at(1, 0), T(1));
+}
+
+/// Scratch memory of a library still holds what the call before it had, and that may have been somebody else's.
+TYPED_TEST(LapackOf, does_not_read_what_an_earlier_call_left) {
+  using T = TypeParam;
+  using R = detail::RealType<T>;
+  constexpr int kMuch = 1000;
+  const auto calls = value(LapackCalls<T>::make());
+  const std::vector<T> nans(static_cast<std::size_t>(kMuch * kMuch), T(std::numeric_limits<R>::quiet_NaN()));
+  std::vector<T> product(nans.size());
+  const T one(1);
+  const T zero(0);
+  using L = BlasLibrary;
+  for (const int n : {8, 31, 70}) {
+    SCOPED_TRACE(n);
+    const auto a = value(Packed<T>::make(n, n));
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) a.at(i, j) = T(i == j ? 2 : 1);
+    std::vector<R> w(static_cast<std::size_t>(n));
+    open_blas()->of<T>().gemm(L::kColumnMajor, L::kNoTranspose, L::kNoTranspose, kMuch, kMuch, kMuch, L::factor<T>(one),
+                              nans.data(), kMuch, nans.data(), kMuch, L::factor<T>(zero), product.data(), kMuch);
+    EXPECT_EQ(value(calls.eigh(a, nullptr, w, true)), 0);
+    EXPECT_NEAR(w.front(), 1, 1e-4);
+    EXPECT_NEAR(w.back(), n + 1, 1e-3);
+  }
 }
 
 TEST(Packed, is_refused_when_lapack_could_not_count_it) {
