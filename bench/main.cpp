@@ -18,6 +18,7 @@
 #include "bench/random_rows.hpp"
 #include "bench/raw_fault.hpp"
 #include "bench/report.hpp"
+#include "bench/signal_rows.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -32,6 +33,7 @@ std::vector<Row> all_rows(const Options& options) {
   if (options.gpu) {
     std::ranges::move(gpu_rows(options), std::back_inserter(rows));
     std::ranges::move(expression_rows(options), std::back_inserter(rows));
+    std::ranges::move(signal_rows(options), std::back_inserter(rows));
   } else {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));
