@@ -96,6 +96,20 @@ class FamilyForms {
     return made<T>(shape_of_product(left.shape(), right.shape()), where,
                    [&](const AnyArray& out) { return gpu().matmul().multiply(left, right, out, options); });
   }
+  /// alpha a b, or alpha b a with `Side::right`, for a symmetric or Hermitian a, of which one half is read.
+  template <TypedTerm A, TypedTerm B>
+  auto symm(const A& a, const B& b, SymmOptions options = {}, Where where = Where::current()) {
+    return multiplied(a, b, where, [&](const auto& left, const auto& right, const AnyArray& out) {
+      return gpu().blas().symm(left, right, out, options);
+    });
+  }
+  /// alpha a b, or alpha b a with `Side::right`, for a triangular a.
+  template <TypedTerm A, TypedTerm B>
+  auto trmm(const A& a, const B& b, TriangularOptions options = {}, Where where = Where::current()) {
+    return multiplied(a, b, where, [&](const auto& left, const auto& right, const AnyArray& out) {
+      return gpu().blas().trmm(left, right, out, options);
+    });
+  }
   /// The sum over all letters that are not in the output: `einsum("ij->ji", a)`, `einsum("ik,kj->ij", a, b)`.
   template <TypedTerm A>
   auto einsum(std::string_view text, const A& a, EinsumOptions options = {}, Where where = Where::current()) {
@@ -335,6 +349,15 @@ class FamilyForms {
     if (made) return *std::move(made);
     self().fail_with(made.error().at(where));
     return {};
+  }
+  /// The product of a square matrix and b, on either side, is as large as b.
+  template <class A, class B, class MakeCall>
+  auto multiplied(const A& a, const B& b, const Where& where, const MakeCall& make_call) {
+    static_assert(std::same_as<TypeOf<A>, TypeOf<B>>,
+                  "a product takes two matrices of one type: eval<T>(...) converts the other one");
+    const auto& left = term(a, where);
+    const auto& right = term(b, where);
+    return made<TypeOf<A>>(right.shape(), where, [&](const AnyArray& out) { return make_call(left, right, out); });
   }
   template <class A, class B, class MakeCall>
   auto solved(const A& a, const B& b, const Where& where, const MakeCall& make_call) {

@@ -73,6 +73,16 @@ TEST_F(FamilyForms, products_with_an_epilogue) {
   EXPECT_EQ(on.matmul(batch, a, {.alpha = 0.5}).shape(), (Shape{3, 2, 2}));
 }
 
+TEST_F(FamilyForms, products_with_half_a_matrix) {
+  const auto lower = on.from(std::array{4.0f, 0.0f, 1.0f, 3.0f}, {2, 2});
+  expect(on.symm(lower, lower), {2, 2}, {17, 3, 7, 9});  // a times it
+  expect(on.symm(lower, tall * 2, {.side = Side::right}), {3, 2}, {8, 2, 10, 8, 12, 14});
+  expect(on.trmm(lower, a), {2, 2}, {16, 4, 7, 10});
+  expect(on.trmm(lower, a, {.alpha = 2, .side = Side::right}), {2, 2}, {34, 6, 14, 18});
+  expect_refused([&](Scope& one) { (void)one.symm(a, tall); }, "symm: ");
+  expect_refused([&](Scope& one) { (void)one.trmm(tall, a); }, "trmm: ");
+}
+
 TEST_F(FamilyForms, einsums) {
   expect(on.einsum("ij->ji", tall), {2, 3}, {1, 1, 1, 0, 1, 2});
   expect(on.einsum("ii->", a), {}, {7});
