@@ -26,7 +26,7 @@ Result<std::string> read_input() {
 Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
                                    [[maybe_unused]] int capability) {
 #if TROUPE_CUDA_BACKEND
-  cuda::CompiledCode code = TROUPE_TRY(cuda::compile(source, flags, capability));
+  cuda::CompiledCode code = TROUPE_TRY(cuda::compile(source, flags, capability, cuda::c_headers()));
   return CompiledImage{std::move(code.image), std::move(code.log)};
 #else
   return fail(ErrorKind::unsupported, "this worker was built without the CUDA toolkit, so it compiles no kernels");

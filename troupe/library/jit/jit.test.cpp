@@ -72,6 +72,54 @@ TEST_F(JitOnHost, finds_the_toolkits_headers) {
           .get());
 }
 
+TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
+  const Program compiled = value(device.jit()
+                                     .compile(R"(
+    #include <assert.h>
+    #include <float.h>
+    #include <limits.h>
+    #include <math.h>
+    #include <stddef.h>
+    #include <stdint.h>
+    #include <stdio.h>
+    #include <cassert>
+    #include <cfloat>
+    #include <climits>
+    #include <cmath>
+    #include <cstddef>
+    #include <cstdint>
+    #include <cstdio>
+    #include <limits>
+    static_assert(std::numeric_limits<int8_t>::min() == -128 && std::numeric_limits<std::uint64_t>::max() == UINT64_MAX);
+    static_assert(std::numeric_limits<float>::max() == FLT_MAX && sizeof(size_t) == sizeof(ptrdiff_t) && INT_MAX > 0);
+    extern "C" __global__ void f(float* a, int32_t* b) {
+      assert(a != NULL);
+      a[0] = std::sqrt(M_PI) < DBL_MAX ? -INFINITY : NAN;
+      b[0] = std::isnan(a[0]);
+      if (b[0] == INT32_MIN) printf("%d", CHAR_BIT);
+    })")
+                                     .get());
+  EXPECT_EQ(compiled.log(), "");
+}
+
+TEST_F(JitOnHost, compiles_cooperative_groups) {
+  const Result<Program> compiled = device.jit()
+                                       .compile(R"(
+    #include <cooperative_groups.h>
+    #include <cooperative_groups/reduce.h>
+    #include <float.h>
+    namespace cg = cooperative_groups;
+    extern "C" __global__ void f(float* a) {
+      const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+      a[0] = cg::reduce(warp, a[threadIdx.x], cg::greater<float>{});
+    })")
+                                       .get();
+  if (!compiled &&
+      compiled.error().message().find("cannot open source file \"cooperative_groups.h\"") != std::string_view::npos)
+    GTEST_SKIP() << "no headers of the toolkit beside NVRTC";
+  EXPECT_TRUE(compiled) << compiled.error().to_string();
+}
+
 TEST_F(JitOnHost, refuses_launches_before_they_are_made) {
   const Array<float> a = value(device.array<float>({8}));
   const auto kind = [&](const Grid& grid) {

@@ -74,7 +74,10 @@ Result<CompiledCode> compile(const std::string& source, std::string_view flags, 
   const NvrtcTable& table = *TROUPE_TRY(find_table<NvrtcTable>());
   const std::string folder = headers_beside(table.file);
   std::vector<std::string> all{"--gpu-architecture=sm_" + std::to_string(capability)};
-  if (!folder.empty()) all.push_back("--include-path=" + folder);
+  if (!folder.empty()) {
+    all.push_back("--include-path=" + folder);
+    all.push_back("--include-path=" + folder + "/cccl");  // since CUDA 13 its C++ headers, which others there include
+  }
   std::istringstream words{std::string(flags)};
   for (std::string word; words >> word;) all.push_back(word);
 

@@ -37,6 +37,18 @@ std::span<const SourceHeader> source_headers() noexcept {
   return kAll;
 }
 
+std::span<const SourceHeader> c_headers() noexcept {
+#define TROUPE_C_HEADER(name) \
+  SourceHeader { name, troupe_header_c_library }
+  static const std::array kAll{TROUPE_C_HEADER("assert.h"), TROUPE_C_HEADER("cassert"),  TROUPE_C_HEADER("cfloat"),
+                               TROUPE_C_HEADER("climits"),  TROUPE_C_HEADER("cmath"),    TROUPE_C_HEADER("cstddef"),
+                               TROUPE_C_HEADER("cstdint"),  TROUPE_C_HEADER("cstdio"),   TROUPE_C_HEADER("float.h"),
+                               TROUPE_C_HEADER("limits"),   TROUPE_C_HEADER("limits.h"), TROUPE_C_HEADER("math.h"),
+                               TROUPE_C_HEADER("stddef.h"), TROUPE_C_HEADER("stdint.h"), TROUPE_C_HEADER("stdio.h")};
+#undef TROUPE_C_HEADER
+  return kAll;
+}
+
 }  // namespace troupe::cuda
 
 #endif

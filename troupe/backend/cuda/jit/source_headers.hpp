@@ -14,4 +14,7 @@ struct SourceHeader {
 /// In no order. For ever.
 std::span<const SourceHeader> source_headers() noexcept;
 
+/// What kernels of users include of the C library and of <limits>, which NVRTC does not have either. For ever.
+std::span<const SourceHeader> c_headers() noexcept;
+
 }  // namespace troupe::cuda
