@@ -38,7 +38,8 @@ endif()
 set(TROUPE_TEST_ENVIRONMENT
     "ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+    "TROUPE_PROGRAMS=")  # tests keep no compiled programs for each other
 
 # troupe_test(name command...): like add_test, with the properties all our tests have.
 function(troupe_test name)

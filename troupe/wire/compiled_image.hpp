@@ -13,8 +13,9 @@ namespace troupe::inline v0::wire {
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
 
 struct CompiledImage {
-  std::string bytes;
-  std::string log;  // what the compiler said although it succeeded
+  std::string bytes = {};
+  std::string log = {};       // what the compiler said although it succeeded
+  std::string compiler = {};  // its file
 };
 
 std::string encode(const Result<CompiledImage>& compiled);

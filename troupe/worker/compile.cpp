@@ -27,7 +27,8 @@ Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [
                                    [[maybe_unused]] int capability) {
 #if TROUPE_CUDA_BACKEND
   cuda::CompiledCode code = TROUPE_TRY(cuda::compile(source, flags, capability, cuda::c_headers()));
-  return CompiledImage{std::move(code.image), std::move(code.log)};
+  return CompiledImage{
+      .bytes = std::move(code.image), .log = std::move(code.log), .compiler = std::move(code.compiler)};
 #else
   return fail(ErrorKind::unsupported, "this worker was built without the CUDA toolkit, so it compiles no kernels");
 #endif

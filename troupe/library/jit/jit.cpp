@@ -10,6 +10,7 @@
 #include "troupe/device/find_worker.hpp"
 #include "troupe/device/make_call.hpp"
 #include "troupe/library/jit/compile_in_worker.hpp"
+#include "troupe/library/jit/program_cache.hpp"
 #include "troupe/op/jit.hpp"
 
 namespace troupe::inline v0 {
@@ -23,16 +24,18 @@ class Compiler {
  public:
   struct Compile {
     using Reply = wire::CompiledImage;
-    std::string executable;
-    std::string source;
-    std::string flags;
-    int capability = 0;
+    ProgramKey program;
     Duration timeout{};
+    bool is_kept = false;
   };
   explicit Compiler(Context<Compiler> self) noexcept : self_(self) {}
   Result<wire::CompiledImage> on(const Compile& m) {
     self_.stop();
-    return compile_in_worker(m.executable, m.source, m.flags, m.capability, m.timeout);
+    const ProgramKey& program = m.program;
+    wire::CompiledImage image =
+        TROUPE_TRY(compile_in_worker(program.executable, program.source, program.flags, program.capability, m.timeout));
+    if (m.is_kept) ProgramCache::of_user().keep(program, image);
+    return image;
   }
 
  private:
@@ -86,17 +89,25 @@ Result<Program> Jit::load(const Device& device, std::span<const std::byte> image
 
 detail::TaskCall<Program> Jit::compile(std::string source, CompileOptions options) const {
   return {DeviceParts::state(device_),
-          compile_on(device_, std::move(source), std::string(options.flags), options.timeout)};
+          compile_on(device_, std::move(source), std::string(options.flags), options.timeout, options.cached)};
 }
 
-Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout) {
+Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout,
+                                      bool cached) {
   Result<std::string> found;
-  const std::string executable = worker_of(DeviceParts::state(device), found);
+  ProgramKey program{.executable = worker_of(DeviceParts::state(device), found),
+                     .source = std::move(source),
+                     .flags = std::move(flags),
+                     .capability = capability_of(device)};
   if (!found) co_return fail(found.error());
+  if (cached) {
+    if (const std::optional<wire::CompiledImage> kept = ProgramCache::of_user().find(program))
+      co_return load(device, std::as_bytes(std::span(kept->bytes)), kept->log);
+  }
   const Result<Ref<Compiler>> compiler = compiler_of(DeviceParts::state(device)->system());
   if (!compiler) co_return fail(compiler.error());
-  const Result<wire::CompiledImage> image = co_await compiler->ask<Compiler::Compile>(
-      executable, std::move(source), std::move(flags), capability_of(device), timeout);
+  const Result<wire::CompiledImage> image =
+      co_await compiler->ask<Compiler::Compile>(std::move(program), timeout, cached);
   if (!image) co_return fail(image.error());
   co_return load(device, std::as_bytes(std::span(image->bytes)), image->log);
 }

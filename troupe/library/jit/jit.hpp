@@ -45,6 +45,7 @@ struct CompileOptions {
   /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math".
   std::string_view flags = {};
   Duration timeout = std::chrono::minutes(1);  // the compiler is stopped then
+  bool cached = true;  // what was compiled before is taken from the disk, and what is compiled now is kept there
 };
 static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
               "safe inside a co_await with g++ 12");
@@ -102,7 +103,9 @@ class Jit {
 
   /// Compiles for this device. Kernels are found by their names in the image, so declare them `extern "C"`.
   /// `invalid_argument` with the compiler's log when the source is wrong, `unsupported` when there is no NVRTC,
-  /// `timeout`. Works without a GPU, too, but what was compiled on the host device cannot be launched.
+  /// `timeout`. Works without a GPU, too, but what was compiled on the host device cannot be launched. What has been
+  /// compiled is kept in the folder $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other
+  /// processes.
   detail::TaskCall<Program> compile(std::string source, CompileOptions options = {}) const;
 
   /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the array's first element) or a
@@ -119,7 +122,8 @@ class Jit {
   Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid, KernelArguments arguments) const;
 
  private:
-  static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, Duration timeout);
+  static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, Duration timeout,
+                                          bool cached);
   static Result<Program> load(const Device& device, std::span<const std::byte> image, std::string log);
 
   Device device_;

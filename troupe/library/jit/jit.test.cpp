@@ -3,6 +3,9 @@
 #include "troupe/library/jit/jit.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
 
 #include "troupe/troupe.hpp"
 
@@ -62,7 +65,8 @@ TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
   EXPECT_EQ(kind_of(device.jit().compile("").get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag"}).get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-DA=1\n-DB=2"}).get()), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1)}).get()), ErrorKind::timeout);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1), .cached = false}).get()),
+            ErrorKind::timeout);
 }
 
 TEST_F(JitOnHost, finds_the_toolkits_headers) {
@@ -100,6 +104,22 @@ TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
     })")
                                      .get());
   EXPECT_EQ(compiled.log(), "");
+}
+
+TEST_F(JitOnHost, takes_what_was_compiled_before_from_the_disk) {
+  std::string folder = (std::filesystem::temp_directory_path() / "troupe-programs-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  setenv("TROUPE_PROGRAMS", folder.c_str(), 1);
+  EXPECT_TRUE(device.jit().compile(kGood).get());
+  System next({.threads = 1, .log = log_nothing()});
+  const Device other = value(next.device("host", {.standby = Standby::none}));
+  constexpr auto kTooShortToCompile = std::chrono::milliseconds(1);
+  const Result<Program> again = other.jit().compile(kGood, {.timeout = kTooShortToCompile}).get();
+  EXPECT_EQ(kind_of(other.jit().compile(kGood, {.timeout = kTooShortToCompile, .cached = false}).get()),
+            ErrorKind::timeout);
+  setenv("TROUPE_PROGRAMS", "", 1);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(value(Result<Program>(again)).size_bytes(), program.size_bytes());
 }
 
 TEST_F(JitOnHost, compiles_cooperative_groups) {

@@ -89,7 +89,7 @@ Result<CompiledCode> compile(const std::string& source, std::string_view flags, 
                       "the kernels do not compile: " + std::string(table.nvrtcGetErrorString(result)) +
                           (log.empty() ? "" : "\n" + log),
                       ErrorOrigin{.library = std::string(kNvrtc.id()), .native_code = static_cast<int>(result)}));
-  return CompiledCode{compilation.image(), std::move(log)};
+  return CompiledCode{compilation.image(), std::move(log), table.file};
 }
 
 }  // namespace troupe::cuda

@@ -13,8 +13,9 @@
 namespace troupe::cuda {
 
 struct CompiledCode {
-  std::string image;  // code for one kind of GPU
-  std::string log;    // warnings
+  std::string image;     // code for one kind of GPU
+  std::string log;       // warnings
+  std::string compiler;  // NVRTC's file
 };
 
 /// Compiles for GPUs of that compute capability (90 is 9.0), with `flags` for the compiler, spaces between them.
