@@ -94,7 +94,8 @@ TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
     #include <cstdint>
     #include <cstdio>
     #include <limits>
-    static_assert(std::numeric_limits<int8_t>::min() == -128 && std::numeric_limits<std::uint64_t>::max() == UINT64_MAX);
+    static_assert(std::numeric_limits<int8_t>::min() == -128);
+    static_assert(std::numeric_limits<std::uint64_t>::max() == UINT64_MAX);
     static_assert(std::numeric_limits<float>::max() == FLT_MAX && sizeof(size_t) == sizeof(ptrdiff_t) && INT_MAX > 0);
     extern "C" __global__ void f(float* a, int32_t* b) {
       assert(a != NULL);
