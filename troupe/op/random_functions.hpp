@@ -26,14 +26,28 @@ inline constexpr std::uint32_t kFactor0 = 0xD251'1F53, kFactor1 = 0xCD9E'8D57;
 inline constexpr std::uint32_t kKeyStep0 = 0x9E37'79B9, kKeyStep1 = 0xBB67'AE85;
 inline constexpr int kRounds = 10;
 
+/// One instruction on a GPU, whose compiler takes two for a product of 64 bits.
+TROUPE_EVERYWHERE inline std::uint64_t product_of_words(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  std::uint64_t product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+#else
+  return std::uint64_t{a} * b;
+#endif
+}
+
 /// Philox 4x32 with 10 rounds: key = seed, counter = index (two words), `third`, stream.
 TROUPE_EVERYWHERE inline Block philox(const Source& source, std::uint64_t index, std::uint32_t third) {
   std::uint32_t c0 = static_cast<std::uint32_t>(index), c1 = static_cast<std::uint32_t>(index >> 32);
   std::uint32_t c2 = third, c3 = source.stream;
   std::uint32_t k0 = static_cast<std::uint32_t>(source.seed), k1 = static_cast<std::uint32_t>(source.seed >> 32);
+#ifdef __CUDACC__
+#pragma unroll
+#endif
   for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t a = std::uint64_t{kFactor0} * c0;
-    const std::uint64_t b = std::uint64_t{kFactor1} * c2;
+    const std::uint64_t a = product_of_words(kFactor0, c0);
+    const std::uint64_t b = product_of_words(kFactor1, c2);
     c0 = static_cast<std::uint32_t>(b >> 32) ^ c1 ^ k0;
     c1 = static_cast<std::uint32_t>(b);
     c2 = static_cast<std::uint32_t>(a >> 32) ^ c3 ^ k1;
@@ -93,7 +107,7 @@ TROUPE_EVERYWHERE inline SineCosine<double> normal_pair(std::uint64_t first, std
   return {times(radius, at.sine), times(radius, at.cosine)};
 }
 TROUPE_EVERYWHERE inline SineCosine<float> normal_pair(std::uint32_t first, std::uint32_t second) {
-  const float radius = std::sqrt(times(-2.0F, log(fine_unit(first))));
+  const float radius = square_root(times(-2.0F, log(fine_unit(first))));
   const SineCosine<float> at = sine_cosine(second);
   return {times(radius, at.sine), times(radius, at.cosine)};
 }

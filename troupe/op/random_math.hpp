@@ -1,6 +1,6 @@
 // The functions of numbers that random distributions are made of, by additions, products, quotients and square roots
 // alone, each rounded once: a CPU at any level of vectors and a GPU give the same bits. Within 2 ulp in f64, 3 ulp in
-// f32 (random_functions.test.cpp). Plain loops over them become vectors.
+// f32 (random_functions.test.cpp). Plain loops over them become vectors. Polynomials of f32 are of tools/minimax.py.
 #pragma once
 
 #include <bit>
@@ -25,6 +25,31 @@ TROUPE_EVERYWHERE inline float times(float a, float b) {
   return __fmul_rn(a, b);
 #else
   return a * b;
+#endif
+}
+
+/// a / b, rounded once, for numbers that are far from the ends of their range: a GPU needs no branch for the others.
+TROUPE_EVERYWHERE inline float quotient(float a, float b) {
+#ifdef __CUDA_ARCH__
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+  inverse = __fmaf_rn(__fmaf_rn(-b, inverse, 1.0F), inverse, inverse);
+  float close = __fmul_rn(a, inverse);
+  close = __fmaf_rn(__fmaf_rn(-b, close, a), inverse, close);
+  return __fmaf_rn(__fmaf_rn(-b, close, a), inverse, close);
+#else
+  return a / b;
+#endif
+}
+/// The square root, likewise.
+TROUPE_EVERYWHERE inline float square_root(float x) {
+#ifdef __CUDA_ARCH__
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float close = __fmul_rn(x, inverse);
+  return __fmaf_rn(__fmaf_rn(-close, close, x), __fmul_rn(0.5F, inverse), close);
+#else
+  return std::sqrt(x);
 #endif
 }
 
@@ -68,9 +93,9 @@ TROUPE_EVERYWHERE inline float log(float x) {
   const std::uint32_t above = std::bit_cast<std::uint32_t>(x) - kRootOfHalf + (std::uint32_t{127} << 23);
   const auto exponent = static_cast<float>(static_cast<std::int32_t>(above >> 23) - 127);
   const auto m = std::bit_cast<float>((above & 0x007F'FFFF) + kRootOfHalf);
-  const float s = (m - 1) / (m + 1);
+  const float s = quotient(m - 1, m + 1);
   const float z = times(s, s);
-  const float series = polynomial(z, 1.0F / 3, 1.0F / 5, 1.0F / 7, 1.0F / 9, 1.0F / 11);
+  const float series = polynomial(z, 0.33333388F, 0.199887708F, 0.149358645F);
   const float two_s = s + s;
   const float rest = times(times(two_s, z), series) + times(exponent, 0x1.7f7d1cp-20F);
   return times(exponent, 0x1.62e4p-1F) + (two_s + rest);
@@ -128,9 +153,8 @@ TROUPE_EVERYWHERE inline SineCosine<float> sine_cosine(std::uint32_t turns) {
                                        static_cast<std::int32_t>(kEighth));
   const float x = times(left, 0x1.921fb6p-30F);
   const float z = times(x, x);
-  const float sine = polynomial(z, -1.0F / 6, 1.0F / 120, -1.0F / 5040, 1.0F / 362880, -1.0F / 39916800);
-  const float cosine =
-      polynomial(z, -1.0F / 2, 1.0F / 24, -1.0F / 720, 1.0F / 40320, -1.0F / 3628800, 1.0F / 479001600);
+  const float sine = polynomial(z, -0.166666552F, 0.0083321603F, -0.000195152825F);
+  const float cosine = polynomial(z, -0.5F, 0.0416666195F, -0.0013886682F, 2.43835675e-05F);
   return turned<float>({x + times(times(x, z), sine), 1 + times(z, cosine)}, from_eighth >> 30);
 }
 

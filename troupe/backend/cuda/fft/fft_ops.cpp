@@ -1,6 +1,5 @@
 #if TROUPE_CUDA_BACKEND
 
-#include <algorithm>
 #include <optional>
 
 #include "troupe/backend/cuda/fft/cufft.hpp"
@@ -146,9 +145,12 @@ Result<void> run_transform(const Op& op, const LaneTools& on) {
     else
       problem.lengths[static_cast<std::size_t>(i - order.batch)] = whole.shape[i];
   }
-  std::unique_ptr<CufftPlan> plan = TROUPE_TRY(cufft.take(problem));
-  const StreamScratch work = TROUPE_TRY(on.scratch(std::max<std::uint64_t>(plan->work_bytes(), 1)));
-  TROUPE_TRY(cufft.functions().cufftSetWorkArea(plan->handle(), work.data()));
+  std::unique_ptr<CufftPlan> plan = TROUPE_TRY(cufft.take(problem, on));
+  std::optional<StreamScratch> work;
+  if (plan->missing_work_bytes() != 0) {
+    work.emplace(TROUPE_TRY(on.scratch(plan->missing_work_bytes())));
+    TROUPE_TRY(cufft.functions().cufftSetWorkArea(plan->handle(), work->data()));
+  }
   TROUPE_TRY(execute(cufft.functions(), plan->handle(), type, in, out, Op::kIsInverse ? CUFFT_INVERSE : CUFFT_FORWARD));
   cufft.keep(std::move(plan));
 

@@ -17,6 +17,7 @@
 #include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
 #include "troupe/backend/cuda/kernels/kernel_table.hpp"
 #include "troupe/backend/cuda/kernels/own_kernels.hpp"
+#include "troupe/backend/cuda/lanes/stream_scratch.hpp"
 #include "troupe/backend/cuda/matmul/cublas_lt.hpp"
 #include "troupe/backend/cuda/memory/cuda_memory.hpp"
 #include "troupe/backend/cuda/solver/cusolver.hpp"
@@ -87,30 +88,6 @@ class OpTools {
   Programs programs_;
   backend::PluginCaller plugins_;
   CompiledExpressions expressions_;  // last: its thread ends first
-};
-
-/// Memory of the GPU from one point of a stream to another: what is put on the stream in between may use it.
-class StreamScratch {
- public:
-  StreamScratch(const Driver& driver, CUdeviceptr memory, CUstream stream) noexcept
-      : driver_(&driver), memory_(memory), stream_(stream) {}
-  ~StreamScratch() {
-    if (memory_ != 0) (void)TROUPE_CUDA(*driver_, cuMemFreeAsync, memory_, stream_);
-  }
-  StreamScratch(StreamScratch&& other) noexcept
-      : driver_(other.driver_), memory_(std::exchange(other.memory_, 0)), stream_(other.stream_) {}
-  StreamScratch& operator=(StreamScratch&&) = delete;
-
-  CUdeviceptr address() const noexcept { return memory_; }
-  template <class T = void>
-  T* data() const noexcept {
-    return reinterpret_cast<T*>(memory_);
-  }
-
- private:
-  const Driver* driver_;
-  CUdeviceptr memory_;
-  CUstream stream_;
 };
 
 class LaneTools {

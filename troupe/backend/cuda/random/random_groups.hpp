@@ -15,6 +15,7 @@ struct RandomTarget {
   unsigned long long position;
   long long groups;
   void* out;
+  bool is_aligned;  // its elements lie side by side, and those of a whole group can be written in one access
   Layout layout;
 };
 
@@ -36,6 +37,7 @@ struct UniformArguments {
   double top;
   double step;
   int shift;
+  bool is_unit;  // from 0 to 1: nothing to do to u
 };
 struct TwoNumbers {
   double first;
@@ -79,8 +81,7 @@ TROUPE_EVERYWHERE void store_positions(const RandomTarget& target, unsigned long
   const auto index = static_cast<long long>(first - target.position);  // below 0 in front of the target
   T* const out = static_cast<T*>(target.out);
   const long long count = target.layout.count;
-  if (target.layout.rank == 0 && index >= 0 && index + n <= count &&
-      reinterpret_cast<unsigned long long>(out + index) % sizeof elements == 0) {
+  if (target.is_aligned && index >= 0 && index + n <= count) {
     *reinterpret_cast<Together<T, n>*>(out + index) = elements;
     return;
   }
@@ -194,8 +195,9 @@ TROUPE_EVERYWHERE void uniform_group(const RandomTarget& target, const UniformAr
       for (int i = 0; i < kWordGroup; ++i) {
         const auto whole = static_cast<float>(static_cast<std::int32_t>(block.words[i] >> of.shift));
         const float u = random::times(whole, static_cast<float>(of.step));
-        to[i] = convert<T>(
-            random::between(static_cast<float>(of.low), static_cast<float>(of.width), static_cast<float>(of.top), u));
+        to[i] = convert<T>(of.is_unit ? u
+                                      : random::between(static_cast<float>(of.low), static_cast<float>(of.width),
+                                                        static_cast<float>(of.top), u));
       }
     });
   }

@@ -20,7 +20,12 @@ Result<void> launch(RandomKernel kernel, DType dtype, const op::RandomSource& so
                       .position = source.position,
                       .groups = 0,
                       .out = on.data(out),
+                      .is_aligned = false,
                       .layout = layout_of(out, nullptr)};
+  // Where the whole group would begin that the first position is in.
+  const auto bytes = static_cast<std::uint64_t>(size_bytes(out.dtype));
+  const std::uint64_t group_at = on.at(out) - source.position % static_cast<std::uint64_t>(in_group) * bytes;
+  target.is_aligned = target.layout.rank == 0 && group_at % (bytes * static_cast<std::uint64_t>(in_group)) == 0;
   target.groups = groups_of(source.position, target.layout.count, in_group);
   std::array<void*, 2> arguments{&target, &of};  // in the order of the kernel's parameters
   return on.launch(TROUPE_TRY(on.kernel(kernel, dtype)), target.groups, arguments);
@@ -64,7 +69,13 @@ Result<void> run_op(const op::RandomPermutation& op, const LaneTools& on) {
 Result<void> run_op(const op::RandomUniform& op, const LaneTools& on) {
   const op::UniformNumbers numbers = op::uniform_numbers(op.first, op.second, op.out.dtype);
   const int bits = op::uniform_bits(op.out.dtype);
-  const UniformArguments of{numbers.low, numbers.width, numbers.top, std::ldexp(1.0, -bits), 32 - bits};
+  const double step = std::ldexp(1.0, -bits);
+  const UniformArguments of{.low = numbers.low,
+                            .width = numbers.width,
+                            .top = numbers.top,
+                            .step = step,
+                            .shift = 32 - bits,
+                            .is_unit = numbers.low == 0 && numbers.width == 1 && 1 - step <= numbers.top};
   return launch(RandomKernel::uniform, op.out.dtype, op.source, op.out, group_of(op.out), of, on);
 }
 Result<void> run_op(const op::RandomNormal& op, const LaneTools& on) {
