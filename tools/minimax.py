@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints the polynomials of troupe/backend/host/vectors/float_rows.inc, and of f32 in troupe/op/random_math.hpp: those
-whose largest relative error over a range is the least, by Remez's exchange, with 40 digits, and then rounded to f32. Needs mpmath (pip install mpmath)."""
+whose largest relative error over a range is the least, by Remez's exchange, with 40 digits, and then rounded to f32.
+Needs mpmath (pip install mpmath)."""
 import struct
 
 import mpmath as mp
@@ -83,9 +84,9 @@ show("gelu: ratio / q - of w = q - 1/2", gelu_ratio, lambda w: 1 / gelu_ratio(w)
 
 EIGHTH = (mp.pi / 4)**2
 HALF_OF_ROOT_2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1))**2
-show("random: (atanh(a) / a - 1) / s, s = a^2", lambda s: (mp.atanh(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: s, TINY,
-     HALF_OF_ROOT_2, 2)
+show("random: (atanh(a) / a - 1) / s, s = a^2", lambda s: (mp.atanh(mp.sqrt(s)) / mp.sqrt(s) - 1) / s, lambda s: s,
+     TINY, HALF_OF_ROOT_2, 2)
 show("random: (sin(a) / a - 1) / s, s = a^2", lambda s: (mp.sin(mp.sqrt(s)) / mp.sqrt(s) - 1) / s,
      lambda s: s / mp.sinc(mp.sqrt(s)), TINY, EIGHTH, 2)
-show("random: (cos(a) - 1) / s, s = a^2", lambda s: (mp.cos(mp.sqrt(s)) - 1) / s, lambda s: s / mp.cos(mp.sqrt(s)), TINY,
-     EIGHTH, 3)
+show("random: (cos(a) - 1) / s, s = a^2", lambda s: (mp.cos(mp.sqrt(s)) - 1) / s,
+     lambda s: s / mp.cos(mp.sqrt(s)), TINY, EIGHTH, 3)
