@@ -6,7 +6,7 @@ the documents has all of them, each with its kind and the first sentence of its 
   public_names.py ROOT           compares cmake/public_names.txt and docs/reference.md with the headers
   public_names.py ROOT --write   writes both
 
-Needs clang++, in $CLANGXX or as clang++-19 or clang++; says "skipped" when there is none."""
+Needs a clang++ that knows C++23, in $CLANGXX or as clang++-19 or clang++; says "skipped" when there is none."""
 import os
 import re
 import shutil
@@ -45,9 +45,15 @@ it in that header. What stands in `troupe::detail` is not for users, and changes
 """
 
 
+def takes_our_language(clang: str) -> bool:
+    return subprocess.run([clang, "-std=c++23", "-fsyntax-only", "-x", "c++", "-"], text=True, capture_output=True,
+                          input="#include <expected>\nstd::expected<int, int> e;\n").returncode == 0
+
+
 def compiler() -> str | None:
     names = [os.environ.get("CLANGXX", ""), "clang++-19", "clang++"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
+    found = [path for name in names if name and (path := shutil.which(name))]
+    return next((clang for clang in found if takes_our_language(clang)), None)
 
 
 def name_in(rest: str) -> str | None:
@@ -146,7 +152,7 @@ def main() -> int:
     root = Path(sys.argv[1])
     clang = compiler()
     if clang is None:
-        print("skipped: there is no clang++")
+        print("skipped: there is no clang++ that knows C++23")
         return 0
     now = declared(root, clang)
     listed_in, shown_in = root / "cmake" / "public_names.txt", root / "docs" / "reference.md"
