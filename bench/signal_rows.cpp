@@ -90,14 +90,14 @@ class Signal {
 };
 
 Row transform_row(const std::shared_ptr<Signal>& on, const TransformCase& of, const Options& options) {
-  const bool is_small = of.numbers() < 1 << 16;
-  const int count = options.count(is_small ? kSmallTransforms : kTransforms);
+  const int count = options.count(of.numbers() < 1 << 16 ? kSmallTransforms : kTransforms);
+  const bool is_short = of.numbers() < 1 << 23;  // the GPU works for less than 100 us
   return {.name = of.name,
           .unit = "us",
           .ours = [=] { return kUs * on->ours_transform_ns(of, count); },
           .references = {.all = {{"raw: cuFFT, flag, spin", [=] { return kUs * on->raw().transform_ns(of, count); }}},
                          .why_none = {}},
-          .limit = Limit::at_most_times(is_small ? 1.15 : 1.03),
+          .limit = Limit::at_most_times(is_short ? 1.15 : 1.03),
           .rounds = options.rounds(5)};
 }
 
