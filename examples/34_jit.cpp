@@ -8,19 +8,21 @@
 using namespace troupe;
 
 constexpr const char* kSource = R"(
-extern "C" __global__ void square(long long n, const float* in, float* out) {
+template <class T>
+__global__ void square(long long n, const T* in, T* out) {
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += gridDim.x * (long long)blockDim.x)
     out[i] = in[i] * in[i];
 })";
 
 Task<Result<float>> sum_of_squares(Device device, const std::vector<float>* numbers) {
   const auto n = static_cast<std::int64_t>(numbers->size());
-  const Program program = CO_TRY(co_await device.jit().compile(kSource));
-  std::printf("compiled: %ld bytes\n", static_cast<long>(program.size_bytes()));
+  const Program program = CO_TRY(co_await device.jit().compile(kSource, {.instances = "square<float>"}));
+  for (const std::string& kernel : program.kernels()) std::printf("compiled: %s\n", kernel.c_str());
   Array<float> in = CO_TRY(device.array<float>({n}));
   Array<float> out = CO_TRY(device.array<float>({n}));
   CO_TRY(co_await device.write(in, *numbers));
-  CO_TRY(co_await device.jit().launch(program, "square", {.blocks = 4, .threads = 256}, n, reads(in), writes(out)));
+  CO_TRY(
+      co_await device.jit().launch(program, "square<float>", {.blocks = 4, .threads = 256}, n, reads(in), writes(out)));
   const HostArray<float> squares = CO_TRY(co_await device.read(out));
   float sum = 0;
   for (const float square : squares) sum += square;

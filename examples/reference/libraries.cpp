@@ -203,7 +203,7 @@ void matrix_market() {
 // example: Jit, Program, CompileOptions, Grid
 Task<Result<void>> add_one(Device gpu, Array<float> x) {
   const Program program = CO_TRY(co_await gpu.jit().compile(
-      R"(extern "C" __global__ void add_one(long long n, float* x) {
+      R"(__global__ void add_one(long long n, float* x) {
            const long long i = blockIdx.x * blockDim.x + threadIdx.x;
            if (i < n) x[i] += 1;
          })",

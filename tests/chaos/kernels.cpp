@@ -70,8 +70,6 @@ constexpr const char* kSource = R"(
 constexpr Grid kGrid{.blocks = 64, .threads = 256};
 constexpr Grid kOneBlock{.blocks = 1, .threads = 256};
 constexpr Grid kFaultGrid{.blocks = 4, .threads = 64};
-/// In the place of an array, where there is none.
-constexpr std::uint64_t kNoArray = 0;
 
 }  // namespace
 
@@ -101,7 +99,7 @@ Call<void> Kernels::commit(const Fault& fault, const AnyArray& array, const AnyA
     case Touches::writes: return launch(array.element_count(), 1, writes(array));
     case Touches::updates: return launch(array.element_count(), 1, updates(array));
   }
-  return launch(0, 0, kNoArray);
+  return launch(0, 0, nullptr);
 }
 
 std::int64_t code_of(FaultKind kind) noexcept {

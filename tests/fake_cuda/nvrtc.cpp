@@ -44,6 +44,15 @@ FAKE_EXPORT int nvrtcCompileProgram(const Program* program, int, const char* con
   return program->image.find("#error") == std::string::npos ? 0 : kDoesNotCompile;
 }
 
+FAKE_EXPORT int nvrtcAddNameExpression(const Program*, const char*) {
+  return fake_cuda::status_of(fake_cuda_enter("nvrtcAddNameExpression"), kStatuses);
+}
+/// Its kernels keep their names.
+FAKE_EXPORT int nvrtcGetLoweredName(const Program*, const char* name, const char** symbol) {
+  *symbol = name;
+  return fake_cuda::status_of(fake_cuda_enter("nvrtcGetLoweredName"), kStatuses);
+}
+
 FAKE_EXPORT int nvrtcGetProgramLogSize(const Program*, std::size_t* size) {
   *size = kLog.size() + 1;
   return fake_cuda::status_of(fake_cuda_enter("nvrtcGetProgramLogSize"), kStatuses);

@@ -29,6 +29,12 @@ Result<void> check_grid(const LaunchPlan& plan) {
   return {};
 }
 
+Result<void> check_name(std::string_view what, const std::string& text) {
+  if (!text.empty() && text.size() <= kMaxTextBytes) return {};
+  return refuse("launch", std::string(what) + " of the kernel has " + std::to_string(text.size()) +
+                              " bytes; it must have 1 to " + std::to_string(kMaxTextBytes));
+}
+
 /// Each argument is the next array, or a scalar of so many bytes; none is left over.
 Result<void> check_arguments(const Launch& op) {
   if (op.order.size() > kMaxKernelArguments || op.arrays.size() >= kMaxKernelArguments)
@@ -49,9 +55,8 @@ Result<void> check_arguments(const Launch& op) {
 }  // namespace
 
 Result<void> check(const Launch& op) {
-  if (op.kernel.empty() || op.kernel.size() > kMaxTextBytes)
-    return refuse("launch", "the name of the kernel has " + std::to_string(op.kernel.size()) +
-                                " bytes; it must have 1 to " + std::to_string(kMaxTextBytes));
+  TROUPE_TRY(check_name("the name", op.kernel));
+  TROUPE_TRY(check_name("the symbol", op.symbol));
   TROUPE_TRY(check_arguments(op));
   return check_grid(op.plan);
 }

@@ -55,7 +55,8 @@ struct Launch {
   static constexpr bool kSaysWhenItBegins = true;  // what it names may not be there
   static constexpr bool kTakesInPlace = true;      // by two pointers to one array
   LaunchPlan plan;
-  std::string kernel;
+  std::string kernel;  // its name as the user has it
+  std::string symbol;  // its name in the image
   std::vector<Argument> arrays;
   /// One byte for every argument, in the kernel's order: 0 for the next of `arrays`, else the size of a scalar, whose
   /// bytes are the next in `scalars`.
@@ -65,6 +66,7 @@ struct Launch {
   static void describe(Self& self, V& v) {
     v.field("plan", self.plan);
     v.field("kernel", self.kernel);
+    v.field("symbol", self.symbol);
     v.arguments("arrays", self.arrays);
     v.field("order", self.order);
     v.field("scalars", self.scalars);

@@ -447,6 +447,8 @@ const std::vector<Refusal>& refusals() {
           // ---- jit ----
           {bad<Launch>([](Launch& op) { op.kernel.clear(); }),
            "launch: the name of the kernel has 0 bytes; it must have 1 to 4096"},
+          {bad<Launch>([](Launch& op) { op.symbol.clear(); }),
+           "launch: the symbol of the kernel has 0 bytes; it must have 1 to 4096"},
           {bad<Launch>([](Launch& op) { op.order.resize(65); }),
            "launch: there are 65 arguments, and 1 of them are arrays; a kernel takes at most 64 arguments and 63 "
            "arrays"},

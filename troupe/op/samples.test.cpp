@@ -87,6 +87,7 @@ void add_jit_samples(Samples& add) {
                          .threads = {64, 2, 1},
                          .shared_bytes = 16},
                 .kernel = "scale",
+                .symbol = "_Z5scalePff",
                 .arrays = {{Access::update, add.view({4})}},
                 .order = {std::byte{0}, std::byte{4}},
                 .scalars = std::vector<std::byte>(4)};

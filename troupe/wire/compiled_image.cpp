@@ -4,11 +4,13 @@
 
 namespace troupe::inline v0::wire {
 
-/// "ok LOG_BYTES COMPILER_BYTES\n", log, compiler, image; or "KIND NATIVE_CODE\n" and the message.
+/// "ok LOG_BYTES COMPILER_BYTES INSTANCES_BYTES\n", log, compiler, instances, image; or "KIND NATIVE_CODE\n" and the
+/// message.
 std::string encode(const Result<CompiledImage>& compiled) {
   if (compiled)
-    return "ok " + std::to_string(compiled->log.size()) + " " + std::to_string(compiled->compiler.size()) + "\n" +
-           compiled->log + compiled->compiler + compiled->bytes;
+    return "ok " + std::to_string(compiled->log.size()) + " " + std::to_string(compiled->compiler.size()) + " " +
+           std::to_string(compiled->instances.size()) + "\n" + compiled->log + compiled->compiler +
+           compiled->instances + compiled->bytes;
   const Error& error = compiled.error();
   return std::to_string(static_cast<int>(error.kind())) + " " + std::to_string(error.origin().native_code) + "\n" +
          std::string(error.message());
@@ -44,11 +46,17 @@ std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
     const auto log_bytes = take_number<std::size_t>(answer);
     if (!log_bytes || !take(answer, " ")) return std::nullopt;
     const auto compiler_bytes = take_number<std::size_t>(answer);
-    if (!compiler_bytes || !take(answer, "\n")) return std::nullopt;
+    if (!compiler_bytes || !take(answer, " ")) return std::nullopt;
+    const auto instances_bytes = take_number<std::size_t>(answer);
+    if (!instances_bytes || !take(answer, "\n")) return std::nullopt;
     std::optional<std::string> log = take_bytes(answer, *log_bytes);
     std::optional<std::string> compiler = log ? take_bytes(answer, *compiler_bytes) : std::nullopt;
-    if (!compiler) return std::nullopt;
-    return CompiledImage{.bytes = std::string(answer), .log = *std::move(log), .compiler = *std::move(compiler)};
+    std::optional<std::string> instances = compiler ? take_bytes(answer, *instances_bytes) : std::nullopt;
+    if (!instances) return std::nullopt;
+    return CompiledImage{.bytes = std::string(answer),
+                         .log = *std::move(log),
+                         .compiler = *std::move(compiler),
+                         .instances = *std::move(instances)};
   }
   const auto kind = take_number<std::size_t>(answer);
   if (!kind || *kind >= static_cast<std::size_t>(kErrorKinds) || !take(answer, " ")) return std::nullopt;

@@ -1,5 +1,6 @@
-// The answer of `troupe-worker --compile CAPABILITY`, which compiles a kernel in a process of its own: it reads the
-// compiler's flags (one line) and the source from its standard input, and answers on its standard output.
+// The answer of `troupe-worker --compile CAPABILITY`, which compiles kernels in a process of its own: it reads the
+// compiler's flags (one line), the instances of templates that are wanted (one line, with tabs between them) and the
+// source from its standard input, and answers on its standard output.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,8 @@ struct CompiledImage {
   std::string bytes = {};
   std::string log = {};       // what the compiler said although it succeeded
   std::string compiler = {};  // its file
+  /// Two lines for each instance that was wanted: as it was written, and its symbol.
+  std::string instances = {};
 };
 
 std::string encode(const Result<CompiledImage>& compiled);

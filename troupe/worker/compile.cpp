@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "troupe/backend/cuda/jit/nvrtc.hpp"
@@ -23,12 +24,44 @@ Result<std::string> read_input() {
   return text;
 }
 
+/// Everything before the next line break, or all of it.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+/// The source with blanks for `extern "C"` before `__global__`: so the kernels have the types of their parameters in
+/// their symbols, and whoever launches them is told of a wrong one. Lines and columns stay.
+std::string without_c_linkage(std::string source) {
+  constexpr std::string_view kExtern = "extern", kC = "\"C\"", kGlobal = "__global__", kBlanks = " \t\r\n";
+  const auto behind = [&](std::size_t at) { return std::min(source.find_first_not_of(kBlanks, at), source.size()); };
+  for (std::size_t at = source.find(kExtern); at != std::string::npos; at = source.find(kExtern, at + 1)) {
+    const std::size_t c = behind(at + kExtern.size());
+    if (source.compare(c, kC.size(), kC) != 0) continue;
+    if (source.compare(behind(c + kC.size()), kGlobal.size(), kGlobal) != 0) continue;
+    source.replace(at, kExtern.size(), kExtern.size(), ' ');
+    source.replace(c, kC.size(), kC.size(), ' ');
+  }
+  return source;
+}
+
 Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
-                                   [[maybe_unused]] int capability) {
+                                   [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability) {
 #if TROUPE_CUDA_BACKEND
-  cuda::CompiledCode code = TROUPE_TRY(cuda::compile(source, flags, capability, cuda::c_headers()));
-  return CompiledImage{
-      .bytes = std::move(code.image), .log = std::move(code.log), .compiler = std::move(code.compiler)};
+  const auto compile = [&](const std::string& text) {
+    return cuda::compile(text, flags, capability, cuda::c_headers(), instances);
+  };
+  const std::string typed = without_c_linkage(source);
+  Result<cuda::CompiledCode> code = compile(typed);
+  // It may need its C names, or be wrong in any case: then the compiler speaks of what the user wrote.
+  if (!code && typed != source) code = compile(source);
+  if (!code) return fail(code.error());
+  return CompiledImage{.bytes = std::move(code->image),
+                       .log = std::move(code->log),
+                       .compiler = std::move(code->compiler),
+                       .instances = std::move(code->instances)};
 #else
   return fail(ErrorKind::unsupported, "this worker was built without the CUDA toolkit, so it compiles no kernels");
 #endif
@@ -41,11 +74,12 @@ int answer_compile(int capability) {
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   const Result<std::string> input = read_input();
-  const std::size_t end = input ? input->find('\n') : std::string::npos;
-  Result<CompiledImage> compiled = !input ? Result<CompiledImage>(fail(input.error()))
-                                   : end == std::string::npos
-                                       ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
-                                       : compile_here(input->substr(end + 1), input->substr(0, end), capability);
+  std::string_view text = input ? std::string_view(*input) : std::string_view();
+  const std::string_view flags = take_line(text), instances = take_line(text);
+  const Result<CompiledImage> compiled =
+      !input         ? Result<CompiledImage>(fail(input.error()))
+      : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
+                     : compile_here(std::string(text), flags, instances, capability);
   const std::string answer = encode(compiled);
   for (std::size_t done = 0; done < answer.size();) {
     const ssize_t size = write(out, answer.data() + done, answer.size() - done);

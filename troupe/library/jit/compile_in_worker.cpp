@@ -6,14 +6,15 @@
 
 namespace troupe::inline v0 {
 
-Result<wire::CompiledImage> compile_in_worker(const std::string& executable, const std::string& source,
-                                              std::string_view flags, int capability, Duration limit) {
+Result<wire::CompiledImage> compile_in_worker(const ProgramKey& program, Duration limit) {
+  const auto& [executable, source, flags, instances, capability] = program;
   if (source.empty() || source.size() > wire::kMaxSourceBytes)
     return fail(ErrorKind::invalid_argument, "the source has " + std::to_string(source.size()) +
                                                  " bytes; it must have 1 to " + std::to_string(wire::kMaxSourceBytes));
-  if (flags.find('\n') != std::string_view::npos || source.find('\0') != std::string::npos)
+  if (flags.find('\n') != std::string::npos || source.find('\0') != std::string::npos)
     return fail(ErrorKind::invalid_argument, "flags must be one line, and the source must have no zero bytes");
-  const std::string input = std::string(flags) + "\n" + source;
+  if (instances.find('\n') != std::string::npos) return fail(ErrorKind::invalid_argument, "instances must be one line");
+  const std::string input = flags + "\n" + instances + "\n" + source;
   const wire::ChildAnswer answer = TROUPE_TRY(
       wire::run_child(executable, {"--compile", std::to_string(capability)}, std::as_bytes(std::span(input)), limit));
   if (!answer.end) return fail(ErrorKind::timeout, "the kernels did not compile within " + to_string(limit));

@@ -11,6 +11,7 @@
 #include "troupe/device/make_call.hpp"
 #include "troupe/library/jit/compile_in_worker.hpp"
 #include "troupe/library/jit/program_cache.hpp"
+#include "troupe/library/jit/program_kernels.hpp"
 #include "troupe/op/jit.hpp"
 
 namespace troupe::inline v0 {
@@ -31,10 +32,8 @@ class Compiler {
   explicit Compiler(Context<Compiler> self) noexcept : self_(self) {}
   Result<wire::CompiledImage> on(const Compile& m) {
     self_.stop();
-    const ProgramKey& program = m.program;
-    wire::CompiledImage image =
-        TROUPE_TRY(compile_in_worker(program.executable, program.source, program.flags, program.capability, m.timeout));
-    if (m.is_kept) ProgramCache::of_user().keep(program, image);
+    wire::CompiledImage image = TROUPE_TRY(compile_in_worker(m.program, m.timeout));
+    if (m.is_kept) ProgramCache::of_user().keep(m.program, image);
     return image;
   }
 
@@ -60,6 +59,16 @@ std::uint64_t fnv1a(std::span<const std::byte> bytes) noexcept {
   return hash;
 }
 
+/// Instances as the compiler is asked for them, with tabs between them.
+std::string lines_up(std::string_view instances) {
+  std::string text;
+  for (const std::string_view instance : detail::split_at_commas(instances)) {
+    if (!text.empty()) text += '\t';
+    text += instance;
+  }
+  return text;
+}
+
 op::Extents as_op(const detail::GridExtents& extents) noexcept { return {extents.x, extents.y, extents.z}; }
 
 Unexpected refuse(const std::string& why) { return fail(ErrorKind::invalid_argument, "launch: " + why); }
@@ -70,6 +79,27 @@ std::string worker_of(const std::shared_ptr<detail::DeviceState>& device, Result
   return found ? *found : std::string();
 }
 
+/// Whether a kernel, where it is known, takes these arguments, and whether the arrays are what a pointer says.
+Result<void> check_launch(const detail::ProgramKernel* kernel, std::span<const ArrayUse> arrays,
+                          std::span<const std::byte> order, std::span<const detail::ArgumentKind> kinds) {
+  std::array<detail::KernelArgument, op::kMaxKernelArguments> all;
+  if (order.size() > all.size()) return {};  // which is refused with the op
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    all[i] = {.kind = kinds[i], .size = static_cast<std::size_t>(order[i])};
+    if (kinds[i] != detail::ArgumentKind::array) continue;
+    const ArrayUse& use = arrays[next++];
+    if (!use.array()) continue;  // which is, too
+    if (!use.array().is_contiguous())
+      return refuse("argument " + std::to_string(i + 1) +
+                    " is a view whose elements do not lie side by side, and a "
+                    "kernel gets no strides; give it a copy, or the whole array and the strides as numbers");
+    all[i].dtype = use.array().dtype();
+    all[i].access = use.access();
+  }
+  return kernel ? detail::check_arguments(*kernel, std::span(all).first(order.size())) : Result<void>();
+}
+
 int capability_of(const Device& device) noexcept {
   return device.info().capability > 0 ? device.info().capability : kUsualCapability;
 }
@@ -78,43 +108,59 @@ int capability_of(const Device& device) noexcept {
 
 Jit Device::jit() const { return Jit(*this); }
 
-Result<Program> Jit::load(const Device& device, std::span<const std::byte> image, std::string log) {
+std::vector<std::string> Program::kernels() const {
+  std::vector<std::string> signatures;
+  if (kernels_)
+    for (const detail::ProgramKernel& kernel : kernels_->all()) signatures.push_back(kernel.signature);
+  return signatures;
+}
+
+Result<Program> Jit::load(const Device& device, const wire::CompiledImage& compiled) {
+  const std::span image = std::as_bytes(std::span(compiled.bytes));
   Program program;
   program.name_ = fnv1a(image);
   program.image_ = TROUPE_TRY(device.host_array<std::uint8_t>({static_cast<std::int64_t>(image.size())}));
   std::memcpy(program.image_.data(), image.data(), image.size());
-  program.log_ = std::move(log);
+  program.kernels_ = std::make_shared<const detail::ProgramKernels>(image, compiled.instances);
+  program.log_ = compiled.log;
   return program;
 }
 
 detail::TaskCall<Program> Jit::compile(std::string source, CompileOptions options) const {
-  return {DeviceParts::state(device_),
-          compile_on(device_, std::move(source), std::string(options.flags), options.timeout, options.cached)};
+  return {DeviceParts::state(device_), compile_on(device_, std::move(source), std::string(options.flags),
+                                                  lines_up(options.instances), options.timeout, options.cached)};
 }
 
-Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, Duration timeout,
-                                      bool cached) {
+Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, std::string instances,
+                                      Duration timeout, bool cached) {
   Result<std::string> found;
   ProgramKey program{.executable = worker_of(DeviceParts::state(device), found),
                      .source = std::move(source),
                      .flags = std::move(flags),
+                     .instances = std::move(instances),
                      .capability = capability_of(device)};
   if (!found) co_return fail(found.error());
   if (cached) {
     if (const std::optional<wire::CompiledImage> kept = ProgramCache::of_user().find(program))
-      co_return load(device, std::as_bytes(std::span(kept->bytes)), kept->log);
+      co_return load(device, *kept);
   }
   const Result<Ref<Compiler>> compiler = compiler_of(DeviceParts::state(device)->system());
   if (!compiler) co_return fail(compiler.error());
   const Result<wire::CompiledImage> image =
       co_await compiler->ask<Compiler::Compile>(std::move(program), timeout, cached);
   if (!image) co_return fail(image.error());
-  co_return load(device, std::as_bytes(std::span(image->bytes)), image->log);
+  co_return load(device, *image);
 }
 
 Call<void> Jit::launch(const Program& program, std::string_view kernel, const Grid& grid,
                        KernelArguments arguments) const {
   if (!program.image_) return refuse("the program is empty; compile it first");
+  if (arguments.arrays_.size() >= op::kMaxKernelArguments)
+    return refuse("there are " + std::to_string(arguments.arrays_.size()) + " arrays; a kernel takes at most 63");
+  const Result<const detail::ProgramKernel*> found = program.kernels_->find(kernel);
+  if (!found) return fail(found.error());
+  if (const Result<void> taken = check_launch(*found, arguments.arrays_, arguments.order_, arguments.kinds_); !taken)
+    return fail(taken.error());
   op::Launch op{.plan = {.program = {.name = program.name_,
                                      .address = program.image_.view().address,
                                      .size_bytes = static_cast<std::uint64_t>(program.image_.size())},
@@ -122,11 +168,10 @@ Call<void> Jit::launch(const Program& program, std::string_view kernel, const Gr
                          .threads = as_op(grid.threads),
                          .shared_bytes = grid.shared_bytes},
                 .kernel = std::string(kernel),
+                .symbol = *found ? (*found)->symbol : std::string(kernel),
                 .arrays = {},
                 .order = std::move(arguments.order_),
                 .scalars = std::move(arguments.scalars_)};
-  if (arguments.arrays_.size() >= op::kMaxKernelArguments)
-    return refuse("there are " + std::to_string(arguments.arrays_.size()) + " arrays; a kernel takes at most 63");
   std::array<const AnyArray*, op::kMaxKernelArguments> used;
   std::size_t count = 0;
   op.arrays.reserve(arguments.arrays_.size());

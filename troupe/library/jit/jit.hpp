@@ -4,22 +4,40 @@
 // own caller and nobody else.
 //
 //   Program program = CO_TRY(co_await gpu.jit().compile(R"(
-//     extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
+//     __global__ void saxpy(int n, float a, const float* x, float* y) {
 //       for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];
 //     })"));
 //   CO_TRY(co_await gpu.jit().launch(program, "saxpy", {.blocks = 64, .threads = 256}, n, 2.0f, reads(x), updates(y)));
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "troupe/device/device.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
 
+namespace wire {
+struct CompiledImage;
+}
+
 namespace detail {
+
+class ProgramKernels;
+
+/// What an argument of a launch is.
+enum class ArgumentKind : std::uint8_t { array, integer, floating, null, other };
+template <class T>
+inline constexpr ArgumentKind kArgumentKind = std::is_floating_point_v<T>                  ? ArgumentKind::floating
+                                              : std::is_integral_v<T> || std::is_enum_v<T> ? ArgumentKind::integer
+                                              : std::is_same_v<T, std::nullptr_t>          ? ArgumentKind::null
+                                                                                           : ArgumentKind::other;
 
 /// Extents along up to three axes: `256`, or `{16, 16}`.
 struct GridExtents {
@@ -42,8 +60,10 @@ struct Grid {
 
 /// What the compiler can be told.
 struct CompileOptions {
-  /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math".
+  /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math". What has spaces in it is in quotation marks.
   std::string_view flags = {};
+  /// The kernels to make of templates, with commas between them: "scale<float>, scale<double>". So they are launched.
+  std::string_view instances = {};
   Duration timeout = std::chrono::minutes(1);  // the compiler is stopped then
   bool cached = true;  // what was compiled before is taken from the disk, and what is compiled now is kept there
 };
@@ -56,6 +76,9 @@ class Program {
   Program() = default;
   /// The compiler's warnings.
   const std::string& log() const noexcept { return log_; }
+  /// Its kernels and what they take: "saxpy(int, float, float const*, float*)"; of one whose types are not known, which
+  /// is in an `extern "C"` block, the name alone.
+  std::vector<std::string> kernels() const;
   /// How large the compiled image is.
   std::int64_t size_bytes() const noexcept { return image_.size(); }
 
@@ -63,6 +86,7 @@ class Program {
   friend class Jit;
   std::uint64_t name_ = 0;
   HostArray<std::uint8_t> image_;
+  std::shared_ptr<const detail::ProgramKernels> kernels_;
   std::string log_;
 };
 
@@ -75,6 +99,7 @@ class KernelArguments {
   /// Appends an array, and what the kernel does with it: `reads(a)`, `writes(a)`, `updates(a)`.
   void add(const ArrayUse& array) {
     order_.push_back(std::byte{0});
+    kinds_.push_back(detail::ArgumentKind::array);
     arrays_.push_back(array);
   }
   /// Appends a number, or anything else of at most 128 bytes that can be copied as bytes.
@@ -84,6 +109,7 @@ class KernelArguments {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxScalarBytes && !std::is_pointer_v<T>,
                   "an argument is an array, or at most 128 bytes that can be copied, and no pointer");
     order_.push_back(static_cast<std::byte>(sizeof(T)));
+    kinds_.push_back(detail::kArgumentKind<T>);
     const auto bytes = std::as_bytes(std::span(&scalar, 1));
     scalars_.insert(scalars_.end(), bytes.begin(), bytes.end());
   }
@@ -92,7 +118,8 @@ class KernelArguments {
   friend class Jit;
   static constexpr std::size_t kMaxScalarBytes = 128;
   std::vector<ArrayUse> arrays_;
-  std::vector<std::byte> order_;  // of each: its size, or 0 for an array
+  std::vector<std::byte> order_;             // of each: its size, or 0 for an array
+  std::vector<detail::ArgumentKind> kinds_;  // of each
   std::vector<std::byte> scalars_;
 };
 
@@ -101,16 +128,18 @@ class Jit {
  public:
   explicit Jit(Device device) noexcept : device_(std::move(device)) {}
 
-  /// Compiles for this device. Kernels are found by their names in the image, so declare them `extern "C"`.
-  /// `invalid_argument` with the compiler's log when the source is wrong, `unsupported` when there is no NVRTC,
-  /// `timeout`. Works without a GPU, too, but what was compiled on the host device cannot be launched. What has been
-  /// compiled is kept in the folder $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other
-  /// processes.
+  /// Compiles for this device. Kernels of templates are made when `instances` names them. `invalid_argument` with the
+  /// compiler's log when the source is wrong, `unsupported` when there is no NVRTC, `timeout`. Works without a GPU,
+  /// too, but what was compiled on the host device cannot be launched. What has been compiled is kept in the folder
+  /// $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other processes.
   detail::TaskCall<Program> compile(std::string source, CompileOptions options = {}) const;
 
-  /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the array's first element) or a
-  /// number, and more generally anything of at most 128 bytes that can be copied as bytes. Their number and sizes are
-  /// checked against the kernel's. `invalid_argument` for an impossible grid and for a kernel that does not exist.
+  /// A kernel is found by its name, with its namespaces where that is needed: "saxpy", "scale<float>", "mine::scale".
+  /// An argument is `reads(array)`, `writes(array)`, `updates(array)` (a pointer to the first element of an array whose
+  /// elements lie side by side), `nullptr` or a number, and more generally anything of at most 128 bytes that can be
+  /// copied as bytes. Their number, sizes and types are checked against the kernel's, the types unless it is in an
+  /// `extern "C"` block. `invalid_argument` for an impossible grid, for an argument of another type, and for a kernel
+  /// that does not exist.
   template <class... Arguments>
   Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid,
                     const Arguments&... arguments) const {
@@ -122,9 +151,9 @@ class Jit {
   Call<void> launch(const Program& program, std::string_view kernel, const Grid& grid, KernelArguments arguments) const;
 
  private:
-  static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, Duration timeout,
-                                          bool cached);
-  static Result<Program> load(const Device& device, std::span<const std::byte> image, std::string log);
+  static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, std::string instances,
+                                          Duration timeout, bool cached);
+  static Result<Program> load(const Device& device, const wire::CompiledImage& image);
 
   Device device_;
 };

@@ -5,15 +5,21 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <random>
 
+#include "troupe/core/seed.test.hpp"
+#include "troupe/device/find_worker.hpp"
+#include "troupe/library/jit/compile_in_worker.hpp"
+#include "troupe/library/jit/program_kernels.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe {
 namespace {
 
 constexpr const char* kGood = R"(
-extern "C" __global__ void scale(int n, float factor, float* a) {
+__global__ void scale(int n, float factor, float* a) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) a[i] *= factor;
 })";
@@ -139,6 +145,175 @@ TEST_F(JitOnHost, compiles_cooperative_groups) {
       compiled.error().message().find("cannot open source file \"cooperative_groups.h\"") != std::string_view::npos)
     GTEST_SKIP() << "no headers of the toolkit beside NVRTC";
   EXPECT_TRUE(compiled) << compiled.error().to_string();
+}
+
+constexpr const char* kMany = R"(
+namespace mine {
+struct Pair { float* first; int second; };
+template <class T, int N> __global__ void scale(T* a, T factor) { a[0] *= factor * N; }
+__global__ void take(Pair pair, const double* a, float4* b, void* c, unsigned char d) { b->x = pair.second; }
+}
+__global__ void twice(float* a) { a[0] *= 2; }
+__global__ void twice(double* a) { a[0] *= 2; }
+extern "C" {
+__global__ void untyped(const float* a, int n) {}
+}
+extern "C" __global__ void typed(const float* from, long long n, float* to) { to[0] = from[n]; }
+)";
+
+class JitKernels : public JitOnHost {
+ protected:
+  void SetUp() override {
+    JitOnHost::SetUp();
+    if (!IsSkipped())
+      program = value(device.jit().compile(kMany, {.instances = "mine::scale<float, 2>, mine::scale<int,3>"}).get());
+  }
+  /// What is said of a launch; "unsupported" of one that only the host cannot do.
+  std::string said(std::string_view kernel, const auto&... arguments) {
+    const Result<void> end = device.jit().launch(program, kernel, {}, arguments...).get();
+    return end.error().kind() == ErrorKind::unsupported ? "unsupported" : std::string(end.error().message());
+  }
+  Array<float> floats = value(device.array<float>({8}));
+  Array<double> doubles = value(device.array<double>({8}));
+  Array<std::int32_t> ints = value(device.array<std::int32_t>({8}));
+};
+
+TEST_F(JitKernels, have_the_names_and_types_that_the_source_gives_them) {
+  std::vector<std::string> names = program.kernels();
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"mine::scale<float, 2>(float*, float)", "mine::scale<int, 3>(int*, int)",
+                                             "mine::take(mine::Pair, double const*, float4*, void*, unsigned char)",
+                                             "twice(double*)", "twice(float*)",
+                                             "typed(float const*, long long, float*)", "untyped"}));
+  EXPECT_TRUE(Program().kernels().empty());
+}
+
+TEST_F(JitKernels, are_found_by_any_name_that_means_one_of_them) {
+  for (const char* const name : {"mine::scale<float, 2>", "scale<float, 2>", "mine::scale<float, 2>(float*, float)",
+                                 "_ZN4mine5scaleIfLi2EEEvPT_S1_"})
+    EXPECT_EQ(said(name, updates(floats), 2.0f), "unsupported") << name;
+  EXPECT_EQ(said("mine::scale<int,3>", updates(ints), 2), "unsupported") << "as it was written";
+  EXPECT_EQ(said("twice(float*)", updates(floats)), "unsupported");
+  const std::string ambiguous = said("twice", updates(floats));
+  EXPECT_NE(ambiguous.find("several kernels twice; say which one: it has "), std::string::npos) << ambiguous;
+  EXPECT_NE(ambiguous.find("twice(double*)"), std::string::npos) << ambiguous;
+  EXPECT_NE(said("scale", updates(floats), 2.0f).find("several kernels scale"), std::string::npos);
+  const std::string missing = said("scale<double>", updates(doubles), 2.0);
+  EXPECT_NE(missing.find("the program has no kernel scale<double>; it has "), std::string::npos) << missing;
+  EXPECT_NE(missing.find("typed(float const*, long long, float*)"), std::string::npos) << missing;
+}
+
+TEST_F(JitKernels, take_arguments_of_their_own_types_only) {
+  const std::string of_typed = " of typed(float const*, long long, float*) ";
+  EXPECT_EQ(said("typed", reads(floats), 8LL, writes(floats)), "unsupported");
+  EXPECT_EQ(said("typed", reads(floats), std::int64_t{8}, writes(floats)), "unsupported") << "a long of eight bytes";
+  EXPECT_EQ(said("typed", nullptr, 8ULL, updates(floats)), "unsupported");
+  EXPECT_EQ(said("typed", reads(floats), 8LL),
+            "launch: typed(float const*, long long, float*) takes 3 arguments and was given 2");
+  EXPECT_EQ(said("typed", reads(ints), 8LL, writes(floats)),
+            "launch: argument 1" + of_typed + "points to another type; an array of i32 was given");
+  EXPECT_EQ(said("typed", reads(floats), 8, writes(floats)),
+            "launch: argument 2" + of_typed + "has 8 bytes; an integer of 4 bytes was given");
+  EXPECT_EQ(said("typed", reads(floats), 8.0, writes(floats)),
+            "launch: argument 2" + of_typed + "is an integer; a double was given");
+  EXPECT_EQ(said("typed", reads(floats), reads(floats), writes(floats)),
+            "launch: argument 2" + of_typed + "is passed by value; an array of f32 was given");
+  EXPECT_EQ(said("typed", reads(floats), 8LL, 8LL),
+            "launch: argument 3" + of_typed +
+                "is a pointer; it takes reads(array), writes(array), updates(array) or nullptr; an integer of 8 bytes "
+                "was given");
+  EXPECT_EQ(said("typed", writes(floats), 8LL, reads(floats)),
+            "launch: argument 1" + of_typed +
+                "is only read; say reads(array), or change the order of the arguments; an array of f32 was given");
+}
+
+TEST_F(JitKernels, take_what_they_cannot_name) {
+  struct Pair {
+    void* first;
+    int second;
+  };
+  EXPECT_EQ(said("take", Pair{}, reads(doubles), updates(floats), updates(ints), std::uint8_t{3}), "unsupported");
+  EXPECT_EQ(said("untyped", reads(ints), 8LL), "unsupported") << "a worker checks the sizes";
+}
+
+TEST_F(JitKernels, get_no_views_with_gaps) {
+  const Array<float> first = value(floats.slice(0, 0, 2)), last = value(floats.slice(0, 2, 6));
+  const Array<float> with_gaps = value(floats.slice(0, 0, 8, 2));
+  EXPECT_EQ(said("typed", reads(last), 8LL, writes(first)), "unsupported");
+  for (const char* const kernel : {"typed", "untyped"})
+    EXPECT_NE(said(kernel, reads(with_gaps), 8LL, updates(floats))
+                  .find("argument 1 is a view whose elements do not lie side by side"),
+              std::string::npos);
+}
+
+TEST_F(JitKernels, of_an_image_that_is_damaged_are_none_or_some) {
+  std::mt19937_64 random(test_seed());
+  const wire::CompiledImage whole = value(compile_in_worker({.executable = value(find_worker_executable({})),
+                                                             .source = kMany,
+                                                             .flags = {},
+                                                             .instances = {},
+                                                             .capability = 90},
+                                                            std::chrono::minutes(1)));
+  ASSERT_EQ(detail::ProgramKernels(std::as_bytes(std::span(whole.bytes)), {}).all().size(), 5);
+  for (int round = 0; round < 300; ++round) {
+    wire::CompiledImage damaged = whole;
+    if (round % 3 == 0) damaged.bytes.resize(random() % damaged.bytes.size());
+    for (int i = 0; i < 40 && !damaged.bytes.empty(); ++i) {
+      const std::size_t at = random() % std::min<std::size_t>(damaged.bytes.size(), i % 2 == 0 ? 64 : ~std::size_t{0});
+      damaged.bytes[at] = static_cast<char>(random());
+    }
+    const detail::ProgramKernels kernels(std::as_bytes(std::span(damaged.bytes)), "scale\n_Z5scale\nodd");
+    for (const detail::ProgramKernel& kernel : kernels.all()) (void)kernels.find(kernel.name);
+  }
+}
+
+TEST_F(JitOnHost, makes_kernels_of_templates_only_when_they_are_wanted) {
+  EXPECT_TRUE(value(device.jit().compile("template <class T> __global__ void f(T*) {}").get()).kernels().empty());
+  const Result<Program> wrong =
+      device.jit().compile("template <class T> __global__ void f(T*) {}", {.instances = "g<int>"}).get();
+  ASSERT_EQ(kind_of(wrong), ErrorKind::invalid_argument);
+  EXPECT_NE(wrong.error().message().find("g<int>"), std::string_view::npos) << wrong.error().to_string();
+}
+
+TEST_F(JitOnHost, leaves_kernels_their_c_names_where_the_source_needs_them) {
+  const char* const declared_before = R"(
+    extern "C" __global__ void f(float* a);
+    extern "C" {
+    __global__ void f(float* a) { a[0] = 1; }
+    })";
+  const Result<Program> compiled = device.jit().compile(declared_before).get();
+  ASSERT_TRUE(compiled) << compiled.error().to_string();
+  EXPECT_EQ(compiled->kernels(), std::vector<std::string>{"f"});
+}
+
+TEST_F(JitOnHost, gives_flags_with_spaces_as_one) {
+  EXPECT_EQ(
+      value(device.jit().compile("__global__ void f(TYPE* a) {}", {.flags = "\"-DTYPE=unsigned long\" -DB"}).get())
+          .kernels(),
+      std::vector<std::string>{"f(unsigned long*)"});
+}
+
+TEST(KernelParameters, are_told_from_how_the_compiler_writes_them) {
+  const auto takes = [](std::string_view type, DType dtype) {
+    const detail::KernelParameter parameter = detail::parameter_of(type);
+    return parameter.is_pointer && (parameter.elements >> static_cast<unsigned>(dtype) & 1) != 0;
+  };
+  EXPECT_TRUE(takes("float*", DType::f32) && takes("float4 const*", DType::f32) && takes("float2*", DType::c64));
+  EXPECT_TRUE(takes("__half2*", DType::f16) && takes("unsigned short*", DType::bf16) && takes("uint4*", DType::i32));
+  EXPECT_TRUE(takes("longlong2*", DType::i64) && takes("void*", DType::c128) && takes("mine::Pair*", DType::u8));
+  EXPECT_TRUE(takes("float const (*) [4]", DType::f32) && takes("unsigned char*", DType::f8e4m3));
+  EXPECT_FALSE(takes("float*", DType::i32) || takes("float*", DType::f64) || takes("int const*", DType::i64));
+  EXPECT_FALSE(takes("__nv_bfloat16*", DType::f16) || takes("double2*", DType::f32) || takes("float", DType::f32));
+  EXPECT_TRUE(detail::parameter_of("int const*").is_const);
+  EXPECT_FALSE(detail::parameter_of("int*").is_const);
+  EXPECT_EQ(detail::parameter_of("unsigned long long").size, 8);
+  EXPECT_EQ(detail::parameter_of("mine::Pair").size, 0);
+}
+
+TEST(KernelParameters, are_split_at_commas_outside_of_brackets) {
+  EXPECT_EQ(detail::split_at_commas(" a<1, 2>, void (*)(int, int),, b "),
+            (std::vector<std::string_view>{"a<1, 2>", "void (*)(int, int)", "b"}));
+  EXPECT_TRUE(detail::split_at_commas("").empty());
 }
 
 TEST_F(JitOnHost, refuses_launches_before_they_are_made) {

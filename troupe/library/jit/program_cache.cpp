@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "troupe program 1";
+constexpr std::string_view kMagic = "troupe program 2";
 constexpr std::string_view kSuffix = ".program";
 
 /// Which compiler NVRTC is depends on them, and where it looks for headers.
@@ -43,7 +43,7 @@ std::string state_of(const std::string& file) {
 std::string text_of(const ProgramKey& key) {
   std::string text = state_of(key.executable) + '\n' + std::to_string(key.capability) + '\n';
   for (const char* const name : kVariables) text += variable(name) + '\n';
-  return text + key.flags + '\n' + key.source;
+  return text + key.flags + '\n' + key.instances + '\n' + key.source;
 }
 
 std::uint64_t sum_of(std::string_view text) { return Checksum::of(std::as_bytes(std::span(text))); }
@@ -138,16 +138,18 @@ std::optional<wire::CompiledImage> ProgramCache::find(const ProgramKey& key) con
       is_ours && reader.ok() && sum == sum_of(std::string_view(*text).substr(text->size() - reader.left_bytes()));
   const bool is_wanted = is_whole && reader.get_text() == wanted;
   const std::string compiler(reader.get_text()), compiler_then(reader.get_text());
-  const std::string log(reader.get_text()), bytes(reader.get_text());
+  const std::string log(reader.get_text()), instances(reader.get_text()), bytes(reader.get_text());
   if (is_wanted && reader.finished() && compiler_then == state_of(compiler))
-    return wire::CompiledImage{.bytes = bytes, .log = log, .compiler = compiler};
+    return wire::CompiledImage{.bytes = bytes, .log = log, .compiler = compiler, .instances = instances};
   (void)::unlink(path.c_str());
   return std::nullopt;
 }
 
 void ProgramCache::keep(const ProgramKey& key, const wire::CompiledImage& image) const {
   const std::string compiler = state_of(image.compiler);
-  if (!is_usable(key) || compiler.empty() || image.bytes.size() + image.log.size() > kMostBytesOfProgram) return;
+  if (!is_usable(key) || compiler.empty() ||
+      image.bytes.size() + image.log.size() + image.instances.size() > kMostBytesOfProgram)
+    return;
   std::error_code error;
   fs::create_directories(fs::path(folder_).parent_path(), error);
   (void)::mkdir(folder_.c_str(), S_IRWXU);
@@ -156,7 +158,7 @@ void ProgramCache::keep(const ProgramKey& key, const wire::CompiledImage& image)
   wire::Writer body;
   for (const std::string_view text :
        {std::string_view(wanted), std::string_view(image.compiler), std::string_view(compiler),
-        std::string_view(image.log), std::string_view(image.bytes)})
+        std::string_view(image.log), std::string_view(image.instances), std::string_view(image.bytes)})
     body.put_text(text);
   wire::Writer file;
   file.put_text(kMagic);

@@ -18,6 +18,7 @@ struct ProgramKey {
   std::string executable;  // the worker's, which has headers of ours in it
   std::string source;
   std::string flags;
+  std::string instances;  // of templates, with tabs between them
   int capability = 0;
 
   /// Whether nothing else is read for it. Sources and flags that name files of the user's are not kept: those may

@@ -47,8 +47,12 @@ class ProgramCacheTest : public ::testing::Test {
 
   fs::path root;
   std::string compiler;
-  ProgramKey key{.executable = "/bin/sh", .source = "__global__ void f() {}", .flags = "-DA=1", .capability = 90};
-  wire::CompiledImage image{.bytes = std::string("image\0with zeros", 16), .log = "a warning", .compiler = {}};
+  ProgramKey key{
+      .executable = "/bin/sh", .source = "__global__ void f() {}", .flags = "-DA=1", .instances = {}, .capability = 90};
+  wire::CompiledImage image{.bytes = std::string("image\0with zeros", 16),
+                            .log = "a warning",
+                            .compiler = {},
+                            .instances = "f<int>\n_Z1fIiEvv\n"};
 };
 
 TEST_F(ProgramCacheTest, gives_what_was_kept) {
@@ -58,6 +62,7 @@ TEST_F(ProgramCacheTest, gives_what_was_kept) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bytes, image.bytes);
   EXPECT_EQ(found->log, image.log);
+  EXPECT_EQ(found->instances, image.instances);
 }
 
 TEST_F(ProgramCacheTest, tells_programs_apart_by_all_that_they_depend_on) {
@@ -70,6 +75,7 @@ TEST_F(ProgramCacheTest, tells_programs_apart_by_all_that_they_depend_on) {
   EXPECT_TRUE(differs([](ProgramKey& other) { other.source += " "; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.flags = "-DA=2"; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.flags.clear(); }));
+  EXPECT_TRUE(differs([](ProgramKey& other) { other.instances = "f<int>"; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.capability = 80; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.executable = "/bin/cat"; }));
   EXPECT_TRUE(cache().find(key));

@@ -7,7 +7,7 @@ namespace troupe::cuda {
 
 Result<void> run_op(const op::Launch& op, const LaneTools& on) {
   LoadedKernel* const kernel = TROUPE_TRY(on.programs().find(op));
-  TROUPE_TRY(on.programs().allow_shared(*kernel, op.plan.shared_bytes));
+  TROUPE_TRY(on.programs().allow_shared(*kernel, op));
   std::array<CUdeviceptr, op::kMaxKernelArguments> pointers;
   std::array<void*, op::kMaxKernelArguments> arguments;
   std::size_t arrays = 0;

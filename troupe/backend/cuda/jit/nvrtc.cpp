@@ -40,13 +40,27 @@ class Compilation {
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
 
-  nvrtcResult run(const std::vector<std::string>& flags) {
+  nvrtcResult run(const std::vector<std::string>& flags, std::span<const std::string> instances) {
     if (created_ != NVRTC_SUCCESS) return created_;
+    for (const std::string& instance : instances) {
+      const nvrtcResult added = table_.nvrtcAddNameExpression.status(program_, instance.c_str());
+      if (added != NVRTC_SUCCESS) return added;
+    }
     std::vector<const char*> texts;
     for (const std::string& flag : flags) texts.push_back(flag.c_str());
     return table_.nvrtcCompileProgram.status(program_, static_cast<int>(texts.size()), texts.data());
   }
   std::string log() const { return text(table_.nvrtcGetProgramLogSize, table_.nvrtcGetProgramLog); }
+  /// Two lines for each.
+  std::string symbols_of(std::span<const std::string> instances) const {
+    std::string lines;
+    for (const std::string& instance : instances) {
+      const char* symbol = nullptr;
+      if (table_.nvrtcGetLoweredName(program_, instance.c_str(), &symbol) && symbol)
+        lines += instance + '\n' + symbol + '\n';
+    }
+    return lines;
+  }
   std::string image() const { return text(table_.nvrtcGetCUBINSize, table_.nvrtcGetCUBIN); }
 
  private:
@@ -62,6 +76,29 @@ class Compilation {
   nvrtcResult created_ = NVRTC_SUCCESS;
 };
 
+/// What is between blanks, and in quotation marks, which go.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool is_inside = false;
+  for (const char c : text) {
+    const bool is_quote = quote != 0 ? c == quote : c == '"' || c == '\'';
+    const bool is_blank = quote == 0 && (c == ' ' || c == '\t');
+    if (is_quote) quote = quote != 0 ? '\0' : c;
+    if (!is_blank && !is_inside) words.emplace_back();
+    is_inside = !is_blank;
+    if (is_inside && !is_quote) words.back() += c;
+  }
+  return words;
+}
+
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream{std::string(text)};
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
 std::string without_final_null(std::string log) {
   while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
   return log;
@@ -70,7 +107,7 @@ std::string without_final_null(std::string log) {
 }  // namespace
 
 Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability,
-                             std::span<const SourceHeader> headers) {
+                             std::span<const SourceHeader> headers, std::string_view instances) {
   const NvrtcTable& table = *TROUPE_TRY(find_table<NvrtcTable>());
   const std::string folder = headers_beside(table.file);
   std::vector<std::string> all{"--gpu-architecture=sm_" + std::to_string(capability)};
@@ -78,18 +115,18 @@ Result<CompiledCode> compile(const std::string& source, std::string_view flags, 
     all.push_back("--include-path=" + folder);
     all.push_back("--include-path=" + folder + "/cccl");  // since CUDA 13 its C++ headers, which others there include
   }
-  std::istringstream words{std::string(flags)};
-  for (std::string word; words >> word;) all.push_back(word);
+  for (std::string& word : words_of(flags)) all.push_back(std::move(word));
+  const std::vector<std::string> wanted = parts_of(instances, '\t');
 
   Compilation compilation(table, source, headers);
-  const nvrtcResult result = compilation.run(all);
+  const nvrtcResult result = compilation.run(all, wanted);
   std::string log = without_final_null(compilation.log());
   if (result != NVRTC_SUCCESS)
     return fail(Error(result == NVRTC_ERROR_OUT_OF_MEMORY ? ErrorKind::out_of_memory : ErrorKind::invalid_argument,
                       "the kernels do not compile: " + std::string(table.nvrtcGetErrorString(result)) +
                           (log.empty() ? "" : "\n" + log),
                       ErrorOrigin{.library = std::string(kNvrtc.id()), .native_code = static_cast<int>(result)}));
-  return CompiledCode{compilation.image(), std::move(log), table.file};
+  return CompiledCode{compilation.image(), std::move(log), table.file, compilation.symbols_of(wanted)};
 }
 
 }  // namespace troupe::cuda

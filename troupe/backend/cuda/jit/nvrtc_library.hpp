@@ -31,10 +31,11 @@ inline constexpr std::array kNvrtcCodes{TROUPE_STATUS_CODE(NVRTC_ERROR_OUT_OF_ME
                                         TROUPE_STATUS_CODE(NVRTC_ERROR_COMPILATION, invalid_argument),
                                         TROUPE_STATUS_CODE(NVRTC_ERROR_INTERNAL_ERROR, library_error)};
 
-#define TROUPE_NVRTC_FUNCTIONS(required, optional)                                              \
-  required(nvrtcCreateProgram) required(nvrtcDestroyProgram) required(nvrtcCompileProgram)      \
-      required(nvrtcGetProgramLogSize) required(nvrtcGetProgramLog) required(nvrtcGetCUBINSize) \
-          required(nvrtcGetCUBIN) required(nvrtcGetErrorString)
+#define TROUPE_NVRTC_FUNCTIONS(required, optional)                                               \
+  required(nvrtcCreateProgram) required(nvrtcDestroyProgram) required(nvrtcCompileProgram)       \
+      required(nvrtcGetProgramLogSize) required(nvrtcGetProgramLog) required(nvrtcGetCUBINSize)  \
+          required(nvrtcGetCUBIN) required(nvrtcGetErrorString) required(nvrtcAddNameExpression) \
+              required(nvrtcGetLoweredName)
 
 TROUPE_FUNCTION_TABLE(NvrtcTable, kNvrtc, nvrtcResult, kNvrtcCodes, TROUPE_NVRTC_FUNCTIONS)
 

@@ -24,8 +24,8 @@ Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
     const bool is_array = op.order[i] == std::byte{0};
     const std::size_t given = is_array ? sizeof(CUdeviceptr) : static_cast<std::size_t>(op.order[i]);
     if (given != kernel.argument_sizes[i])
-      return refuse("takes " + std::to_string(kernel.argument_sizes[i]) + " bytes as argument " + std::to_string(i) +
-                    " and was given " + (is_array ? "an array" : std::to_string(given)));
+      return refuse("takes " + std::to_string(kernel.argument_sizes[i]) + " bytes as argument " +
+                    std::to_string(i + 1) + " and was given " + (is_array ? "an array" : std::to_string(given)));
   }
   return {};
 }
@@ -37,9 +37,9 @@ Result<LoadedKernel*> Programs::find(const op::Launch& op) {
   Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.plan.program));
   LoadedKernel* kernel = nullptr;
   for (LoadedKernel& known : program->kernels)
-    if (known.name == op.kernel) kernel = &known;
+    if (known.symbol == op.symbol) kernel = &known;
   if (!kernel) {
-    program->kernels.push_back(TROUPE_TRY(look_up(*program, op.kernel)));
+    program->kernels.push_back(TROUPE_TRY(look_up(*program, op)));
     kernel = &program->kernels.back();
   }
   TROUPE_TRY(check_arguments(op, *kernel));
@@ -57,13 +57,14 @@ Result<Programs::Program*> Programs::load(const op::ProgramImage& image) {
   return &programs_.emplace(image.name, std::move(program)).first->second;
 }
 
-Result<LoadedKernel> Programs::look_up(const Program& program, const std::string& kernel) const {
+Result<LoadedKernel> Programs::look_up(const Program& program, const op::Launch& op) const {
   const Driver& driver = context_.driver();
-  LoadedKernel loaded{.name = kernel, .function = nullptr, .argument_sizes = {}, .shared_bytes = kUsualSharedBytes};
-  const CUresult answer = driver.table().cuModuleGetFunction(&loaded.function, program.module, kernel.c_str());
+  LoadedKernel loaded{
+      .symbol = op.symbol, .function = nullptr, .argument_sizes = {}, .shared_bytes = kUsualSharedBytes};
+  const CUresult answer = driver.table().cuModuleGetFunction(&loaded.function, program.module, op.symbol.c_str());
   if (answer == CUDA_ERROR_NOT_FOUND)
     return fail(ErrorKind::invalid_argument,
-                "the program has no kernel " + kernel + "; is it declared extern \"C\" __global__?");
+                "the program has no kernel " + op.kernel + "; is it a __global__ function?");
   TROUPE_TRY(checked(answer, "cuModuleGetFunction"));
   for (std::size_t i = 0; i <= op::kMaxKernelArguments; ++i) {
     std::size_t offset = 0, size = 0;
@@ -73,14 +74,15 @@ Result<LoadedKernel> Programs::look_up(const Program& program, const std::string
   return loaded;
 }
 
-Result<void> Programs::allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const {
+Result<void> Programs::allow_shared(LoadedKernel& kernel, const op::Launch& op) const {
+  const std::uint64_t bytes = op.plan.shared_bytes;
   if (bytes <= kernel.shared_bytes) return {};
   const CUresult answer = context_.driver().table().cuFuncSetAttribute(
       kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
       static_cast<int>(std::min(bytes, std::uint64_t{std::numeric_limits<int>::max()})));
   if (answer == CUDA_ERROR_INVALID_VALUE)
     return fail(ErrorKind::invalid_argument,
-                "the kernel " + kernel.name + " cannot have " + std::to_string(bytes) + " bytes of shared memory");
+                "the kernel " + op.kernel + " cannot have " + std::to_string(bytes) + " bytes of shared memory");
   TROUPE_TRY(checked(answer, "cuFuncSetAttribute"));
   kernel.shared_bytes = bytes;
   return {};

@@ -15,7 +15,7 @@ namespace troupe::cuda {
 inline constexpr std::size_t kMaxPrograms = 512;
 
 struct LoadedKernel {
-  std::string name;
+  std::string symbol;
   CUfunction function = nullptr;
   std::vector<std::size_t> argument_sizes;
   std::size_t shared_bytes = 0;  // of dynamic shared memory that it was made ready for
@@ -28,8 +28,8 @@ class Programs {
   /// The kernel that the op launches. `invalid_argument` for an op without a program that can be read, for a program
   /// without such a kernel, and for arguments that are not the kernel's. The result is good until the next call.
   Result<LoadedKernel*> find(const op::Launch& op);
-  /// Makes the kernel ready for so much dynamic shared memory; `invalid_argument` when the GPU has less.
-  Result<void> allow_shared(LoadedKernel& kernel, std::uint64_t bytes) const;
+  /// Makes the kernel ready for the dynamic shared memory that the op wants; `invalid_argument` when the GPU has less.
+  Result<void> allow_shared(LoadedKernel& kernel, const op::Launch& op) const;
 
  private:
   struct Program {
@@ -37,7 +37,7 @@ class Programs {
     std::vector<LoadedKernel> kernels;
   };
   Result<Program*> load(const op::ProgramImage& image);
-  Result<LoadedKernel> look_up(const Program& program, const std::string& kernel) const;
+  Result<LoadedKernel> look_up(const Program& program, const op::Launch& op) const;
   Result<void> unload_all();
 
   const CudaContext& context_;
