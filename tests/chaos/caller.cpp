@@ -181,6 +181,12 @@ Call<void> Caller::call(const Job& job) {
     case Deed::sparse: return device.sparse().multiply(shared_.sparse_upside_down, from, to);
     case Deed::einsum:
       return device.tensor().einsum("ij,jk->ik", shared_.arrays[0], shared_.arrays[1], to, {.alpha = number});
+    case Deed::random: {
+      Generator generator = scene_.generator(job.step.value);
+      return device.random().integers(generator, to, kLeastDrawn, kMostDrawn + 1);
+    }
+    case Deed::spectrum:
+      return device.fft().inverse(shared_.spectrum, to, {.axes = {0, 1}, .norm = FftNorm::forward});
     case Deed::write_host:
       for (std::size_t i = 0; i < std::size_t{edge_} * edge_; ++i)
         host_out_[static_cast<std::int64_t>(i)] = pattern(job.step.value, i);

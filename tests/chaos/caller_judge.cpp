@@ -37,6 +37,8 @@ double Caller::bound_after(const Step& step) const {
     case Deed::einsum: return product;
     case Deed::blend: return slot(step.from).bound + 3 * number;
     case Deed::gemm_add: return slot(step.to).bound + product;
+    case Deed::random: return kMostDrawn;
+    case Deed::spectrum: return kOfSpectrum;
     case Deed::fill:
     case Deed::renew: return number;
     case Deed::write_host:
@@ -65,6 +67,8 @@ void Caller::foresee(const Step& step) {
   switch (step.deed) {
     case Deed::fill:
     case Deed::renew: std::ranges::fill(to.expected, number); break;
+    case Deed::random: std::ranges::copy(scene_.drawn_by(step.value).first(n * n), to.expected.begin()); break;
+    case Deed::spectrum: std::ranges::fill(to.expected, kOfSpectrum); break;
     case Deed::transpose: each([&](std::size_t i, std::size_t j) { return from[j * n + i]; }); break;
     case Deed::solve:
     case Deed::sparse:

@@ -21,6 +21,8 @@ constexpr DeedTraits traits(Deed deed) noexcept {
     case Deed::gemm:
     case Deed::layer:
     case Deed::einsum:
+    case Deed::random:
+    case Deed::spectrum:
     case Deed::write_vector: return {.writes_to = true, .whole = true};
     case Deed::write_host: return {.writes_to = true, .whole = true, .must_wait = true};
     case Deed::copy:

@@ -12,11 +12,13 @@ constexpr std::array<std::string_view, kDeeds> kDeedNames = {
     "fill",       "copy",  "transpose",   "stripes", "reverse",  "broadcast",  "cast_out",     "cast_in",
     "axpy",       "scale", "plugin_copy", "gemm",    "gemm_add", "write_host", "write_vector", "read",
     "read_fresh", "sum",   "renew",       "big",     "nop",      "give_up",    "keep",         "check_kept",
-    "layer",      "blend", "solve",       "sparse",  "einsum"};
+    "layer",      "blend", "solve",       "sparse",  "einsum",
+    "random",     "spectrum"};
 
 /// How many of a thousand steps.
 constexpr std::array<std::uint32_t, kDeeds> kDeedShares = {60, 70,  40, 40, 30, 30, 40, 40, 50, 30, 50, 50, 30, 50, 40,
-                                                           90, 100, 50, 40, 3,  20, 30, 30, 30, 40, 40, 30, 40, 40};
+                                                           90, 100, 50, 40, 3,  20, 30, 30, 30, 40, 40, 30, 40, 40, 40,
+                                                           40};
 
 constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
     "null",           "abort",         "divide",        "exit",
@@ -107,7 +109,7 @@ Step Plan::step(std::uint32_t caller, std::uint64_t index) const noexcept {
   if (random.in(20)) step.from = kFirstShared + random.between(0, kShared - 1);
   step.value = random.between(-9, 9);
   step.waits = random.in(45);
-  if (step.deed == Deed::cast_out) step.to = kIntegers;
+  if (step.deed == Deed::cast_out || step.deed == Deed::random) step.to = kIntegers;
   if (step.deed == Deed::cast_in) step.from = kIntegers;
   if (step.deed == Deed::keep) step.from = step.to;
   return step;

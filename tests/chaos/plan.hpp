@@ -41,8 +41,10 @@ enum class Deed : std::uint8_t {
   solve,   // a linear system whose solution is the array upside down
   sparse,  // the same by a sparse matrix
   einsum,
+  random,    // integers of a range, into the array of integers
+  spectrum,  // of one frequency, transformed back
 };
-inline constexpr int kDeeds = 29;
+inline constexpr int kDeeds = 31;
 std::string_view name(Deed deed) noexcept;
 
 /// Own arrays of floats, then one of integers, then the arrays that all callers share and nobody writes.

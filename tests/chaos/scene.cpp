@@ -46,7 +46,18 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     made.upside_down = value(device.array<float>({edge, edge}));
     value(device.write(made.upside_down, reversal).get());
     made.sparse_upside_down = value(device.sparse().from_dense(made.upside_down).get());
+    made.spectrum = value(device.array<std::complex<float>>({edge, edge / 2 + 1}));
+    std::vector<std::complex<float>> frequencies(std::size_t{edge} * (edge / 2 + 1));
+    frequencies[0] = kOfSpectrum;
+    value(device.write(made.spectrum, frequencies).get());
   }
+  constexpr std::int64_t kMostDrawnAtOnce = std::int64_t{kEdges.back()} * kEdges.back();
+  const Array<std::int32_t> numbers =
+      value(device.array<std::int32_t>({static_cast<std::int64_t>(position(9)) + kMostDrawnAtOnce}));
+  Generator from_zero(plan.seed());
+  value(device.random().integers(from_zero, numbers, kLeastDrawn, kMostDrawn + 1).get());
+  const HostArray<std::int32_t> read = value(device.read(numbers).get());
+  drawn.assign(read.begin(), read.end());
   sealed = value(device.sealable_array<float>({kSealedElements}));
   value(device.fill(sealed, kSealedNumber).get());
   value(device.seal(sealed).get());

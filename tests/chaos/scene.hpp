@@ -2,8 +2,10 @@
 // ledger. It outlives them all.
 #pragma once
 
+#include <complex>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,13 @@ struct Matrices {
   std::vector<float> transposed_product;  // a b'
   Array<float> upside_down;               // times a matrix, its rows in reverse order
   SparseMatrix sparse_upside_down;
+  Array<std::complex<float>> spectrum;  // half of one of a matrix, in which there is frequency 0 alone
 };
+
+/// The bounds of the integers that callers draw, and what they get when they transform `Matrices::spectrum` back.
+inline constexpr int kLeastDrawn = -9;
+inline constexpr int kMostDrawn = 9;
+inline constexpr float kOfSpectrum = 7;
 
 class Scene {
  public:
@@ -42,6 +50,9 @@ class Scene {
 
   /// Of that edge length.
   const Matrices& matrices(std::uint32_t edge) const { return matrices_.at(edge); }
+  /// A generator that is at one of several places of `drawn`, and the place.
+  Generator generator(int number) const { return Generator(plan.seed()).at(position(number)); }
+  std::span<const float> drawn_by(int number) const { return std::span(drawn).subspan(position(number)); }
   /// Reads the shared arrays once more, and the sealed one.
   void check_shared_arrays();
   /// Lets go of all that is in the device's memory.
@@ -62,10 +73,14 @@ class Scene {
   bool is_strict = false;          // the sandbox of the workers
   std::optional<Kernels> kernels;  // on a GPU, where a plugin cannot touch data
   Array<float> sealed;             // full of `kSealedNumber`
+  std::vector<float> drawn;        // what a generator gives from position 0 on
   Ledger& ledger;
   Progress progress;
 
  private:
+  /// No number of a caller's is below -9. Most of the places are not where a block of random bits begins.
+  static std::uint64_t position(int number) noexcept { return static_cast<std::uint64_t>(number + 9) * 1001; }
+
   std::map<std::uint32_t, Matrices> matrices_;
 };
 
