@@ -185,8 +185,7 @@ Call<void> Caller::call(const Job& job) {
       Generator generator = scene_.generator(job.step.value);
       return device.random().integers(generator, to, kLeastDrawn, kMostDrawn + 1);
     }
-    case Deed::spectrum:
-      return device.fft().inverse(shared_.spectrum, to, {.axes = {0, 1}, .norm = FftNorm::forward});
+    case Deed::spectrum: return device.fft().inverse(shared_.spectrum, to, {.axes = {0, 1}, .norm = FftNorm::forward});
     case Deed::write_host:
       for (std::size_t i = 0; i < std::size_t{edge_} * edge_; ++i)
         host_out_[static_cast<std::int64_t>(i)] = pattern(job.step.value, i);

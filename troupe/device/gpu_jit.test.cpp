@@ -52,6 +52,56 @@ TEST_F(GpuJit, refuses_what_is_not_the_kernels) {
   EXPECT_EQ(gpu->generation(), 1);
 }
 
+TEST_F(GpuJit, runs_kernels_by_the_names_that_the_source_gives_them) {
+  const Program kernels = value(gpu->jit()
+                                    .compile(R"(
+    namespace mine {
+    struct Weights { float first; long long second; };
+    template <class T, int N> __global__ void fill(T* a, int n) {
+      if (threadIdx.x < n) a[threadIdx.x] = T(N) + T(threadIdx.x);
+    }
+    __global__ void weigh(Weights by, const int* a, float4* b, void* nothing) {
+      const int i = threadIdx.x;
+      b[i] = make_float4(by.first * a[4 * i], by.second, nothing ? 1 : 0, a[4 * i + 3]);
+    }
+    }
+    __global__ void twice(float* a) { a[threadIdx.x] *= 2; }
+    __global__ void twice(int* a) { a[threadIdx.x] *= 2; })",
+                                             {.instances = "mine::fill<float, 3>, mine::fill<int,4>"})
+                                    .get());
+  struct Weights {
+    float first;
+    long long second;
+  };
+  const Array<std::int32_t> ints = value(gpu->array<std::int32_t>({64}));
+  const Array<float> floats = value(gpu->array<float>({64}));
+  const auto launch = [&](std::string_view kernel, std::uint32_t threads, const auto&... arguments) {
+    value(gpu->jit().launch(kernels, kernel, {.threads = threads}, arguments...).get());
+  };
+  launch("mine::fill<int,4>", 64, writes(ints), 64);
+  launch("fill<float, 3>", 64, writes(floats), 64);
+  launch("twice(int*)", 64, updates(ints));
+  launch("twice(float*)", 32, updates(floats));
+  const HostArray<std::int32_t> whole = value(gpu->read(ints).get());
+  const HostArray<float> half = value(gpu->read(floats).get());
+  for (std::int32_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(whole[i], 2 * (4 + i));
+    EXPECT_EQ(half[i], static_cast<float>((i < 32 ? 2 : 1) * (3 + i)));
+  }
+  if (!is_thread) kill_worker(*gpu);
+  launch("weigh", 16, Weights{0.5f, 9}, reads(ints), writes(floats), nullptr);
+  const HostArray<float> weighed = value(gpu->read(floats).get());
+  for (std::int32_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(weighed[4 * i], static_cast<float>(4 + 4 * i));
+    EXPECT_EQ(weighed[4 * i + 1], 9.0f);
+    EXPECT_EQ(weighed[4 * i + 2], 0.0f);
+    EXPECT_EQ(weighed[4 * i + 3], static_cast<float>(2 * (4 + 4 * i + 3)));
+  }
+  const Result<void> wrong = gpu->jit().launch(kernels, "twice(int*)", {}, updates(floats)).get();
+  EXPECT_EQ(kind_of(wrong), ErrorKind::invalid_argument);
+  EXPECT_EQ(value(gpu->read(floats).get())[1], 9.0f) << "a refused launch leaves arrays good";
+}
+
 TEST_F(GpuJit, finds_its_programs_again_in_the_next_worker) {
   if (is_thread) GTEST_SKIP() << "needs worker processes";
   const Program kernels = program();
