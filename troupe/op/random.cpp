@@ -106,8 +106,9 @@ double number_below(double high, DType dtype) {
 bool fit_into(DType dtype, const Scalar& low, const Scalar& high) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-      return with_whole(low, [](auto number) { return std::in_range<T>(number); }) &&
-             with_whole(high, [](auto number) { return std::in_range<T>(number - 1); });
+      return with_whole(low, [](auto number) { return std::in_range<T>(number); }) && with_whole(high, [](auto number) {
+               return number == 0 ? std::in_range<T>(-1) : std::in_range<T>(number - 1);
+             });
     } else {
       return false;
     }

@@ -117,6 +117,9 @@ TEST(RandomChecks, refuse_integers_that_the_type_has_not) {
   EXPECT_EQ(refusal(integers(DType::i64, whole(-kMost - 1), beyond)), "") << "all of them";
   EXPECT_EQ(integers(DType::i64, whole(-kMost - 1), beyond).range(), 0U);
   EXPECT_EQ(integers(DType::i8, whole(-128), whole(128)).range(), 256U);
+  const Scalar unsigned_zero(std::uint64_t{0});
+  EXPECT_EQ(refusal(integers(DType::i32, whole(-5), unsigned_zero)), "") << "-5 to -1";
+  EXPECT_EQ(integers(DType::i32, whole(-5), unsigned_zero).range(), 5U);
   EXPECT_EQ(refusal(integers(DType::i32, whole(4), whole(4))),
             "integers: low is 4 and high is 4; low must be less than high");
   EXPECT_EQ(refusal(integers(DType::i32, beyond, whole(-1))),
