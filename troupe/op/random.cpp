@@ -50,6 +50,11 @@ Result<void> check_rate(std::string_view call, std::string_view name, double num
   return check_is(number <= kMaxRandomRate, call, name, number, "at most 2^30");
 }
 
+Result<void> check_beta_shape(std::string_view call, std::string_view name, double number) {
+  TROUPE_TRY(check_rate(call, name, number));
+  return check_is(number >= kMinBetaShape, call, name, number, "at least 2^-1000");
+}
+
 Result<void> check_parameters(Distribution distribution, double first, double second, DType dtype) {
   const DistributionNames names = names_of(distribution);
   const std::string_view call = names.call();
@@ -67,8 +72,8 @@ Result<void> check_parameters(Distribution distribution, double first, double se
       TROUPE_TRY(check_rate(call, names.first, first));
       return check_is(second > 0, call, names.second, second, "more than 0");
     case Distribution::beta:
-      TROUPE_TRY(check_rate(call, names.first, first));
-      return check_rate(call, names.second, second);
+      TROUPE_TRY(check_beta_shape(call, names.first, first));
+      return check_beta_shape(call, names.second, second);
   }
   return {};
 }

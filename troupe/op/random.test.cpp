@@ -94,6 +94,8 @@ TEST(RandomChecks, refuse_scales_that_are_negative_or_not_finite) {
   EXPECT_EQ(refusal<RandomGamma>(DType::f32, 1, -2), "gamma: scale is -2; it must be more than 0");
   EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1, 0), "beta: b is 0; it must be more than 0");
   EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1e10, 1), "beta: a is 1e+10; it must be at most 2^30");
+  EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1, 1e-310), "beta: b is 1e-310; it must be at least 2^-1000");
+  EXPECT_EQ(refusal<RandomBeta>(DType::f32, kMinBetaShape, kMinBetaShape), "");
 }
 
 TEST(RandomChecks, refuse_bounds_that_leave_nothing_between_them) {

@@ -56,6 +56,7 @@ std::vector<Refusal> of_parameters() {
       {with<RandomGamma>(1, 0), "gamma: scale is 0; it must be more than 0"},
       {with<RandomBeta>(0, 1), "beta: a is 0; it must be more than 0"},
       {with<RandomBeta>(1, 1e10), "beta: b is 1e+10; it must be at most 2^30"},
+      {with<RandomBeta>(1e-310, 1), "beta: a is 1e-310; it must be at least 2^-1000"},
   };
 }
 
