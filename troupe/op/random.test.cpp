@@ -83,6 +83,12 @@ TEST(RandomChecks, refuse_scales_that_are_negative_or_not_finite) {
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1, 0), "") << "a deviation of 0 is a constant";
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1, -1), "normal: stddev is -1; it must be 0 or more");
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, kNaN, 1), "normal: mean is NaN; it must be finite");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1e39),
+            "normal: mean is 1e+39; f32, in which it is computed, has no number as large");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f16, 0, 1e39),
+            "normal: stddev is 1e+39; f32, in which it is computed, has no number as large");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f16, 1e6, 1e6), "") << "many of them are infinite";
+  EXPECT_EQ(refusal<RandomNormal>(DType::f64, 1e39, 1e39), "");
   EXPECT_EQ(refusal<RandomLogNormal>(DType::f32, 1, -1), "log_normal: stddev is -1; it must be 0 or more");
   EXPECT_EQ(refusal<RandomExponential>(DType::f32, 0), "exponential: rate is 0; it must be more than 0");
   EXPECT_EQ(refusal<RandomExponential>(DType::f32, kInfinity), "exponential: rate is infinite; it must be finite");
