@@ -143,6 +143,30 @@ TEST_F(Iterative, says_why_it_ended) {
   EXPECT_EQ(value(sparse.power(swap, zero, {.starts_at_x = true}).get()).stopped, Stopped::breakdown);
 }
 
+TEST_F(Iterative, makes_no_residual_of_gmres_larger_where_the_matrix_is_singular) {
+  Elements elements;
+  for (std::int64_t i = 0; i < 9; ++i) elements.push_back({i / 3, i % 3, static_cast<double>(i + 1)});
+  const SparseMatrix singular = matrix(3, elements);
+  const Array<double> b = vector({1, 0, 0}), x = value(device.array<double>({3}));
+  const Solved end = value(device.sparse().gmres(singular, b, x).get());
+  EXPECT_EQ(end.stopped, Stopped::breakdown);
+  EXPECT_NEAR(end.residual, std::sqrt(1.0 / 6), 1e-12) << "b without what the matrix reaches";
+  EXPECT_NEAR(residual(singular, b, x), end.residual, 1e-12);
+  for (const double number : read(x)) EXPECT_LT(std::fabs(number), 10);
+}
+
+TEST_F(Iterative, says_of_gmres_that_it_stagnates_where_the_type_allows_no_more) {
+  std::vector<Triplet<float>> elements;
+  for (std::int64_t i = 0; i < 10; ++i)
+    for (std::int64_t j = 0; j < 10; ++j)
+      elements.push_back({i, j, (i == j ? 10.0F : 0.0F) + 1.0F / static_cast<float>(3 * i + 7 * j + 1)});
+  const SparseMatrix a = value(device.sparse().from_triplets<float>(10, 10, elements));
+  const Array<float> b = filled(device, {10}, 0.3F), x = value(device.array<float>({10}));
+  const Solved end = value(device.sparse().gmres(a, b, x, {.tolerance = 1e-14}).get());
+  EXPECT_EQ(end.stopped, Stopped::stagnated) << "the basis is closed, and the matrix is not singular";
+  EXPECT_LT(end.residual, 1e-5);
+}
+
 TEST_F(Iterative, takes_at_most_so_many_rounds_and_goes_on_from_there) {
   const SparseMatrix a = plate(20);
   const Array<double> b = filled(device, {400}, 1.0), x = value(device.array<double>({400}));
