@@ -352,6 +352,17 @@ TEST_F(Iterative, says_which_row_has_no_pivot) {
             "ic0: the matrix is an empty handle: default-constructed or moved from");
 }
 
+TEST_F(Iterative, leaves_zeros_where_it_finds_no_eigenvector) {
+  const SparseMatrix broken = matrix(3, {{0, 0, std::numeric_limits<double>::quiet_NaN()}, {1, 1, 1.0}, {2, 2, 1.0}});
+  const Array<double> vectors = filled(device, {2, 3}, 7.0);
+  const std::vector<std::int64_t> sizes{3, 6, 9, 12, 15, 48};
+  for (const std::int64_t size : sizes) (void)filled(device, {size}, 7.0);  // memory that others will have
+  const FoundEigenvalues found = value(device.sparse().lanczos(broken, vectors).get());
+  EXPECT_EQ(found.stopped, Stopped::not_finite);
+  EXPECT_EQ(found.values, (std::vector<double>{0, 0}));
+  EXPECT_TRUE(all_equal(device, vectors, 0.0));
+}
+
 TEST_F(Iterative, finds_eigenvalues_beyond_the_simple_case) {
   // Three times the same one, more wanted than one cycle finds, and all of a small matrix.
   Elements elements;
