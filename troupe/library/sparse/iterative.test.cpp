@@ -143,6 +143,17 @@ TEST_F(Iterative, says_why_it_ended) {
   EXPECT_EQ(value(sparse.power(swap, zero, {.starts_at_x = true}).get()).stopped, Stopped::breakdown);
 }
 
+TEST_F(Iterative, takes_no_small_numbers_for_zeros) {
+  const Sparse sparse = device.sparse();
+  const SparseMatrix a = plate(2);
+  const Array<double> b = filled(device, {4}, 1e-170), x = value(device.array<double>({4}));
+  EXPECT_EQ(value(sparse.cg(a, b, x).get()).stopped, Stopped::breakdown) << "their squares are 0";
+  EXPECT_EQ(value(sparse.bicgstab(a, b, x).get()).stopped, Stopped::breakdown);
+  EXPECT_EQ(value(sparse.gmres(a, b, x).get()).stopped, Stopped::breakdown);
+  EXPECT_TRUE(value(sparse.cg(a, b, x, {.tolerance = 1e-100, .relative = false}).get()).converged());
+  EXPECT_TRUE(value(sparse.cg(a, filled(device, {4}, 1e-140), x).get()).converged());
+}
+
 TEST_F(Iterative, makes_no_residual_of_gmres_larger_where_the_matrix_is_singular) {
   Elements elements;
   for (std::int64_t i = 0; i < 9; ++i) elements.push_back({i / 3, i % 3, static_cast<double>(i + 1)});
