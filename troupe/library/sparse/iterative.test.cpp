@@ -308,7 +308,7 @@ TEST_F(Iterative, works_in_tasks) {
 
 TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const Sparse sparse = device.sparse();
-  const SparseMatrix a = plate(2), other = plate(2);
+  const SparseMatrix a = plate(2), other = plate(2), empty = matrix(0, {});
   const Array<double> b = filled(device, {4}, 1.0), x = filled(device, {4}, 0.0), three = filled(device, {3}, 0.0);
   const AnyArray none;
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -335,6 +335,7 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
           "cg: the preconditioner was made of another matrix; make one of this matrix: its values may change, its "
           "structure may not");
   refused(sparse.power(a, three), "power: x is [3]; it must be [4]");
+  refused(sparse.lanczos(empty, 1), "lanczos: the matrix is 0 x 0; it must have a row");
   refused(sparse.lanczos(a, 0), "lanczos: the number of eigenvalues is 0; it must be 1 to 4");
   refused(sparse.lanczos(a, 5), "lanczos: the number of eigenvalues is 5; it must be 1 to 4");
   refused(sparse.lanczos(a, 2, {.basis = 2}), "lanczos: basis is 2 for 2 eigenvalues; it must be larger");
@@ -343,6 +344,8 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const Result<Solved> aliased = sparse.cg(a, b, b).get();
   EXPECT_EQ(kind_of(aliased), ErrorKind::invalid_argument);
   EXPECT_NE(aliased.error().message().find("cg: x and b overlap"), std::string_view::npos) << aliased.error().message();
+  const AnyArray values = value(a.values().slice(0, 0, 4));
+  EXPECT_EQ(kind_of(sparse.power(a, values).get()), ErrorKind::invalid_argument) << "it would write the matrix";
   EXPECT_EQ(device.stats().submitted, before + 1) << "one fill";
 }
 
