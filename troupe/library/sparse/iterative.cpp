@@ -185,12 +185,14 @@ Call<void> Iteration::call_of(const Carried& carried, const Op& op) const {
   return make_call(device_, op, std::span<const AnyArray* const>(arrays.data(), count));
 }
 
-/// What the worker says is a claim: numbers that cannot be are an error, and never an index.
+/// What the worker says is a claim: numbers that cannot be are an error, and never an index. An op that neither stops
+/// nor does a round would be followed by another for ever.
 Result<void> Iteration::take(Solved& end, std::span<const double> report) const {
   const double stopped = report[op::kReportStopped], rounds = report[op::kReportRounds];
   const double done = rounds - static_cast<double>(end.rounds);
   if (!(stopped >= 0 && stopped <= 1.0 + static_cast<double>(Stopped::kLast)) || stopped != std::floor(stopped) ||
-      !(done >= 0 && done <= static_cast<double>(report.size() - op::kReportWords)) || done != std::floor(done))
+      !(done >= (stopped == 0 ? 1 : 0) && done <= static_cast<double>(report.size() - op::kReportWords)) ||
+      done != std::floor(done))
     return fail(ErrorKind::internal, std::string(call_) + ": the report of the op makes no sense");
   end.residual = report[op::kReportResidual];
   const auto first = report.begin() + op::kReportWords;
