@@ -199,6 +199,14 @@ TEST(RandomChance, looks_at_64_bits) {
   EXPECT_NEAR(happened, 500, 60);
 }
 
+TEST(RandomPoisson, ends_where_rounding_has_left_nothing_to_add) {
+  const double last = open_unit(~std::uint64_t{0});
+  double most = 0;
+  for (double rate = 0.01; rate < 10; rate += 0.01) most = std::max(most, small_poisson(poisson_numbers(rate), last));
+  EXPECT_GT(most, 40);
+  EXPECT_LT(most, 60);
+}
+
 TEST(RandomBeta, is_a_number_from_0_to_1_for_the_smallest_shapes) {
   int ones = 0;
   for (std::uint64_t position = 0; position < 1000; ++position) {
