@@ -45,9 +45,20 @@ Result<void> check_bounds(double low, double high, DType dtype) {
   return refuse(kCall, both + ", which are the same number in " + text(name(dtype)));
 }
 
+/// Infinity times 0, or less infinity, would be no number.
+Result<void> check_is_f32(std::string_view call, std::string_view name, double number) {
+  if (std::isfinite(rounded_to(number, DType::f32))) return {};
+  return refuse(call, text(name) + " is " + text(number) + "; f32, in which it is computed, has no number as large");
+}
+
 Result<void> check_rate(std::string_view call, std::string_view name, double number) {
   TROUPE_TRY(check_is(number > 0, call, name, number, "more than 0"));
   return check_is(number <= kMaxRandomRate, call, name, number, "at most 2^30");
+}
+
+Result<void> check_beta_shape(std::string_view call, std::string_view name, double number) {
+  TROUPE_TRY(check_rate(call, name, number));
+  return check_is(number >= kMinBetaShape, call, name, number, "at least 2^-1000");
 }
 
 Result<void> check_parameters(Distribution distribution, double first, double second, DType dtype) {
@@ -56,6 +67,11 @@ Result<void> check_parameters(Distribution distribution, double first, double se
   switch (distribution) {
     case Distribution::uniform: return check_bounds(first, second, dtype);
     case Distribution::normal:
+      if (dtype != DType::f64) {
+        TROUPE_TRY(check_is_f32(call, names.first, first));
+        TROUPE_TRY(check_is_f32(call, names.second, second));
+      }
+      [[fallthrough]];
     case Distribution::log_normal: return check_is(second >= 0, call, names.second, second, "0 or more");
     case Distribution::exponential: return check_is(first > 0, call, names.first, first, "more than 0");
     case Distribution::cauchy: return check_is(second > 0, call, names.second, second, "more than 0");
@@ -67,8 +83,8 @@ Result<void> check_parameters(Distribution distribution, double first, double se
       TROUPE_TRY(check_rate(call, names.first, first));
       return check_is(second > 0, call, names.second, second, "more than 0");
     case Distribution::beta:
-      TROUPE_TRY(check_rate(call, names.first, first));
-      return check_rate(call, names.second, second);
+      TROUPE_TRY(check_beta_shape(call, names.first, first));
+      return check_beta_shape(call, names.second, second);
   }
   return {};
 }
@@ -106,8 +122,9 @@ double number_below(double high, DType dtype) {
 bool fit_into(DType dtype, const Scalar& low, const Scalar& high) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-      return with_whole(low, [](auto number) { return std::in_range<T>(number); }) &&
-             with_whole(high, [](auto number) { return std::in_range<T>(number - 1); });
+      return with_whole(low, [](auto number) { return std::in_range<T>(number); }) && with_whole(high, [](auto number) {
+               return number == 0 ? std::in_range<T>(-1) : std::in_range<T>(number - 1);
+             });
     } else {
       return false;
     }

@@ -181,6 +181,9 @@ using RandomOps =
 
 /// Rates and shapes are at most so large: beyond it, f64 no longer tells neighbouring outcomes apart well enough.
 inline constexpr double kMaxRandomRate = 1 << 30;
+/// Those of a beta distribution are at least so large: of smaller ones, logarithms are infinite, and their difference
+/// is no number.
+inline constexpr double kMinBetaShape = 0x1p-1000;
 /// An alias table has at most so many outcomes.
 inline constexpr std::int64_t kMaxOutcomes = std::int64_t{1} << 31;
 

@@ -83,6 +83,12 @@ TEST(RandomChecks, refuse_scales_that_are_negative_or_not_finite) {
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1, 0), "") << "a deviation of 0 is a constant";
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1, -1), "normal: stddev is -1; it must be 0 or more");
   EXPECT_EQ(refusal<RandomNormal>(DType::f32, kNaN, 1), "normal: mean is NaN; it must be finite");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f32, 1e39),
+            "normal: mean is 1e+39; f32, in which it is computed, has no number as large");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f16, 0, 1e39),
+            "normal: stddev is 1e+39; f32, in which it is computed, has no number as large");
+  EXPECT_EQ(refusal<RandomNormal>(DType::f16, 1e6, 1e6), "") << "many of them are infinite";
+  EXPECT_EQ(refusal<RandomNormal>(DType::f64, 1e39, 1e39), "");
   EXPECT_EQ(refusal<RandomLogNormal>(DType::f32, 1, -1), "log_normal: stddev is -1; it must be 0 or more");
   EXPECT_EQ(refusal<RandomExponential>(DType::f32, 0), "exponential: rate is 0; it must be more than 0");
   EXPECT_EQ(refusal<RandomExponential>(DType::f32, kInfinity), "exponential: rate is infinite; it must be finite");
@@ -94,6 +100,8 @@ TEST(RandomChecks, refuse_scales_that_are_negative_or_not_finite) {
   EXPECT_EQ(refusal<RandomGamma>(DType::f32, 1, -2), "gamma: scale is -2; it must be more than 0");
   EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1, 0), "beta: b is 0; it must be more than 0");
   EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1e10, 1), "beta: a is 1e+10; it must be at most 2^30");
+  EXPECT_EQ(refusal<RandomBeta>(DType::f32, 1, 1e-310), "beta: b is 1e-310; it must be at least 2^-1000");
+  EXPECT_EQ(refusal<RandomBeta>(DType::f32, kMinBetaShape, kMinBetaShape), "");
 }
 
 TEST(RandomChecks, refuse_bounds_that_leave_nothing_between_them) {
@@ -117,6 +125,9 @@ TEST(RandomChecks, refuse_integers_that_the_type_has_not) {
   EXPECT_EQ(refusal(integers(DType::i64, whole(-kMost - 1), beyond)), "") << "all of them";
   EXPECT_EQ(integers(DType::i64, whole(-kMost - 1), beyond).range(), 0U);
   EXPECT_EQ(integers(DType::i8, whole(-128), whole(128)).range(), 256U);
+  const Scalar unsigned_zero(std::uint64_t{0});
+  EXPECT_EQ(refusal(integers(DType::i32, whole(-5), unsigned_zero)), "") << "-5 to -1";
+  EXPECT_EQ(integers(DType::i32, whole(-5), unsigned_zero).range(), 5U);
   EXPECT_EQ(refusal(integers(DType::i32, whole(4), whole(4))),
             "integers: low is 4 and high is 4; low must be less than high");
   EXPECT_EQ(refusal(integers(DType::i32, beyond, whole(-1))),

@@ -193,19 +193,21 @@ TROUPE_EVERYWHERE inline PoissonNumbers poisson_numbers(double rate) {
   const double b = 0.931 + times(2.53, std::sqrt(rate));
   return {rate, log(rate), -0.059 + times(0.02483, b), b, log(1.1239 + 1.1328 / (b - 3.4)), 0.9277 - 3.6224 / (b - 2)};
 }
+/// Of a rate below 10: adds up the probabilities of 0, 1, 2 ... until they reach u.
+TROUPE_EVERYWHERE inline double small_poisson(const PoissonNumbers& of, double u) {
+  constexpr double kRest = 0x1p-60;  // by rounding, all of them together may stay below u
+  double probability = of.least;
+  double k = 0;
+  for (; u > probability && (probability > kRest || k < of.rate); probability = times(probability, of.rate) / k) {
+    u -= probability;
+    k += 1;
+  }
+  return k;
+}
 /// Small rates: by adding up probabilities. Others: by transformed rejection (Hoermann, The transformed rejection
 /// method for generating Poisson random variables, 1993).
 TROUPE_EVERYWHERE inline double poisson(const PoissonNumbers& of, OwnNumbers own) {
-  if (of.rate < 10) {
-    double left = open_unit(own.next());
-    double probability = of.least;
-    double k = 0;
-    for (; left > probability && k < kMaxTries; probability = times(probability, of.rate) / k) {
-      left -= probability;
-      k += 1;
-    }
-    return k;
-  }
+  if (of.rate < 10) return small_poisson(of, open_unit(own.next()));
   for (int tries = 0; tries < kMaxTries; ++tries) {
     const double u = open_unit(own.next()) - 0.5;
     const double v = open_unit(own.next());

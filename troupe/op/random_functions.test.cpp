@@ -199,6 +199,24 @@ TEST(RandomChance, looks_at_64_bits) {
   EXPECT_NEAR(happened, 500, 60);
 }
 
+TEST(RandomPoisson, ends_where_rounding_has_left_nothing_to_add) {
+  const double last = open_unit(~std::uint64_t{0});
+  double most = 0;
+  for (double rate = 0.01; rate < 10; rate += 0.01) most = std::max(most, small_poisson(poisson_numbers(rate), last));
+  EXPECT_GT(most, 40);
+  EXPECT_LT(most, 60);
+}
+
+TEST(RandomBeta, is_a_number_from_0_to_1_for_the_smallest_shapes) {
+  int ones = 0;
+  for (std::uint64_t position = 0; position < 1000; ++position) {
+    const double found = beta(0x1p-1000, 0x1p-1000, OwnNumbers({4, 0}, position));
+    ASSERT_TRUE(found >= 0 && found <= 1) << found;
+    ones += found == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(ones, 500, 60);
+}
+
 TEST(RandomPermutation, is_one_for_every_count) {
   for (std::uint64_t count = 1; count < 300; ++count) {
     const Permutation places({9, 0}, count, count);

@@ -45,6 +45,7 @@ std::vector<Refusal> of_parameters() {
       {with<RandomUniform>(0, 1e300),
        "uniform: low is 0 and high is 1e+300; f32 has no number as large as a bound or their difference"},
       {with<RandomNormal>(0, -1), "normal: stddev is -1; it must be 0 or more"},
+      {with<RandomNormal>(1e39, 1), "normal: mean is 1e+39; f32, in which it is computed, has no number as large"},
       {with<RandomLogNormal>(0, -1), "log_normal: stddev is -1; it must be 0 or more"},
       {with<RandomExponential>(0), "exponential: rate is 0; it must be more than 0"},
       {with<RandomCauchy>(0, 0), "cauchy: scale is 0; it must be more than 0"},
@@ -56,6 +57,7 @@ std::vector<Refusal> of_parameters() {
       {with<RandomGamma>(1, 0), "gamma: scale is 0; it must be more than 0"},
       {with<RandomBeta>(0, 1), "beta: a is 0; it must be more than 0"},
       {with<RandomBeta>(1, 1e10), "beta: b is 1e+10; it must be at most 2^30"},
+      {with<RandomBeta>(1e-310, 1), "beta: a is 1e-310; it must be at least 2^-1000"},
   };
 }
 

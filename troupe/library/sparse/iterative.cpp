@@ -94,11 +94,11 @@ Result<void> Iteration::check_vectors(bool has_b) const {
                            rounds_name == "restart" ? op::kMaxBasis : op::kMaxRoundsPerOp));
   TROUPE_TRY(DeviceParts::check(device_, call_, "x", x_));
   TROUPE_TRY(op::check_iterative_vector(call_, matrix_.view(), "x", x_.view()));
+  TROUPE_TRY(op::check_apart(call_, {"x", x_.view()}, {"the values of the matrix", matrix_.values().view()}));
   if (!has_b) return {};
   TROUPE_TRY(DeviceParts::check(device_, call_, "b", b_));
   TROUPE_TRY(op::check_iterative_vector(call_, matrix_.view(), "b", b_.view()));
   TROUPE_TRY(op::check_apart(call_, {"x", x_.view()}, {"b", b_.view()}));
-  TROUPE_TRY(op::check_apart(call_, {"x", x_.view()}, {"the values of the matrix", matrix_.values().view()}));
   if (!preconditioner_) return {};
   if (preconditioner_.indices_.block() != matrix_.indices_.block())
     return op::refuse(call_,
@@ -109,6 +109,7 @@ Result<void> Iteration::check_vectors(bool has_b) const {
 
 Result<void> Iteration::check_lanczos() {
   const std::int64_t n = matrix_.rows();
+  if (n < 1) return op::refuse(call_, "the matrix is 0 x 0; it must have a row");
   if (basis == 0) basis = std::max<std::int64_t>(2 * std::clamp<std::int64_t>(wanted, 0, op::kMaxBasis) + 1, 20);
   const bool is_given = basis > op::kMaxBasis || basis < 0;
   TROUPE_TRY(check_between(call_, "the number of eigenvalues", wanted, 1, std::min(n, op::kMaxBasis - 1)));
@@ -184,12 +185,14 @@ Call<void> Iteration::call_of(const Carried& carried, const Op& op) const {
   return make_call(device_, op, std::span<const AnyArray* const>(arrays.data(), count));
 }
 
-/// What the worker says is a claim: numbers that cannot be are an error, and never an index.
+/// What the worker says is a claim: numbers that cannot be are an error, and never an index. An op that neither stops
+/// nor does a round would be followed by another for ever.
 Result<void> Iteration::take(Solved& end, std::span<const double> report) const {
   const double stopped = report[op::kReportStopped], rounds = report[op::kReportRounds];
   const double done = rounds - static_cast<double>(end.rounds);
   if (!(stopped >= 0 && stopped <= 1.0 + static_cast<double>(Stopped::kLast)) || stopped != std::floor(stopped) ||
-      !(done >= 0 && done <= static_cast<double>(report.size() - op::kReportWords)) || done != std::floor(done))
+      !(done >= (stopped == 0 ? 1 : 0) && done <= static_cast<double>(report.size() - op::kReportWords)) ||
+      done != std::floor(done))
     return fail(ErrorKind::internal, std::string(call_) + ": the report of the op makes no sense");
   end.residual = report[op::kReportResidual];
   const auto first = report.begin() + op::kReportWords;

@@ -143,6 +143,41 @@ TEST_F(Iterative, says_why_it_ended) {
   EXPECT_EQ(value(sparse.power(swap, zero, {.starts_at_x = true}).get()).stopped, Stopped::breakdown);
 }
 
+TEST_F(Iterative, takes_no_small_numbers_for_zeros) {
+  const Sparse sparse = device.sparse();
+  const SparseMatrix a = plate(2);
+  const Array<double> b = filled(device, {4}, 1e-170), x = value(device.array<double>({4}));
+  EXPECT_EQ(value(sparse.cg(a, b, x).get()).stopped, Stopped::breakdown) << "their squares are 0";
+  EXPECT_EQ(value(sparse.bicgstab(a, b, x).get()).stopped, Stopped::breakdown);
+  EXPECT_EQ(value(sparse.gmres(a, b, x).get()).stopped, Stopped::breakdown);
+  EXPECT_TRUE(value(sparse.cg(a, b, x, {.tolerance = 1e-100, .relative = false}).get()).converged());
+  EXPECT_TRUE(value(sparse.cg(a, filled(device, {4}, 1e-140), x).get()).converged());
+}
+
+TEST_F(Iterative, makes_no_residual_of_gmres_larger_where_the_matrix_is_singular) {
+  Elements elements;
+  for (std::int64_t i = 0; i < 9; ++i) elements.push_back({i / 3, i % 3, static_cast<double>(i + 1)});
+  const SparseMatrix singular = matrix(3, elements);
+  const Array<double> b = vector({1, 0, 0}), x = value(device.array<double>({3}));
+  const Solved end = value(device.sparse().gmres(singular, b, x).get());
+  EXPECT_EQ(end.stopped, Stopped::breakdown);
+  EXPECT_NEAR(end.residual, std::sqrt(1.0 / 6), 1e-12) << "b without what the matrix reaches";
+  EXPECT_NEAR(residual(singular, b, x), end.residual, 1e-12);
+  for (const double number : read(x)) EXPECT_LT(std::fabs(number), 10);
+}
+
+TEST_F(Iterative, says_of_gmres_that_it_stagnates_where_the_type_allows_no_more) {
+  std::vector<Triplet<float>> elements;
+  for (std::int64_t i = 0; i < 10; ++i)
+    for (std::int64_t j = 0; j < 10; ++j)
+      elements.push_back({i, j, (i == j ? 10.0F : 0.0F) + 1.0F / static_cast<float>(3 * i + 7 * j + 1)});
+  const SparseMatrix a = value(device.sparse().from_triplets<float>(10, 10, elements));
+  const Array<float> b = filled(device, {10}, 0.3F), x = value(device.array<float>({10}));
+  const Solved end = value(device.sparse().gmres(a, b, x, {.tolerance = 1e-14}).get());
+  EXPECT_EQ(end.stopped, Stopped::stagnated) << "the basis is closed, and the matrix is not singular";
+  EXPECT_LT(end.residual, 1e-5);
+}
+
 TEST_F(Iterative, takes_at_most_so_many_rounds_and_goes_on_from_there) {
   const SparseMatrix a = plate(20);
   const Array<double> b = filled(device, {400}, 1.0), x = value(device.array<double>({400}));
@@ -273,7 +308,7 @@ TEST_F(Iterative, works_in_tasks) {
 
 TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const Sparse sparse = device.sparse();
-  const SparseMatrix a = plate(2), other = plate(2);
+  const SparseMatrix a = plate(2), other = plate(2), empty = matrix(0, {});
   const Array<double> b = filled(device, {4}, 1.0), x = filled(device, {4}, 0.0), three = filled(device, {3}, 0.0);
   const AnyArray none;
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -300,6 +335,7 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
           "cg: the preconditioner was made of another matrix; make one of this matrix: its values may change, its "
           "structure may not");
   refused(sparse.power(a, three), "power: x is [3]; it must be [4]");
+  refused(sparse.lanczos(empty, 1), "lanczos: the matrix is 0 x 0; it must have a row");
   refused(sparse.lanczos(a, 0), "lanczos: the number of eigenvalues is 0; it must be 1 to 4");
   refused(sparse.lanczos(a, 5), "lanczos: the number of eigenvalues is 5; it must be 1 to 4");
   refused(sparse.lanczos(a, 2, {.basis = 2}), "lanczos: basis is 2 for 2 eigenvalues; it must be larger");
@@ -308,6 +344,8 @@ TEST_F(Iterative, refuses_what_cannot_be_before_anything_is_submitted) {
   const Result<Solved> aliased = sparse.cg(a, b, b).get();
   EXPECT_EQ(kind_of(aliased), ErrorKind::invalid_argument);
   EXPECT_NE(aliased.error().message().find("cg: x and b overlap"), std::string_view::npos) << aliased.error().message();
+  const AnyArray values = value(a.values().slice(0, 0, 4));
+  EXPECT_EQ(kind_of(sparse.power(a, values).get()), ErrorKind::invalid_argument) << "it would write the matrix";
   EXPECT_EQ(device.stats().submitted, before + 1) << "one fill";
 }
 
@@ -326,6 +364,17 @@ TEST_F(Iterative, says_which_row_has_no_pivot) {
   expect_error(sparse.ic0(equal).get(), "the pivot of row 1 is not positive");
   EXPECT_EQ(sparse.ic0({}).get().error().message(),
             "ic0: the matrix is an empty handle: default-constructed or moved from");
+}
+
+TEST_F(Iterative, leaves_zeros_where_it_finds_no_eigenvector) {
+  const SparseMatrix broken = matrix(3, {{0, 0, std::numeric_limits<double>::quiet_NaN()}, {1, 1, 1.0}, {2, 2, 1.0}});
+  const Array<double> vectors = filled(device, {2, 3}, 7.0);
+  const std::vector<std::int64_t> sizes{3, 6, 9, 12, 15, 48};
+  for (const std::int64_t size : sizes) (void)filled(device, {size}, 7.0);  // memory that others will have
+  const FoundEigenvalues found = value(device.sparse().lanczos(broken, vectors).get());
+  EXPECT_EQ(found.stopped, Stopped::not_finite);
+  EXPECT_EQ(found.values, (std::vector<double>{0, 0}));
+  EXPECT_TRUE(all_equal(device, vectors, 0.0));
 }
 
 TEST_F(Iterative, finds_eigenvalues_beyond_the_simple_case) {

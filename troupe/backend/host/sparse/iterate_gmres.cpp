@@ -40,6 +40,8 @@ class Triangle {
     }
     return true;
   }
+  /// What the last of `count` unknowns is divided by.
+  double pivot(std::int64_t count) noexcept { return std::abs(column(count - 1)[count - 1]); }
   const S& unknown(std::int64_t i) const noexcept { return right_[static_cast<std::size_t>(i)]; }
 
  private:
@@ -104,10 +106,13 @@ struct Gmres {
       }
       ++used;
     }
-    if (on.account[op::kReportStopped] == 0) advance(used, residual, is_closed);
+    if (on.account[op::kReportStopped] != 0) return;
+    // A closed basis of a singular matrix has a direction more than the matrix makes of it.
+    const bool is_singular = is_closed && triangle.pivot(used) <= 4 * kEpsilon * largest;
+    advance(is_singular ? used - 1 : used, residual, is_singular);
   }
   /// x += M V y, and what the residual is then.
-  void advance(std::int64_t used, double residual, bool is_closed) noexcept {
+  void advance(std::int64_t used, double residual, bool is_singular) noexcept {
     const bool is_solved = triangle.solve(used);
     if (is_solved) {
       on.vectors.fill(w, T{});
@@ -118,7 +123,7 @@ struct Gmres {
     on.account[op::kReportRestart] = 0;
     on.confirm(basis(0));
     if (on.account[op::kReportStopped] != 0) return;
-    if (!is_solved || is_closed)
+    if (!is_solved || is_singular)
       on.account.stop(Stopped::breakdown);
     else if (!(on.account[op::kReportResidual] < residual * kStagnates))
       on.account.stop(Stopped::stagnated);

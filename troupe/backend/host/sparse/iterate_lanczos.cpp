@@ -118,6 +118,13 @@ struct Lanczos {
     account[op::kReportResidual] = worst;
     if (account.is_small(worst)) account.stop(Stopped::converged);
   }
+  /// There is no end of this cycle: what the one before found, or zeros.
+  void leave(const HostViews& here) noexcept {
+    const Vectors<T> all = rows.vectors.times_as_long(kept() + 1);
+    if (op.is_first) return all.fill(state, T{});
+    all.copy(here.data<T>(op.state), state);
+    std::copy_n(here.data<double>(op.report) + op::kReportWords, 2 * kept(), &account[op::kReportWords]);
+  }
 };
 
 }  // namespace
@@ -133,16 +140,17 @@ Result<void> run_op(const op::SparseLanczos& op, const HostViews& here) {
         .state = here.data<T>(op.next_state),
         .scratch = here.data<T>(op.scratch),
         .projected = projected};
-    std::int64_t first = 0;
+    std::int64_t count = 0;
     if (op.is_first) {
-      if (!lanczos.begin(here)) return {};
-    } else {
-      if (!lanczos.account.goes_on()) return {};
+      if (lanczos.begin(here)) count = lanczos.grow(0);
+    } else if (lanczos.account.goes_on()) {
       lanczos.go_on(here.data<T>(op.state), here.data<double>(op.report));
-      first = lanczos.kept();
+      count = lanczos.grow(lanczos.kept());
     }
-    const std::int64_t count = lanczos.grow(first);
-    if (lanczos.account.goes_on()) lanczos.restart(count);
+    if (lanczos.account.goes_on())
+      lanczos.restart(count);
+    else
+      lanczos.leave(here);
     return {};
   });
 }

@@ -210,13 +210,24 @@ struct System {
     T* const x = state;
     const double size = std::sqrt(
         vectors.template sum<double>(Vectors<T>::kSize, [&](std::int64_t i) { return square(b[i * b_step]); }));
+    const bool is_zero = size == 0 && has_only_zeros();
     account[op::kReportLimit] = op.relative ? op.tolerance * size : op.tolerance;
-    if (op.starts_at && size != 0)
+    if (op.starts_at && !is_zero)
       vectors.copy(here.data<T>(op.state), x, op.state.strides[0]);
     else
       vectors.fill(x, T{});
     account.begin(rows.residual(b, b_step, x, r));
-    if (account.goes_on() && account.is_small(account[op::kReportFirst])) account.stop(Stopped::converged);
+    if (!account.goes_on()) return;
+    // No norm tells numbers whose squares vanish from zeros.
+    constexpr double kLeast = 1.5e-154;
+    if (!is_zero && size < kLeast && account[op::kReportLimit] < kLeast)
+      account.stop(Stopped::breakdown);
+    else if (account.is_small(account[op::kReportFirst]))
+      account.stop(Stopped::converged);
+  }
+  bool has_only_zeros() const noexcept {
+    return vectors.template sum<double>(Vectors<T>::kSize,
+                                        [&](std::int64_t i) { return b[i * b_step] == T{} ? 0.0 : 1.0; }) == 0;
   }
   /// The residual seems small enough: computes it anew into `r`, and stops when that is so, or when it has not become
   /// half as large since the last time.

@@ -170,7 +170,9 @@ std::vector<float> every_float(std::uint64_t step) {
 
 // The definition of gelu rounds the argument of erfc, which far below 0 costs it more than that.
 TEST(VectorRows, compute_functions_of_f32_to_a_few_units_over_the_whole_range) {
-  const std::vector<float> in = every_float(kSanitized ? 99'991 : 9'973);
+  std::vector<float> in = every_float(kSanitized ? 99'991 : 9'973);
+  const std::vector<float> hard = hard_numbers<float>();  // among them 1 and -1, where the formulas of gelu meet
+  in.insert(in.end(), hard.begin(), hard.end());
   std::vector<float> out(in.size());
   for (const VectorLevel level : levels()) {
     if (!has_fused(level)) continue;
