@@ -146,6 +146,14 @@ TEST_F(ProgramCacheTest, keeps_nothing_that_reads_files_of_the_user) {
   EXPECT_FALSE(is_kept("# \\\n include \"mine.h\"\n", ""));
   EXPECT_FALSE(is_kept("#define FILE <mine.h>\n#include FILE\n", ""));
   EXPECT_FALSE(is_kept("#include_next <mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#include </home/me/mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#include <../../../home/me/mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#inc\\\nlude \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("#inc\\\r\nlude \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("# /* what for */ include \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("%: include \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("#include", ""));
+  EXPECT_FALSE(is_kept("#include <cuda_fp16.h", ""));
   EXPECT_FALSE(is_kept("#if __has_include(<mine.h>)\n#endif\n", ""));
   EXPECT_FALSE(is_kept("", "-I/home/me"));
   EXPECT_FALSE(is_kept("", "--include-path=/home/me"));
