@@ -24,7 +24,8 @@ constexpr std::string_view kMagic = "troupe program 1";
 constexpr std::string_view kSuffix = ".program";
 
 /// Which compiler NVRTC is depends on them, and where it looks for headers.
-constexpr std::array kVariables{"TROUPE_CUDA_LIBRARIES", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH"};
+constexpr std::array kVariables{"TROUPE_CUDA_LIBRARIES", "CUDA_HOME",   "CUDA_PATH",
+                                "LD_LIBRARY_PATH",       "VIRTUAL_ENV", "HOME"};
 
 std::string variable(const char* name) {
   const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the program's own affair
