@@ -67,7 +67,7 @@ bool is_of_user(const std::string& folder) {
 }
 
 std::optional<std::string> read_whole(const std::string& path) {
-  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // no pipe
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || !is_of_user(found) ||
       static_cast<std::uint64_t>(found.st_size) > 2 * ProgramCache::kMostBytesOfProgram)
@@ -205,12 +205,12 @@ void ProgramCache::make_room() const {
   std::vector<Kept> all;
   std::uint64_t bytes = 0;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
     // Others may remove files meanwhile, and one that was cut off while it was written has another suffix.
-    const std::string name = entry.path().filename().string();
+    const std::string name = entry->path().filename().string();
     if (name.find(kSuffix) == std::string::npos) continue;
     std::error_code is_gone;
-    const Kept kept{entry.path(), entry.last_write_time(is_gone), entry.file_size(is_gone)};
+    const Kept kept{entry->path(), entry->last_write_time(is_gone), entry->file_size(is_gone)};
     if (is_gone) continue;
     bytes += kept.bytes;
     all.push_back(kept);

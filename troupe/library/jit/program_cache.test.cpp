@@ -173,6 +173,9 @@ TEST_F(ProgramCacheTest, takes_nothing_that_others_could_have_written) {
   ASSERT_EQ(::chmod(folder().c_str(), 0700), 0);
   fs::create_symlink(root / "elsewhere", file);
   EXPECT_FALSE(cache().find(key)) << "a link leads anywhere";
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(cache().find(key)) << "nobody writes into that pipe";
 }
 
 TEST_F(ProgramCacheTest, keeps_nothing_where_it_cannot) {
