@@ -4,11 +4,11 @@
 
 namespace troupe::inline v0::wire {
 
-/// "ok LOG_BYTES COMPILER_BYTES\n", log, compiler, image; or "KIND NATIVE_CODE\n" and the message.
+/// "ok LOG_BYTES COMPILER_BYTES IMAGE_BYTES\n", log, compiler, image; or "KIND NATIVE_CODE\n" and the message.
 std::string encode(const Result<CompiledImage>& compiled) {
   if (compiled)
-    return "ok " + std::to_string(compiled->log.size()) + " " + std::to_string(compiled->compiler.size()) + "\n" +
-           compiled->log + compiled->compiler + compiled->bytes;
+    return "ok " + std::to_string(compiled->log.size()) + " " + std::to_string(compiled->compiler.size()) + " " +
+           std::to_string(compiled->bytes.size()) + "\n" + compiled->log + compiled->compiler + compiled->bytes;
   const Error& error = compiled.error();
   return std::to_string(static_cast<int>(error.kind())) + " " + std::to_string(error.origin().native_code) + "\n" +
          std::string(error.message());
@@ -44,10 +44,12 @@ std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
     const auto log_bytes = take_number<std::size_t>(answer);
     if (!log_bytes || !take(answer, " ")) return std::nullopt;
     const auto compiler_bytes = take_number<std::size_t>(answer);
-    if (!compiler_bytes || !take(answer, "\n")) return std::nullopt;
+    if (!compiler_bytes || !take(answer, " ")) return std::nullopt;
+    const auto image_bytes = take_number<std::size_t>(answer);
+    if (!image_bytes || !take(answer, "\n")) return std::nullopt;
     std::optional<std::string> log = take_bytes(answer, *log_bytes);
     std::optional<std::string> compiler = log ? take_bytes(answer, *compiler_bytes) : std::nullopt;
-    if (!compiler) return std::nullopt;
+    if (!compiler || answer.size() != *image_bytes) return std::nullopt;  // a compiler that was killed leaves a part
     return CompiledImage{.bytes = std::string(answer), .log = *std::move(log), .compiler = *std::move(compiler)};
   }
   const auto kind = take_number<std::size_t>(answer);
