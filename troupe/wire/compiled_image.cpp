@@ -1,16 +1,22 @@
 #include "troupe/wire/compiled_image.hpp"
 
+#include <array>
 #include <charconv>
 
 namespace troupe::inline v0::wire {
 
-/// "ok LOG_BYTES COMPILER_BYTES INSTANCES_BYTES\n", log, compiler, instances, image; or "KIND NATIVE_CODE\n" and the
-/// message.
+/// "ok" and the sizes of log, compiler, instances and image, with blanks between them, a line break, and these four; or
+/// "KIND NATIVE_CODE\n" and the message.
 std::string encode(const Result<CompiledImage>& compiled) {
-  if (compiled)
-    return "ok " + std::to_string(compiled->log.size()) + " " + std::to_string(compiled->compiler.size()) + " " +
-           std::to_string(compiled->instances.size()) + "\n" + compiled->log + compiled->compiler +
-           compiled->instances + compiled->bytes;
+  if (compiled) {
+    std::string text = "ok", content;
+    for (const std::string* const part :
+         {&compiled->log, &compiled->compiler, &compiled->instances, &compiled->bytes}) {
+      text += " " + std::to_string(part->size());
+      content += *part;
+    }
+    return text + "\n" + content;
+  }
   const Error& error = compiled.error();
   return std::to_string(static_cast<int>(error.kind())) + " " + std::to_string(error.origin().native_code) + "\n" +
          std::string(error.message());
@@ -42,21 +48,23 @@ std::optional<std::string> take_bytes(std::string_view& text, std::size_t count)
 }  // namespace
 
 std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
-  if (take(answer, "ok ")) {
-    const auto log_bytes = take_number<std::size_t>(answer);
-    if (!log_bytes || !take(answer, " ")) return std::nullopt;
-    const auto compiler_bytes = take_number<std::size_t>(answer);
-    if (!compiler_bytes || !take(answer, " ")) return std::nullopt;
-    const auto instances_bytes = take_number<std::size_t>(answer);
-    if (!instances_bytes || !take(answer, "\n")) return std::nullopt;
-    std::optional<std::string> log = take_bytes(answer, *log_bytes);
-    std::optional<std::string> compiler = log ? take_bytes(answer, *compiler_bytes) : std::nullopt;
-    std::optional<std::string> instances = compiler ? take_bytes(answer, *instances_bytes) : std::nullopt;
-    if (!instances) return std::nullopt;
-    return CompiledImage{.bytes = std::string(answer),
-                         .log = *std::move(log),
-                         .compiler = *std::move(compiler),
-                         .instances = *std::move(instances)};
+  if (take(answer, "ok")) {
+    std::array<std::size_t, 4> sizes{};
+    for (std::size_t& size : sizes) {
+      const auto given = take(answer, " ") ? take_number<std::size_t>(answer) : std::nullopt;
+      if (!given) return std::nullopt;
+      size = *given;
+    }
+    if (!take(answer, "\n")) return std::nullopt;
+    CompiledImage image;
+    std::size_t next = 0;
+    for (std::string* const part : {&image.log, &image.compiler, &image.instances, &image.bytes}) {
+      std::optional<std::string> bytes = take_bytes(answer, sizes[next++]);
+      if (!bytes) return std::nullopt;  // a compiler that was killed leaves a part
+      *part = *std::move(bytes);
+    }
+    if (!answer.empty()) return std::nullopt;
+    return image;
   }
   const auto kind = take_number<std::size_t>(answer);
   if (!kind || *kind >= static_cast<std::size_t>(kErrorKinds) || !take(answer, " ")) return std::nullopt;

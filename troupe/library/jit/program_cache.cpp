@@ -24,7 +24,8 @@ constexpr std::string_view kMagic = "troupe program 2";
 constexpr std::string_view kSuffix = ".program";
 
 /// Which compiler NVRTC is depends on them, and where it looks for headers.
-constexpr std::array kVariables{"TROUPE_CUDA_LIBRARIES", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH"};
+constexpr std::array kVariables{"TROUPE_CUDA_LIBRARIES", "CUDA_HOME",   "CUDA_PATH",
+                                "LD_LIBRARY_PATH",       "VIRTUAL_ENV", "HOME"};
 
 std::string variable(const char* name) {
   const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the program's own affair
@@ -66,7 +67,7 @@ bool is_of_user(const std::string& folder) {
 }
 
 std::optional<std::string> read_whole(const std::string& path) {
-  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // no pipe
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || !is_of_user(found) ||
       static_cast<std::uint64_t>(found.st_size) > 2 * ProgramCache::kMostBytesOfProgram)
@@ -97,15 +98,45 @@ bool write_whole(const std::string& path, std::span<const std::byte> bytes) {
   return false;
 }
 
-/// Whether an `#include` names anything but a header in angle brackets, which the toolkit or we have.
-bool includes_files(std::string_view source) {
-  for (std::size_t at = source.find("include"); at != std::string_view::npos; at = source.find("include", at + 1)) {
-    const std::size_t end = source.find_last_not_of(" \t\\\r\n", at == 0 ? 0 : at - 1);
-    if (at == 0 || end == std::string_view::npos || source[end] != '#') continue;
-    const std::size_t next = source.find_first_not_of(" \t", at + std::string_view("include").size());
-    if (next == std::string_view::npos || source[next] != '<') return true;
+/// As the compiler sees it: a line that ends in a backslash goes on in the next one.
+std::string without_splices(std::string_view source) {
+  std::string text;
+  text.reserve(source.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::string_view left = source.substr(i);
+    if (left.starts_with("\\\n"))
+      i += 1;
+    else if (left.starts_with("\\\r\n"))
+      i += 2;
+    else
+      text += source[i];
   }
-  return source.find("__has_include") != std::string_view::npos;
+  return text;
+}
+
+/// What follows `#include`: "<cuda_fp16.h>". An absolute name, or one that leads out of a folder, is a file of the
+/// user's.
+bool is_header_of_toolkit(std::string_view rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  const std::string_view name = rest.substr(0, rest.find_first_of(">\n"));
+  return name.starts_with('<') && name.size() < rest.size() && !name.starts_with("</") &&
+         name.find("..") == std::string_view::npos;
+}
+
+/// Whether an `#include` names anything but a header in angle brackets, which the toolkit or we have. A comment may
+/// stand before the word, and `#` has another spelling.
+bool includes_files(std::string_view source) {
+  constexpr std::string_view kInclude = "include";
+  constexpr std::array<std::string_view, 3> kIntroducers{"#", "%:", "*/"};
+  const std::string text = without_splices(source);
+  for (std::size_t at = text.find(kInclude); at != std::string::npos; at = text.find(kInclude, at + 1)) {
+    std::string_view before = std::string_view(text).substr(0, at);
+    before.remove_suffix(before.size() - (before.find_last_not_of(" \t\v\f") + 1));  // none is -1
+    const bool is_directive =
+        std::ranges::any_of(kIntroducers, [&](std::string_view introducer) { return before.ends_with(introducer); });
+    if (is_directive && !is_header_of_toolkit(std::string_view(text).substr(at + kInclude.size()))) return true;
+  }
+  return text.find("__has_include") != std::string::npos;
 }
 
 }  // namespace
@@ -176,12 +207,12 @@ void ProgramCache::make_room() const {
   std::vector<Kept> all;
   std::uint64_t bytes = 0;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
     // Others may remove files meanwhile, and one that was cut off while it was written has another suffix.
-    const std::string name = entry.path().filename().string();
+    const std::string name = entry->path().filename().string();
     if (name.find(kSuffix) == std::string::npos) continue;
     std::error_code is_gone;
-    const Kept kept{entry.path(), entry.last_write_time(is_gone), entry.file_size(is_gone)};
+    const Kept kept{entry->path(), entry->last_write_time(is_gone), entry->file_size(is_gone)};
     if (is_gone) continue;
     bytes += kept.bytes;
     all.push_back(kept);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -152,6 +151,14 @@ TEST_F(ProgramCacheTest, keeps_nothing_that_reads_files_of_the_user) {
   EXPECT_FALSE(is_kept("# \\\n include \"mine.h\"\n", ""));
   EXPECT_FALSE(is_kept("#define FILE <mine.h>\n#include FILE\n", ""));
   EXPECT_FALSE(is_kept("#include_next <mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#include </home/me/mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#include <../../../home/me/mine.h>\n", ""));
+  EXPECT_FALSE(is_kept("#inc\\\nlude \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("#inc\\\r\nlude \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("# /* what for */ include \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("%: include \"mine.h\"\n", ""));
+  EXPECT_FALSE(is_kept("#include", ""));
+  EXPECT_FALSE(is_kept("#include <cuda_fp16.h", ""));
   EXPECT_FALSE(is_kept("#if __has_include(<mine.h>)\n#endif\n", ""));
   EXPECT_FALSE(is_kept("", "-I/home/me"));
   EXPECT_FALSE(is_kept("", "--include-path=/home/me"));
@@ -172,6 +179,9 @@ TEST_F(ProgramCacheTest, takes_nothing_that_others_could_have_written) {
   ASSERT_EQ(::chmod(folder().c_str(), 0700), 0);
   fs::create_symlink(root / "elsewhere", file);
   EXPECT_FALSE(cache().find(key)) << "a link leads anywhere";
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(cache().find(key)) << "nobody writes into that pipe";
 }
 
 TEST_F(ProgramCacheTest, keeps_nothing_where_it_cannot) {
@@ -207,25 +217,47 @@ TEST_F(ProgramCacheTest, serves_many_at_once) {
   EXPECT_LE(files().size(), 4U + 4U) << "each of the others may have written one since it looked";
 }
 
+/// An environment variable for a test; as before afterwards.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* const text = std::getenv(name)) before_ = text;
+  }
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  void set(const char* text) const { text ? setenv(name_, text, 1) : unsetenv(name_); }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(ProgramCacheTest, tells_programs_apart_by_where_the_compiler_is_looked_for) {
+  for (const char* const name :
+       {"TROUPE_CUDA_LIBRARIES", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME"}) {
+    const Variable variable(name);
+    variable.set("/here");
+    cache().keep(key, image);
+    EXPECT_TRUE(cache().find(key)) << name;
+    variable.set("/there");
+    EXPECT_FALSE(cache().find(key)) << name;
+  }
+}
+
 TEST_F(ProgramCacheTest, is_where_the_environment_says) {
-  const auto folder_with = [](const char* programs, const char* caches, const char* home) {
-    const auto set = [](const char* name, const char* text) { text ? setenv(name, text, 1) : unsetenv(name); };
-    set("TROUPE_PROGRAMS", programs);
-    set("XDG_CACHE_HOME", caches);
-    set("HOME", home);
+  const Variable programs_folder("TROUPE_PROGRAMS"), caches_folder("XDG_CACHE_HOME"), home_folder("HOME");
+  const auto folder_with = [&](const char* programs, const char* caches, const char* home) {
+    programs_folder.set(programs);
+    caches_folder.set(caches);
+    home_folder.set(home);
     return ProgramCache::of_user().folder();
   };
-  std::array<std::optional<std::string>, 3> before;
-  constexpr std::array kNames{"TROUPE_PROGRAMS", "XDG_CACHE_HOME", "HOME"};
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (const char* const text = std::getenv(kNames[i])) before[i] = text;
   EXPECT_EQ(folder_with("/programs", "/caches", "/home/me"), "/programs");
   EXPECT_EQ(folder_with("", "/caches", "/home/me"), "");
   EXPECT_EQ(folder_with(nullptr, "/caches", "/home/me"), "/caches/troupe/programs");
   EXPECT_EQ(folder_with(nullptr, nullptr, "/home/me"), "/home/me/.cache/troupe/programs");
   EXPECT_EQ(folder_with(nullptr, nullptr, nullptr), "");
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    before[i] ? setenv(kNames[i], before[i]->c_str(), 1) : unsetenv(kNames[i]);
 }
 
 }  // namespace
