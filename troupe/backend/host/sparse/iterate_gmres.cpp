@@ -84,7 +84,6 @@ struct Gmres {
   }
   /// One restart. `residual` is that of x, and the first vector of the basis its direction.
   void restart(double residual, std::int64_t rounds) noexcept {
-    constexpr double kEpsilon = std::numeric_limits<RealOf<T>>::epsilon();
     on.vectors.scale(basis(0), as_element<T>(SumOf<T>(1 / residual)));
     triangle.begin(residual);
     std::int64_t used = 0;
@@ -111,23 +110,32 @@ struct Gmres {
     const bool is_singular = is_closed && triangle.pivot(used) <= 4 * kEpsilon * largest;
     advance(is_singular ? used - 1 : used, residual, is_singular);
   }
-  /// x += M V y, and what the residual is then.
+  /// x += M V y, unless that makes the residual larger, as rounding may where the matrix is nearly singular.
   void advance(std::int64_t used, double residual, bool is_singular) noexcept {
     const bool is_solved = triangle.solve(used);
+    double now = residual;
     if (is_solved) {
       on.vectors.fill(w, T{});
       for (std::int64_t i = 0; i < used; ++i) on.vectors.add(w, as_element<T>(triangle.unknown(i)), basis(i));
       on.preconditioner.apply(w, z);
-      on.vectors.add(x, T{1}, z);
+      on.vectors.each(3 * Vectors<T>::kSize, [&](std::int64_t i) { w[i] = sparse::plus_product(x[i], T{1}, z[i]); });
+      const double then = on.rows.residual(on.b, on.b_step, w, basis(0));
+      if (then < residual) {
+        on.vectors.copy(w, x);
+        now = then;
+      }
     }
     on.account[op::kReportRestart] = 0;
-    on.confirm(basis(0));
+    on.settle(now);
     if (on.account[op::kReportStopped] != 0) return;
-    if (!is_solved || is_singular)
+    // Where nearly all of the residual has gone, it is the basis that rounding has made singular.
+    const bool has_gone = now <= std::sqrt(kEpsilon) * residual;
+    if (!is_solved || (is_singular && !has_gone))
       on.account.stop(Stopped::breakdown);
-    else if (!(on.account[op::kReportResidual] < residual * kStagnates))
+    else if (!(now < residual * kStagnates))
       on.account.stop(Stopped::stagnated);
   }
+  static constexpr double kEpsilon = std::numeric_limits<RealOf<T>>::epsilon();
   /// A restart that leaves more than this of the residual is the last one.
   static constexpr double kStagnates = 1 - 1e-6;
 };

@@ -231,9 +231,10 @@ struct System {
   }
   /// The residual seems small enough: computes it anew into `r`, and stops when that is so, or when it has not become
   /// half as large since the last time.
-  void confirm(T* r) noexcept {
+  void confirm(T* r) noexcept { settle(rows.residual(b, b_step, state, r)); }
+  /// The same, of a residual that was computed anew.
+  void settle(double now) noexcept {
     const double last = account[op::kReportRestart];
-    const double now = rows.residual(b, b_step, state, r);
     account.correct(now);
     account[op::kReportRestart] = now;
     if (!std::isfinite(now))
