@@ -191,6 +191,7 @@ void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitt
   remove(call);
   call.nobody_waits = false;
   end(call, fail(about(why, call)));
+  release_ready();  // others may have waited for it
   if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
 }
 
@@ -246,6 +247,7 @@ void Engine::give_up(detail::OpCall& call) noexcept {
   } else if (call.waits_unbegun()) {
     remove(call);
     end(call, fail(ErrorKind::cancelled));
+    release_ready();  // others may have waited for it
     if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
   }
 }
