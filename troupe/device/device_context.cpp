@@ -427,7 +427,7 @@ Error DeviceContext::was_given_up() const noexcept {
 }
 
 void DeviceContext::stopping() {
-  const bool is_closed = crew_->closing || device_->is_to_close() || device_->system().shutting_down();
+  const bool is_closed = crew_->closing || device_->is_over();
   const bool is_lost = !is_closed && crew_->failure;
   crew_->closing = true;
   Error why = detail::describe(ErrorKind::stopped, [] { return "the device was closed"; });

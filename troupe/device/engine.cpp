@@ -300,7 +300,7 @@ Result<void> Engine::settle(detail::OpCall& call) noexcept {
   }
   Result<void> result = how_it_ended(call);
   if (options_.guard) [[unlikely]]
-    if (std::optional<Error> overrun = overrun_by(call, result)) result = fail(*std::move(overrun));
+    if (std::optional<Error> overrun = overrun_by(call, result, hooks_.is_over)) result = fail(*std::move(overrun));
   if (!result) {
     const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
     result = fail(about(result.error(), call, named_by_worker));
