@@ -50,6 +50,7 @@ void DeviceContext::restarted(const Error&) {
   device_->nudge();
   guarded([&] {
     if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
+    if (const std::uint64_t seal = crew_->seal.number(); seal != 0) (void)self_.after(kSealPatience, SealIsLate{seal});
     for (const auto& [number, member] : crew_->members)
       if (member.role == Role::starting)
         (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
