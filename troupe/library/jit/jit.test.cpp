@@ -71,6 +71,7 @@ TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
   EXPECT_EQ(kind_of(device.jit().compile("").get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag"}).get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-DA=1\n-DB=2"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-dlto"}).get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1), .cached = false}).get()),
             ErrorKind::timeout);
 }
