@@ -114,6 +114,23 @@ TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
   EXPECT_EQ(compiled.log(), "");
 }
 
+TEST_F(JitOnHost, leaves_constants_alone_that_the_kernel_has_defined_itself) {
+  const Result<Program> compiled = device.jit()
+                                       .compile(R"(
+    #define M_PI 3.14159265358979323846
+    #define FLT_MAX 3.402823466e+38f
+    #define DBL_MAX 1.7976931348623158e+308
+    #include <float.h>
+    #include <math.h>
+    #include <limits>
+    extern "C" __global__ void f(float* a, double* b) {
+      a[0] = INFINITY + NAN + FLT_EPSILON + FLT_MIN + FLT_MAX + std::numeric_limits<float>::max();
+      b[0] = M_PI + M_E + HUGE_VAL + DBL_EPSILON + DBL_MIN + std::numeric_limits<double>::max();
+    })")
+                                       .get();
+  EXPECT_TRUE(compiled) << compiled.error().to_string();
+}
+
 TEST_F(JitOnHost, takes_what_was_compiled_before_from_the_disk) {
   std::string folder = (std::filesystem::temp_directory_path() / "troupe-programs-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
