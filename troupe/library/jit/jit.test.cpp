@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "troupe/core/seed.test.hpp"
 #include "troupe/device/find_worker.hpp"
@@ -129,6 +130,25 @@ TEST_F(JitOnHost, leaves_constants_alone_that_the_kernel_has_defined_itself) {
     })")
                                        .get();
   EXPECT_TRUE(compiled) << compiled.error().to_string();
+}
+
+Task<Result<void>> compiled_anew(Device on) {
+  const Result<Program> compiled = co_await on.jit().compile(kGood, {.cached = false});
+  if (!compiled) co_return fail(compiled.error());
+  co_return {};
+}
+Task<Result<void>> nothing() { co_return Result<void>(); }
+Task<Result<void>> cut_off(Device on) { co_return (co_await when_any(compiled_anew(on), nothing())).value; }
+
+TEST_F(JitOnHost, leaves_nothing_behind_of_what_is_cut_off_before_it_is_compiled) {
+  const auto actors = [&] { return system.stats().actors; };
+  const std::size_t before = actors();
+  std::jthread busy([&] { EXPECT_TRUE(system.run(compiled_anew(device))); });
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(system.run(cut_off(device)));
+  busy.join();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (actors() > before && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_LE(actors(), before);
 }
 
 TEST_F(JitOnHost, takes_what_was_compiled_before_from_the_disk) {
