@@ -197,16 +197,16 @@ void ChunkTable::tell_of_drops(Duration patience) {
   }
 }
 
-Result<int> ChunkTable::Chunk::descriptor(wire::Descriptor& opened) const {
+Result<int> ChunkTable::Chunk::descriptor(bool read_only, wire::Descriptor& opened) const {
   if (!shared) return device.get();
-  if (!news.read_only) return shared->descriptor().get();
+  if (!read_only) return shared->descriptor().get();
   opened = TROUPE_TRY(shared->open_for_reading());
   return opened.get();
 }
 
 Result<void> ChunkTable::tell(wire::Socket& worker, const Chunk& chunk) {
   wire::Descriptor opened;
-  const std::array<int, 1> descriptor{TROUPE_TRY(chunk.descriptor(opened))};
+  const std::array<int, 1> descriptor{TROUPE_TRY(chunk.descriptor(chunk.news.read_only, opened))};
   return wire::send(worker, wire::ToWorker(wire::MapChunk{chunk.news}), descriptor);
 }
 
@@ -217,19 +217,16 @@ Result<std::optional<std::vector<const wire::Socket*>>> ChunkTable::protect(std:
     return fail(ErrorKind::internal, "there is no chunk " + std::to_string(id) + " that outlives its worker");
   Chunk& chunk = found->second;
   if (chunk.news.read_only == read_only) return std::nullopt;
-  chunk.news.read_only = read_only;
   wire::Descriptor opened;
-  const Result<int> memory = chunk.descriptor(opened);
-  if (!memory) {
-    chunk.news.read_only = !read_only;
-    return fail(memory.error());
-  }
-  const std::array<int, 1> descriptor{*memory};
-  std::vector<const wire::Socket*> told;
+  const std::array<int, 1> descriptor{TROUPE_TRY(chunk.descriptor(read_only, opened))};
+  std::vector<const wire::Socket*> told(workers_.begin(), workers_.end());
+  chunk.news.read_only = read_only;
   for (wire::Socket* worker : workers_) {
     // A worker that cannot be told does not answer, and is replaced for that.
-    (void)wire::send(*worker, wire::ToWorker(wire::ProtectChunk{id, read_only}), descriptor);
-    told.push_back(worker);
+    try {
+      (void)wire::send(*worker, wire::ToWorker(wire::ProtectChunk{id, read_only}), descriptor);
+    } catch (const std::bad_alloc&) {  // for the text of the error
+    }
   }
   return told;
 }

@@ -36,7 +36,8 @@ class ChunkTable {
   /// Copies what is in a chunk of shared memory; false for all others, which only workers see.
   bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) const noexcept;
   /// Tells all workers to make a chunk that outlives them read-only or writable; later workers learn it with the chunk.
-  /// Gives the workers that must answer; nothing when the chunk is so already.
+  /// Gives the workers that must answer; nothing when the chunk is so already. When it fails, or throws for want of
+  /// memory, nobody was told.
   Result<std::optional<std::vector<const wire::Socket*>>> protect(std::uint32_t id, bool read_only);
 
   /// Announces all chunks to a worker that is ready, and from now on each new one. `socket` must stay until
@@ -63,8 +64,8 @@ class ChunkTable {
 
     bool is_mortal() const noexcept { return wire::dies_with_its_worker(news.memory); }
 
-    /// The descriptor through which a worker maps it. `opened` owns it when it had to be opened for this.
-    Result<int> descriptor(wire::Descriptor& opened) const;
+    /// The descriptor through which a worker maps it so. `opened` owns it when it had to be opened for this.
+    Result<int> descriptor(bool read_only, wire::Descriptor& opened) const;
   };
   struct Wish {
     const wire::Socket* worker;

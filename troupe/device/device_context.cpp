@@ -50,6 +50,7 @@ void DeviceContext::restarted(const Error&) {
   device_->nudge();
   guarded([&] {
     if (find(Role::dying)) (void)self_.after(kReapPatience, ReapIsLate{});
+    if (const std::uint64_t seal = crew_->seal.number(); seal != 0) (void)self_.after(kSealPatience, SealIsLate{seal});
     for (const auto& [number, member] : crew_->members)
       if (member.role == Role::starting)
         (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
@@ -427,7 +428,7 @@ Error DeviceContext::was_given_up() const noexcept {
 }
 
 void DeviceContext::stopping() {
-  const bool is_closed = crew_->closing || device_->is_to_close() || device_->system().shutting_down();
+  const bool is_closed = crew_->closing || device_->is_over();
   const bool is_lost = !is_closed && crew_->failure;
   crew_->closing = true;
   Error why = detail::describe(ErrorKind::stopped, [] { return "the device was closed"; });

@@ -62,9 +62,8 @@ std::optional<Error> DeviceContext::hear(std::uint32_t worker, CrewMember& membe
     our_version = wire::protocol_version();
     decoded = wire::decode_to_app(message.bytes);
   };
-  // It is not said twice. But whoever closes the device waits for this thread, and may be who has the memory.
-  const auto is_over = [&] { return device_->is_to_close() || device_->system().shutting_down(); };
-  if (!detail::await_memory_unless(decode, is_over)) return std::nullopt;
+  // It is not said twice.
+  if (!detail::await_memory_unless(decode, [&] { return device_->is_over(); })) return std::nullopt;
   if (!decoded && member.role != Role::starting)
     return detail::describe(ErrorKind::worker_crashed, [] { return "the worker said something that cannot be read"; });
   if (!decoded)

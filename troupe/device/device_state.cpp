@@ -147,7 +147,8 @@ DeviceState::DeviceState(SystemCore& system, ControlLoop& loop, DeviceInfo info,
                .guard = options.guard},
               {.kill = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, false); },
                .distrust = [this](std::uint32_t worker, const Error& why) { ask_to_kill(worker, why, true); },
-               .attend = [this] { nudge(); }},
+               .attend = [this] { nudge(); },
+               .is_over = [this] { return is_over(); }},
               bells_.app()) {}
 
 DeviceState::~DeviceState() {

@@ -78,6 +78,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::int64_t take_death() noexcept { return died_.exchange(0, std::memory_order_acq_rel); }
   DeathWatch& deaths() noexcept { return deaths_; }
   bool is_to_close() const noexcept { return is_to_close_.load(std::memory_order_acquire); }
+  /// It is to close, or its system shuts down. Whoever does that waits for the device's threads, and may be who has the
+  /// memory: so nothing waits for memory any more.
+  bool is_over() const noexcept { return is_to_close() || system_->shutting_down(); }
   /// Says, once, whether the device could be opened.
   void opened(Result<void> how);
   /// Begins to close: soon after, no worker is left and every op has ended.

@@ -191,6 +191,7 @@ void Engine::withdraw(detail::OpCall& call, const detail::Outcome<void>& submitt
   remove(call);
   call.nobody_waits = false;
   end(call, fail(about(why, call)));
+  release_ready();  // others may have waited for it
   if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
 }
 
@@ -246,6 +247,7 @@ void Engine::give_up(detail::OpCall& call) noexcept {
   } else if (call.waits_unbegun()) {
     remove(call);
     end(call, fail(ErrorKind::cancelled));
+    release_ready();  // others may have waited for it
     if (std::exchange(attend_when_one_ends_, false)) hooks_.attend();
   }
 }
@@ -298,7 +300,7 @@ Result<void> Engine::settle(detail::OpCall& call) noexcept {
   }
   Result<void> result = how_it_ended(call);
   if (options_.guard) [[unlikely]]
-    if (std::optional<Error> overrun = overrun_by(call, result)) result = fail(*std::move(overrun));
+    if (std::optional<Error> overrun = overrun_by(call, result, hooks_.is_over)) result = fail(*std::move(overrun));
   if (!result) {
     const std::string& named_by_worker = result.error().origin().op;  // the function of a plugin, say
     result = fail(about(result.error(), call, named_by_worker));

@@ -84,6 +84,9 @@ class Engine {
     std::function<void(std::uint32_t worker, const Error&)> distrust;
     /// There are suspects, a trial has ended, or the turn of an exclusive op may have come.
     std::function<void()> attend;
+    /// Whether the device closes. Then nothing waits for memory any more: whoever closes it waits for the engine, and
+    /// may be who has the memory.
+    std::function<bool()> is_over = [] { return false; };
   };
 
   Engine(Options options, Hooks hooks, wire::Bell& bell);

@@ -72,6 +72,19 @@ TEST_F(EngineTest, answers_a_cut_off_op_with_what_cut_it_off_when_its_deadline_p
   EXPECT_TRUE(written->is_tainted(written->range()));
 }
 
+TEST_F(EngineTest, lets_go_of_what_waits_for_one_that_is_given_up) {
+  const auto shared = block();
+  auto alone = detail::IntrusivePtr<detail::OpCall>::adopt(new detail::OpCall);
+  op::encode(op::Nop{}, alone->bytes);
+  alone->uses.add(shared, {.range = shared->range(), .writes = true, .whole = true});
+  alone->runs_alone = true;  // and there is no standby yet
+  engine.submit(alone);
+  const auto behind = submit(0, shared, nullptr);
+  ASSERT_EQ(behind->stage, OpStage::ready) << "it waits for the other one";
+  engine.give_up(*alone);
+  EXPECT_EQ(behind->stage, OpStage::in_ring) << "nothing else would ever release it";
+}
+
 TEST_F(EngineTest, tries_nobody_alone_when_the_worker_was_killed_from_outside) {
   const auto call = submit(0, nullptr, block());
   const auto other = submit(1, nullptr, block());

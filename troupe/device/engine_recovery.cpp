@@ -73,7 +73,7 @@ class PlainCulprit {
 
 void Engine::open(std::uint32_t worker, wire::Channel& channel, wire::Bell& doorbell) {
   const auto watch = take_watch();
-  sessions_[worker].open(channel, doorbell, options_.ops_per_flag, options_.guard);
+  sessions_[worker].open(channel, doorbell, options_.ops_per_flag, options_.guard, hooks_.is_over);
 }
 
 void Engine::close(std::uint32_t worker) {

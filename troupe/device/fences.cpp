@@ -66,12 +66,14 @@ void commit_guarded(wire::Ring& ring, const wire::RingSlot& slot, const detail::
   ring.commit(slot, call.lane, record, traits);
 }
 
-std::optional<Error> overrun_by(const detail::OpCall& call, const Result<void>& end) noexcept {
+std::optional<Error> overrun_by(const detail::OpCall& call, const Result<void>& end,
+                                const std::function<bool()>& is_over) noexcept {
   const bool was_run = !call.is_hopeless && (!call.failure || call.failure->had_begun);
   const bool is_told = !end && end.error().origin().library == op::kGuardLibrary;
   if (!was_run || is_told) return std::nullopt;
   std::optional<Error> overrun;
-  detail::await_memory([&] { overrun = look_for_overrun(call, end); });
+  const auto look = [&] { overrun = look_for_overrun(call, end); };
+  if (!detail::await_memory_unless(look, is_over)) return Error(ErrorKind::stopped);
   return overrun;
 }
 

@@ -2,6 +2,7 @@
 // A worker compares them, too, and is the only one who can where memory is the accelerator's own.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "troupe/device/op_call.hpp"
@@ -16,7 +17,9 @@ std::size_t guarded_bytes(const detail::OpCall& call) noexcept;
 void commit_guarded(wire::Ring& ring, const wire::RingSlot& slot, const detail::OpCall& call,
                     wire::RecordTraits traits) noexcept;
 /// What an op that has ended, and was the only one under way, has written outside its arrays, as far as the app can
-/// see. None for an op that has not begun, and for one whose worker says it already.
-std::optional<Error> overrun_by(const detail::OpCall& call, const Result<void>& end) noexcept;
+/// see. None for an op that has not begun, and for one whose worker says it already. `stopped` when `is_over` and there
+/// is no memory to look: nobody knows it then.
+std::optional<Error> overrun_by(const detail::OpCall& call, const Result<void>& end,
+                                const std::function<bool()>& is_over) noexcept;
 
 }  // namespace troupe::inline v0

@@ -57,9 +57,12 @@ void HeldSubmission::start() noexcept {
       return "the op found no room within its " + to_string(given) + ": more than " +
              std::to_string(device_->options().max_waiting) + " ops wait for the device (max_waiting)";
     });
-    await_memory([&] { limit_ = IntrusivePtr<Limit>::adopt(new Limit(IntrusivePtr<Pending>::share(this), error)); });
+    const auto make = [&] {
+      limit_ = IntrusivePtr<Limit>::adopt(new Limit(IntrusivePtr<Pending>::share(this), error));
+    };
     SystemCore& core = device_->system();
-    core.wheel().start(limit_, core.now() + (times_out_first ? *timeout_ : left));
+    if (await_memory_unless(make, [this] { return device_->is_over(); }))  // else it ends with the device
+      core.wheel().start(limit_, core.now() + (times_out_first ? *timeout_ : left));
   }
   if (stop_token_.stop_possible()) on_stop_.emplace(std::move(stop_token_), OnStop{this});
   device_->engine().submit(call_);

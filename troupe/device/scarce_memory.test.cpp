@@ -116,6 +116,46 @@ TEST_F(Scarcity, a_device_is_closed_without_memory) {
   }
 }
 
+TEST_F(Scarcity, a_device_is_closed_while_its_threads_wait_for_memory) {
+  for (const bool guard : {false, true}) {
+    DeviceOptions options = patient();
+    options.guard = guard;
+    Device device = value(quiet.device("host", options));
+    Gate gate = make_gate(device);
+    const Array<float> array = filled(device, {64}, 3.0f);
+    ASSERT_TRUE(bad(device, "wait_for_flag", {updates(gate.flag)}).submit());
+    ASSERT_TRUE(bad(device, "error", {reads(gate.flag), writes(array)}).submit());
+    gate.wait_until_begun();
+    const ScarceMemory scarce(1000);
+    const std::uint64_t before = failures.load();
+    gate.open();
+    eventually([&] { return failures.load() > before + 10; });  // for the words of the error, or for a look at fences
+    device.close();
+    EXPECT_EQ(kind_of(device.fill(array, 1.0f).get()), ErrorKind::stopped);
+  }
+}
+
+TEST_F(Scarcity, a_seal_that_has_ended_well_holds) {
+  const Device device = open_quietly();
+  const Array<float> weights = value(device.sealable_array<float>({1000}));
+  value(device.fill(weights, 4.0f).get());
+  int sealed = 0;
+  for (int i = 0; i < 60; ++i) {
+    bool has_ended_well = false;
+    {
+      const ScarceMemory scarce(100);
+      has_ended_well = device.seal(weights).get().has_value();
+    }
+    ASSERT_EQ(weights.is_sealed(), has_ended_well);
+    if (!has_ended_well) continue;
+    ++sealed;
+    ASSERT_EQ(kind_of(bad(device, "insist", {reads(weights)}).get()), ErrorKind::library_error) << "it could write";
+    value(device.unseal(weights).get());
+  }
+  EXPECT_GT(sealed, 0);
+  EXPECT_TRUE(all_equal(device, weights, 4.0f));
+}
+
 TEST_F(Scarcity, ops_end_without_any_memory) {
   const Device device = open_quietly();
   const Array<float> array = filled(device, {64}, 0.0f);

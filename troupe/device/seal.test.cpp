@@ -1,4 +1,8 @@
 // A sealed array stays as it is, whatever runs in a worker: the plugins here write where they should only read.
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "troupe/device/device_fixture.test.hpp"
@@ -329,6 +333,41 @@ TEST_F(Seal, a_worker_that_does_not_do_it_is_replaced) {
   EXPECT_GT(device.generation(), 1);
   eventually([&] { return log.has("the worker did not seal or unseal memory within 10 s"); });
   EXPECT_EQ(kind_of(end_of_scribble(device, weights)), ErrorKind::worker_crashed);
+  EXPECT_TRUE(all_equal(device, weights, 4.0f));
+}
+
+int parent_of(int pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("PPid:")) return std::atoi(line.c_str() + 5);
+  return 0;
+}
+
+/// The process of our device's standby, by its name in `ps`; 0 when there is none.
+int standby() {
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+    const int pid = std::atoi(entry.path().filename().c_str());
+    std::ifstream comm(entry.path() / "comm");
+    std::string name;
+    std::getline(comm, name);
+    if (pid > 0 && name == "troupe:host:sby" && parent_of(parent_of(pid)) == getpid()) return pid;
+  }
+  return 0;
+}
+
+TEST_F(Seal, a_standby_that_does_not_do_it_is_replaced_though_the_serving_worker_dies_meanwhile) {
+  DeviceOptions options = patient();
+  options.silence_limit = Duration(0);  // its silence is no reason
+  const Device device = open(options);
+  const Array<float> weights = sealable(device, 1000, 4.0f);
+  int stopped = 0;
+  eventually([&] { return (stopped = standby()) != 0; });
+  ASSERT_EQ(::kill(stopped, SIGSTOP), 0);
+  ASSERT_TRUE(device.seal(weights).submit());
+  eventually([&] { return weights.is_sealed(); });  // its turn has come
+  ASSERT_TRUE(device.kill_worker());
+  ASSERT_TRUE(device.seal(weights).deadline(std::chrono::minutes(1)).get());
   EXPECT_TRUE(all_equal(device, weights, 4.0f));
 }
 

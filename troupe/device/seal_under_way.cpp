@@ -1,6 +1,7 @@
 #include "troupe/device/seal_under_way.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "troupe/device/vault.hpp"
 
@@ -16,7 +17,11 @@ void SealUnderWay::attend(Engine& engine, ChunkTable& chunks) {
     if (!call_) return;
     ++begun_;
     if (seals()) block().begin_seal();
-    Result<std::optional<std::vector<const wire::Socket*>>> told = chunks.protect(chunk(), seals());
+    Result<std::optional<std::vector<const wire::Socket*>>> told = fail(ErrorKind::out_of_memory);
+    try {
+      told = chunks.protect(chunk(), seals());
+    } catch (const std::bad_alloc&) {  // nobody was told
+    }
     if (told && *told)
       awaited_ = std::move(**told);
     else

@@ -9,7 +9,10 @@
 
 namespace troupe::inline v0 {
 
-void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag, bool guard) {
+void WorkerSession::open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag, bool guard,
+                         std::function<bool()> is_over) {
+  is_over_ = std::move(is_over);
+  has_given_up_ = false;
   ops_per_flag_ = ops_per_flag;
   guard_ = guard;
   channel_ = &channel;
@@ -87,7 +90,7 @@ bool WorkerSession::scan_to(wire::Position tail) noexcept {
 
 bool WorkerSession::take_covered() noexcept {
   const std::size_t before = done_.size();
-  for (std::uint32_t left = occupied_; left != 0 && !contradiction_; left &= left - 1) {
+  for (std::uint32_t left = occupied_; left != 0 && !contradiction_ && !has_given_up_; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(__builtin_ctz(left));
     const std::uint64_t word = channel_->status().lanes[number].timeline.load(std::memory_order_seq_cst);
     if (word != lanes_[number].word) take_covered(number, word);
@@ -101,13 +104,13 @@ void WorkerSession::take_covered(std::uint32_t number, std::uint64_t word) noexc
   if (!wire::reached(lane.issued, now)) scan();  // an op may have come meanwhile, and be done already
   if ((changed_ & (1U << number)) == 0) lanes_before_[number] = lane;
   changed_ |= 1U << number;
-  if (!take_proven(number, word)) return distrust(number, word);
+  if (!take_proven(number, word)) return has_given_up_ ? forget_this_look() : distrust(number, word);
   channel_->status().lanes[number].seen.store(now, std::memory_order_relaxed);
   if (!lane.first) occupied_ &= ~(1U << number);
 }
 
 /// Takes the ops that a word of a lane covers, and their replies; none unless the worker itself has written the word
-/// and those replies.
+/// and those replies, and none when it gives up.
 bool WorkerSession::take_proven(std::uint32_t number, std::uint64_t word) noexcept {
   const wire::Ticket now = wire::TimelineWord::ticket(word);
   LaneOps& lane = lanes_[number];
@@ -115,20 +118,25 @@ bool WorkerSession::take_proven(std::uint32_t number, std::uint64_t word) noexce
       !wire::TimelineWord::is_marked(channel_->key(), number, word))
     return false;
   const std::size_t known = done_.size();
+  const auto take_none = [&] {
+    for (std::size_t i = known; i < done_.size(); ++i) done_[i]->is_done = false;
+    done_.resize(known);
+    return false;
+  };
   std::uint16_t failures = lane.failures;
   detail::OpCall* call = lane.first;
   for (; call && wire::reached(now, call->ticket); call = call->next_in_lane) {
-    detail::await_memory([&] { call->failure = channel_->take_failure(call->position, call->units); });
+    const auto take = [&] { call->failure = channel_->take_failure(call->position, call->units); };
+    if (!detail::await_memory_unless(take, is_over_)) [[unlikely]] {
+      has_given_up_ = true;
+      return take_none();
+    }
     if (call->failure) [[unlikely]]
       failures = static_cast<std::uint16_t>(failures + call->failure->proof);
     call->is_done = true;
     done_.push_back(call);
   }
-  if (failures != wire::TimelineWord::failures(word)) {
-    for (std::size_t i = known; i < done_.size(); ++i) done_[i]->is_done = false;
-    done_.resize(known);
-    return false;
-  }
+  if (failures != wire::TimelineWord::failures(word)) return take_none();
   lane.first = call;
   lane.done = now;
   lane.word = word;
@@ -136,9 +144,9 @@ bool WorkerSession::take_proven(std::uint32_t number, std::uint64_t word) noexce
   return true;
 }
 
-/// Nor is what it said about other lanes in this look believed: an op that is done there may have waited for one that
-/// is not.
-void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
+/// What was said about other lanes is not believed either: an op that is done there may have waited for one that is
+/// not.
+void WorkerSession::forget_this_look() noexcept {
   for (detail::OpCall* call : done_) call->is_done = false;
   done_.clear();
   for (std::uint32_t left = changed_; left != 0; left &= left - 1) {
@@ -149,6 +157,10 @@ void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
     occupied_ |= 1U << number;
   }
   unknown_lanes_ = ~0U;
+}
+
+void WorkerSession::distrust(std::uint32_t lane, std::uint64_t word) noexcept {
+  forget_this_look();
   const LaneOps& ops = lanes_[lane];
   contradiction_ = detail::describe(ErrorKind::worker_crashed, [&] {
     return "the worker's memory was overwritten: lane " + std::to_string(lane) + " had done " +
@@ -167,7 +179,7 @@ void WorkerSession::tell_busy_lanes() noexcept {
 const std::vector<detail::OpCall*>& WorkerSession::take_done() noexcept {
   done_.clear();
   changed_ = 0;
-  if (contradiction_) return done_;
+  if (contradiction_ || has_given_up_) return done_;
   const bool any = take_covered();
   const bool several_lanes = ((occupied_ | changed_) & ((occupied_ | changed_) - 1)) != 0;
   if (any && several_lanes) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,8 +21,9 @@ class WorkerSession {
  public:
   /// Begins anew with the channel of a worker, which must stay until `close`, and its doorbell, which must stay for
   /// ever. `ops_per_flag`: the worker raises a timeline at once for this many ops at most. `guard`: it is told where
-  /// the fences of arrays are.
-  void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1, bool guard = false);
+  /// the fences of arrays are. `is_over`: nothing waits for memory any more.
+  void open(wire::Channel& channel, wire::Bell& doorbell, wire::Ticket ops_per_flag = 1, bool guard = false,
+            std::function<bool()> is_over = never);
   void close() noexcept { channel_ = nullptr; }
   bool is_open() const noexcept { return channel_ != nullptr; }
   wire::Channel& channel() noexcept { return *channel_; }
@@ -47,7 +49,8 @@ class WorkerSession {
   bool scan_to(wire::Position tail) noexcept;
   void scan() noexcept { scan_to(~wire::Position{0}); }
   /// The ops that are done, in ring order, together with all that they depend on. They are out of the session then, but
-  /// `leave` frees their slot. None after a contradiction.
+  /// `leave` frees their slot. None after a contradiction, and none once `is_over` and there is no memory for what the
+  /// worker says of them.
   const std::vector<detail::OpCall*>& take_done() noexcept;
   /// Why what the worker says about its lanes cannot be true. From then on, until the worker is dead, nothing that it
   /// says is done is believed. What has begun stands in words of its own.
@@ -117,10 +120,12 @@ class WorkerSession {
     std::uint64_t word = 0;      // the timeline's word at `done`
   };
 
+  static bool never() noexcept { return false; }
   bool take_covered() noexcept;
   void tell_busy_lanes() noexcept;
   void take_covered(std::uint32_t number, std::uint64_t word) noexcept;
   bool take_proven(std::uint32_t number, std::uint64_t word) noexcept;
+  void forget_this_look() noexcept;
   void distrust(std::uint32_t lane, std::uint64_t word) noexcept;
   bool was_handed_in(const detail::OpCall& call) const noexcept;
 
@@ -145,6 +150,8 @@ class WorkerSession {
   std::optional<Error> contradiction_;
   bool contradiction_is_told_ = false;
   std::uint32_t unknown_lanes_ = 0;  // a bit for each
+  std::function<bool()> is_over_;
+  bool has_given_up_ = false;  // for want of memory
 };
 
 }  // namespace troupe::inline v0

@@ -72,7 +72,8 @@ bool ends_before(const Child& child, TimePoint until) {
 
 Result<ChildAnswer> run_child(const std::string& executable, const std::vector<std::string>& arguments,
                               std::span<const std::byte> input, Duration limit) {
-  const TimePoint until = std::chrono::steady_clock::now() + limit;
+  const TimePoint now = std::chrono::steady_clock::now();
+  const TimePoint until = limit < TimePoint::max() - now ? now + limit : TimePoint::max();
   std::array<int, 2> out{};
   std::array<int, 2> in{};
   if (pipe2(out.data(), O_CLOEXEC) != 0) return fail(errno_error("no pipe for a child", errno));

@@ -36,6 +36,14 @@ TEST(RunChild, keeps_what_was_printed_before_the_time_was_up) {
   }
 }
 
+TEST(RunChild, waits_as_long_as_it_takes_without_a_limit) {
+  for (const Duration limit : {Duration::max(), Duration::max() / 2}) {
+    const ChildAnswer answer = value(run_child("/bin/sh", {"-c", "echo one"}, {}, limit));
+    EXPECT_EQ(answer.printed, "one\n");
+    EXPECT_TRUE(answer.end);
+  }
+}
+
 TEST(RunChild, does_not_wait_for_one_that_has_closed_its_output_and_lives) {
   EXPECT_FALSE(value(run_child("/bin/sh", {"-c", "exec >&-; exec sleep 1000"}, {}, 200ms)).end);
 }

@@ -20,25 +20,19 @@ namespace {
 /// The compute capability to compile for when there is no GPU.
 constexpr int kUsualCapability = 90;
 
-/// Waits for one compiler, which may take a second, on a thread that has nothing else to do.
-class Compiler {
- public:
+/// Waits for one compiler, which may take a second, on a thread that has nothing else to do. Whoever made it stops it.
+struct Compiler {
   struct Compile {
     using Reply = wire::CompiledImage;
     ProgramKey program;
     Duration timeout{};
     bool is_kept = false;
   };
-  explicit Compiler(Context<Compiler> self) noexcept : self_(self) {}
   Result<wire::CompiledImage> on(const Compile& m) {
-    self_.stop();
     wire::CompiledImage image = TROUPE_TRY(compile_in_worker(m.program, m.timeout));
     if (m.is_kept) ProgramCache::of_user().keep(m.program, image);
     return image;
   }
-
- private:
-  Context<Compiler> self_;
 };
 
 /// The thread of a system's compilers, made when it is first needed.
@@ -146,6 +140,11 @@ Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::st
   }
   const Result<Ref<Compiler>> compiler = compiler_of(DeviceParts::state(device)->system());
   if (!compiler) co_return fail(compiler.error());
+  // When this is cut off before the compiler starts, the actor never hears of it.
+  const struct Stop {
+    const Ref<Compiler>& compiler;
+    ~Stop() { compiler.stop(); }
+  } stop{*compiler};
   const Result<wire::CompiledImage> image =
       co_await compiler->ask<Compiler::Compile>(std::move(program), timeout, cached);
   if (!image) co_return fail(image.error());

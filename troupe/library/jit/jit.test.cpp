@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "troupe/core/seed.test.hpp"
 #include "troupe/device/find_worker.hpp"
@@ -71,6 +72,7 @@ TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
   EXPECT_EQ(kind_of(device.jit().compile("").get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag"}).get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-DA=1\n-DB=2"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-dlto"}).get()), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1), .cached = false}).get()),
             ErrorKind::timeout);
 }
@@ -111,6 +113,42 @@ TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
     })")
                                      .get());
   EXPECT_EQ(compiled.log(), "");
+}
+
+TEST_F(JitOnHost, leaves_constants_alone_that_the_kernel_has_defined_itself) {
+  const Result<Program> compiled = device.jit()
+                                       .compile(R"(
+    #define M_PI 3.14159265358979323846
+    #define FLT_MAX 3.402823466e+38f
+    #define DBL_MAX 1.7976931348623158e+308
+    #include <float.h>
+    #include <math.h>
+    #include <limits>
+    extern "C" __global__ void f(float* a, double* b) {
+      a[0] = INFINITY + NAN + FLT_EPSILON + FLT_MIN + FLT_MAX + std::numeric_limits<float>::max();
+      b[0] = M_PI + M_E + HUGE_VAL + DBL_EPSILON + DBL_MIN + std::numeric_limits<double>::max();
+    })")
+                                       .get();
+  EXPECT_TRUE(compiled) << compiled.error().to_string();
+}
+
+Task<Result<void>> compiled_anew(Device on) {
+  const Result<Program> compiled = co_await on.jit().compile(kGood, {.cached = false});
+  if (!compiled) co_return fail(compiled.error());
+  co_return {};
+}
+Task<Result<void>> nothing() { co_return Result<void>(); }
+Task<Result<void>> cut_off(Device on) { co_return (co_await when_any(compiled_anew(on), nothing())).value; }
+
+TEST_F(JitOnHost, leaves_nothing_behind_of_what_is_cut_off_before_it_is_compiled) {
+  const auto actors = [&] { return system.stats().actors; };
+  const std::size_t before = actors();
+  std::jthread busy([&] { EXPECT_TRUE(system.run(compiled_anew(device))); });
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(system.run(cut_off(device)));
+  busy.join();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (actors() > before && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_LE(actors(), before);
 }
 
 TEST_F(JitOnHost, takes_what_was_compiled_before_from_the_disk) {

@@ -67,33 +67,56 @@ using size_t = decltype(sizeof(0));
 
 // ---- <float.h> ----
 
-#ifndef FLT_MAX
+#ifndef FLT_RADIX
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define FLT_DIG 6
-#define FLT_MIN 1.17549435e-38F
-#define FLT_MAX 3.40282347e+38F
-#define FLT_EPSILON 1.19209290e-7F
 #define DBL_MANT_DIG 53
 #define DBL_DIG 15
+#endif
+// Kernels that know no such headers define some of these themselves: each is theirs where they do.
+#ifndef FLT_MIN
+#define FLT_MIN 1.17549435e-38F
+#endif
+#ifndef FLT_MAX
+#define FLT_MAX 3.40282347e+38F
+#endif
+#ifndef FLT_EPSILON
+#define FLT_EPSILON 1.19209290e-7F
+#endif
+#ifndef DBL_MIN
 #define DBL_MIN 2.2250738585072014e-308
+#endif
+#ifndef DBL_MAX
 #define DBL_MAX 1.7976931348623157e+308
+#endif
+#ifndef DBL_EPSILON
 #define DBL_EPSILON 2.2204460492503131e-16
 #endif
 
 // ---- <math.h> ----
 
-#ifndef M_PI
+#ifndef INFINITY
 #define INFINITY (__builtin_bit_cast(float, 0x7f800000U))
+#endif
+#ifndef HUGE_VALF
 #define HUGE_VALF INFINITY
+#endif
+#ifndef HUGE_VAL
 #define HUGE_VAL (__builtin_bit_cast(double, 0x7ff0000000000000UL))
+#endif
+#ifndef NAN
 #define NAN (__builtin_bit_cast(float, 0x7fc00000U))
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#ifndef M_E
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765
 #define M_LN2 0.69314718055994530942
 #define M_LN10 2.30258509299404568402
-#define M_PI 3.14159265358979323846
 #define M_PI_2 1.57079632679489661923
 #define M_PI_4 0.78539816339744830962
 #define M_1_PI 0.31830988618379067154

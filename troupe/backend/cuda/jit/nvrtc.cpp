@@ -126,7 +126,10 @@ Result<CompiledCode> compile(const std::string& source, std::string_view flags, 
                       "the kernels do not compile: " + std::string(table.nvrtcGetErrorString(result)) +
                           (log.empty() ? "" : "\n" + log),
                       ErrorOrigin{.library = std::string(kNvrtc.id()), .native_code = static_cast<int>(result)}));
-  return CompiledCode{compilation.image(), std::move(log), table.file, compilation.symbols_of(wanted)};
+  std::string image = compilation.image();
+  if (image.empty())
+    return fail(ErrorKind::invalid_argument, "these flags make no code that a GPU runs: " + std::string(flags));
+  return CompiledCode{std::move(image), std::move(log), table.file, compilation.symbols_of(wanted)};
 }
 
 }  // namespace troupe::cuda

@@ -22,8 +22,9 @@ struct CompiledCode {
 
 /// Compiles for GPUs of that compute capability (90 is 9.0), with `flags` for the compiler, spaces between them; what
 /// is in quotation marks is one flag. `instances` are kernels that are templates, with tabs between them.
-/// `invalid_argument` with the compiler's log when it does not take the source, `unsupported` when there is no NVRTC or
-/// it does not know such GPUs. It finds `headers`, by their names, before all others.
+/// `invalid_argument` with the compiler's log when it does not take the source, and when the flags ask for anything but
+/// code for a GPU; `unsupported` when there is no NVRTC or it does not know such GPUs. It finds `headers`, by their
+/// names, before all others.
 Result<CompiledCode> compile(const std::string& source, std::string_view flags, int capability,
                              std::span<const SourceHeader> headers = {}, std::string_view instances = {});
 
