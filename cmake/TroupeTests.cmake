@@ -120,6 +120,8 @@ function(troupe_folder_tests name folder)
       if(TROUPE_COVERAGE AND NOT name STREQUAL "fake_cuda")
         # What these count is not looked at, and must not come between the processes that are.
         list(APPEND environment "GCOV_PREFIX=${PROJECT_BINARY_DIR}/gcov/${shard_name}")
+      elseif(TROUPE_COVERAGE)
+        list(APPEND environment "TROUPE_COUNTS_LINES=1")
       endif()
       troupe_test("${shard_name}" ${target})
       set_tests_properties("${shard_name}" PROPERTIES TIMEOUT ${timeout_s} ENVIRONMENT "${environment}")
