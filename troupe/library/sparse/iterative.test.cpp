@@ -152,6 +152,11 @@ TEST_F(Iterative, takes_no_small_numbers_for_zeros) {
   EXPECT_EQ(value(sparse.gmres(a, b, x).get()).stopped, Stopped::breakdown);
   EXPECT_TRUE(value(sparse.cg(a, b, x, {.tolerance = 1e-100, .relative = false}).get()).converged());
   EXPECT_TRUE(value(sparse.cg(a, filled(device, {4}, 1e-140), x).get()).converged());
+  const SparseMatrix small = matrix(2, {{0, 0, 1e-200}, {1, 1, 2e-200}});
+  const Array<double> y = value(device.array<double>({2}));
+  EXPECT_EQ(value(sparse.power(small, y).get()).stopped, Stopped::breakdown);
+  EXPECT_EQ(value(sparse.lanczos(small, 1).get()).stopped, Stopped::breakdown);
+  EXPECT_TRUE(value(sparse.lanczos(matrix(2, {{0, 0, 0.0}}), 1).get()).converged()) << "its eigenvalues are 0";
 }
 
 TEST_F(Iterative, makes_no_residual_of_gmres_larger_where_the_matrix_is_singular) {

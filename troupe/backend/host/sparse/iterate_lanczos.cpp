@@ -73,6 +73,10 @@ struct Lanczos {
         account.stop(Stopped::not_finite);
         return j;
       }
+      if (scale > 0 && scale < kLeastNorm) {
+        account.stop(Stopped::breakdown);
+        return j;
+      }
       if (beta <= 10 * kEpsilon * scale) {
         beta = 0;  // the basis is closed: another direction may show what it has not seen
         if (j + 1 == n()) return j + 1;

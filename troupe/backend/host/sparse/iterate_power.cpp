@@ -34,6 +34,7 @@ struct Power {
     const double residual = std::sqrt(sums.first);
     account.note(residual);
     if (account[op::kReportStopped] != 0) return;
+    if (value != SumOf<T>{} && std::abs(value) < kLeastNorm) return account.stop(Stopped::breakdown);
     if (account.is_small(residual)) return account.stop(Stopped::converged);
     const T scale = as_element<T>(SumOf<T>(1 / std::sqrt(sums.second)));
     rows.vectors.each(2 * Vectors<T>::kSize, [&](std::int64_t i) { v[i] = times(scale, w[i]); });

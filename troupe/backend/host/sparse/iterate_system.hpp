@@ -12,6 +12,9 @@
 
 namespace troupe::host {
 
+/// Of numbers whose squares have all digits. No norm tells much smaller ones from zeros.
+inline constexpr double kLeastNorm = 1.5e-154;
+
 /// A square CSR matrix that multiplies vectors without gaps.
 template <class T, class I>
 class Rows {
@@ -218,9 +221,7 @@ struct System {
       vectors.fill(x, T{});
     account.begin(rows.residual(b, b_step, x, r));
     if (!account.goes_on()) return;
-    // No norm tells numbers whose squares vanish from zeros.
-    constexpr double kLeast = 1.5e-154;
-    if (!is_zero && size < kLeast && account[op::kReportLimit] < kLeast)
+    if (!is_zero && size < kLeastNorm && account[op::kReportLimit] < kLeastNorm)
       account.stop(Stopped::breakdown);
     else if (account.is_small(account[op::kReportFirst]))
       account.stop(Stopped::converged);
