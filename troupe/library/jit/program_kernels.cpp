@@ -142,7 +142,8 @@ ProgramKernel kernel_of(std::string symbol) {
   const std::size_t begin = text.ends_with(')') ? begin_of_parameters(text) : std::string::npos;
   if (begin == std::string::npos)
     return {.symbol = symbol, .name = symbol, .signature = symbol, .parameters = std::nullopt};
-  ProgramKernel kernel{.symbol = std::move(symbol), .name = {}, .signature = {}, .parameters = {{}}};
+  ProgramKernel kernel{
+      .symbol = std::move(symbol), .name = {}, .signature = {}, .parameters = std::vector<KernelParameter>()};
   // A template's symbol has what it returns, and kernels return nothing.
   const std::size_t returned = text.starts_with("void ") ? 5 : 0;
   kernel.name = text.substr(returned, begin - returned);
