@@ -21,9 +21,9 @@ troupe_consumer_test(installed HOW=package)
 troupe_consumer_test(moved HOW=package MOVED=ON)
 troupe_consumer_test(not_built HOW=not_built CUDA=OFF)
 
-# One for each build type that users have, each with another way to Troupe, and one of them shared. The second finds all
-# that the preset `release` has compiled.
+# Each by another way. The first two find what the preset `release` has compiled, where there is ccache. The third is
+# shared, and compiled without optimisation, where some code is refused that otherwise is taken.
 set(test_configuration CONFIGURATIONS Consumers)
-troupe_consumer_test(subdirectory HOW=subdirectory BUILD_TYPE=Release FLAGS= WERROR=OFF CUDA=OFF)
+troupe_consumer_test(subdirectory HOW=subdirectory BUILD_TYPE=RelWithDebInfo CUDA=ON)
 troupe_consumer_test(fetch HOW=fetch BUILD_TYPE=RelWithDebInfo CUDA=ON)
 troupe_consumer_test(no_build_type HOW=built_package SHARED=ON BUILD_TYPE= FLAGS= WERROR=OFF CUDA=OFF)
