@@ -1,9 +1,17 @@
 #include "troupe/wire/compiled_image.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 namespace troupe::inline v0::wire {
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
 
 /// "ok" and the sizes of log, compiler, instances and image, with blanks between them, a line break, and these four; or
 /// "KIND NATIVE_CODE\n" and the message.

@@ -21,6 +21,9 @@ struct CompiledImage {
   std::string instances = {};
 };
 
+/// Takes what is before the next line break, or all of it, and that line break.
+std::string_view take_line(std::string_view& text);
+
 std::string encode(const Result<CompiledImage>& compiled);
 /// Nothing when the text is not such an answer.
 std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer);

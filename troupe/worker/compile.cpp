@@ -24,14 +24,7 @@ Result<std::string> read_input() {
   return text;
 }
 
-/// Everything before the next line break, or all of it.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
+#if TROUPE_CUDA_BACKEND
 /// The source with blanks for `extern "C"` before `__global__`: so the kernels have the types of their parameters in
 /// their symbols, and whoever launches them is told of a wrong one. Lines and columns stay.
 std::string without_c_linkage(std::string source) {
@@ -46,6 +39,7 @@ std::string without_c_linkage(std::string source) {
   }
   return source;
 }
+#endif
 
 Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
                                    [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability) {
@@ -75,7 +69,7 @@ int answer_compile(int capability) {
   dup2(STDERR_FILENO, STDOUT_FILENO);
   const Result<std::string> input = read_input();
   std::string_view text = input ? std::string_view(*input) : std::string_view();
-  const std::string_view flags = take_line(text), instances = take_line(text);
+  const std::string_view flags = wire::take_line(text), instances = wire::take_line(text);
   const Result<CompiledImage> compiled =
       !input         ? Result<CompiledImage>(fail(input.error()))
       : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))

@@ -350,6 +350,8 @@ TEST(KernelParameters, are_told_from_how_the_compiler_writes_them) {
   EXPECT_FALSE(detail::parameter_of("int*").is_const);
   EXPECT_EQ(detail::parameter_of("unsigned long long").size, 8);
   EXPECT_EQ(detail::parameter_of("mine::Pair").size, 0);
+  EXPECT_TRUE(detail::parameter_of("mine::Op<int> (*)(float)").is_pointer);
+  EXPECT_FALSE(detail::parameter_of("mine::Apply<float (*)(float)>").is_pointer) << "a struct, by value";
 }
 
 TEST(KernelParameters, are_split_at_commas_outside_of_brackets) {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "troupe/wire/compiled_image.hpp"
+
 namespace troupe::inline v0::detail {
 namespace {
 
@@ -127,6 +129,17 @@ bool take_end(std::string_view& text, std::string_view end) {
   return true;
 }
 
+/// "float (*) [4]" and "void (*)(int)" are pointers, but not to one element. "Apply<void (*)(int)>" is none.
+bool is_pointer_in_parentheses(std::string_view type) {
+  int depth = 0;
+  for (std::size_t i = 0; i < type.size(); ++i) {
+    if (type[i] == '<' || type[i] == '{') ++depth;
+    if (type[i] == '>' || type[i] == '}') --depth;
+    if (depth == 0 && type.substr(i).starts_with("(*")) return true;
+  }
+  return false;
+}
+
 /// Where the parentheses begin that end a signature.
 std::size_t begin_of_parameters(std::string_view signature) {
   int depth = 0;
@@ -159,13 +172,6 @@ std::size_t end_of_plain_name(std::string_view name) { return std::min(name.find
 std::string_view without_namespaces(std::string_view name) {
   const std::size_t last = name.substr(0, end_of_plain_name(name)).rfind("::");
   return last == std::string_view::npos ? name : name.substr(last + 2);
-}
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
 }
 
 std::string number(std::size_t count, std::string_view what) {
@@ -227,8 +233,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 
 KernelParameter parameter_of(std::string_view text) {
   KernelParameter parameter{.type = std::string(text)};
-  // "float (*) [4]" and "void (*)(int)" are pointers, too, but not to one element.
-  parameter.is_pointer = text.ends_with('*') || text.find("(*") != std::string_view::npos;
+  parameter.is_pointer = text.ends_with('*') || is_pointer_in_parentheses(text);
   if (!take_end(text, "*")) {
     if (const KnownType* const type = parameter.is_pointer ? nullptr : known(text)) {
       parameter.kind = type->kind;
@@ -256,7 +261,7 @@ ProgramKernels::ProgramKernels(std::span<const std::byte> image, std::string_vie
       spellings_.push_back({std::string(text), ++rank, i});
   }
   while (!instances.empty()) {
-    const std::string_view written = take_line(instances), symbol = take_line(instances);
+    const std::string_view written = wire::take_line(instances), symbol = wire::take_line(instances);
     const auto kernel = std::ranges::find(kernels_, symbol, &ProgramKernel::symbol);
     if (kernel != kernels_.end())
       spellings_.push_back({std::string(written), 0, static_cast<std::size_t>(kernel - kernels_.begin())});
