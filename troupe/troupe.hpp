@@ -17,6 +17,7 @@
 #include "troupe/library/fft/fft.hpp"
 #include "troupe/library/jit/jit.hpp"
 #include "troupe/library/matmul/matmul.hpp"
+#include "troupe/library/primitives/primitives.hpp"
 #include "troupe/library/random/random.hpp"
 #include "troupe/library/scope/scope.hpp"
 #include "troupe/library/solver/solver.hpp"

@@ -32,6 +32,7 @@ class Blas;
 class Fft;
 class Jit;
 class Matmul;
+class Primitives;
 class Random;
 class Solver;
 class Sparse;
@@ -263,6 +264,8 @@ class Device {
   Fft fft() const;
   /// Random numbers (troupe/library/random/random.hpp).
   Random random() const;
+  /// One op to begin with (troupe/library/primitives/primitives.hpp).
+  Primitives primitives() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

@@ -20,7 +20,8 @@
   FAMILY(sparse, 7)             \
   FAMILY(tensor, 8)             \
   FAMILY(fft, 9)                \
-  FAMILY(random, 10)
+  FAMILY(random, 10)            \
+  FAMILY(primitives, 11)
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {
