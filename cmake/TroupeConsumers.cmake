@@ -22,8 +22,8 @@ troupe_consumer_test(moved HOW=package MOVED=ON)
 troupe_consumer_test(not_built HOW=not_built CUDA=OFF)
 
 # Each by another way. The first two find what the preset `release` has compiled, where there is ccache. The third is
-# shared, and compiled without optimisation, where some code is refused that otherwise is taken.
+# shared, compiled without optimisation, where some code is refused that otherwise is taken, and each file by itself.
 set(test_configuration CONFIGURATIONS Consumers)
-troupe_consumer_test(subdirectory HOW=subdirectory BUILD_TYPE=RelWithDebInfo CUDA=ON)
-troupe_consumer_test(fetch HOW=fetch BUILD_TYPE=RelWithDebInfo CUDA=ON)
+troupe_consumer_test(subdirectory HOW=subdirectory BUILD_TYPE=RelWithDebInfo CUDA=ON UNITY=${TROUPE_UNITY})
+troupe_consumer_test(fetch HOW=fetch BUILD_TYPE=RelWithDebInfo CUDA=ON UNITY=${TROUPE_UNITY})
 troupe_consumer_test(no_build_type HOW=built_package SHARED=ON BUILD_TYPE= FLAGS= WERROR=OFF CUDA=OFF)

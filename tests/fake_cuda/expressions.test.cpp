@@ -185,6 +185,18 @@ TEST_F(FakeExpressions, that_end_in_a_reduction_are_compiled_for_each_way) {
   EXPECT_EQ(compilations(), 2);
 }
 
+TEST_F(FakeExpressions, that_end_in_a_reduction_take_little_memory_for_partial_results) {
+  open_with("interpreted");
+  // 16 bytes for each of 2^25 outputs are 512 MiB, and a quarter of a gibibyte is the most: two rounds, and the rest.
+  constexpr std::int64_t kOutputs = (std::int64_t{1} << 25) + 5;
+  const Array<float> matrix = value(gpu->array<float>({2, kOutputs}));
+  const Array<float> columns = value(gpu->array<float>({kOutputs}));
+  value(gpu->fill(matrix, 1.0f).get());
+  value(gpu->tensor().reduce(Reduction::sum, exp(matrix), {0}, columns).get());
+  EXPECT_EQ(launches("troupe_interpret_columns_f32"), 3);
+  EXPECT_EQ(launches("troupe_finish_reduce_f32"), 3);
+}
+
 TEST_F(FakeExpressions, begin_anew_in_a_worker_that_replaces_another) {
   open_with("compiled", in_process());
   evaluate(x + 1);

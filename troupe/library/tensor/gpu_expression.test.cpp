@@ -164,6 +164,24 @@ TYPED_TEST(GpuExpression, that_ends_in_a_reduction_is_what_the_interpreter_gives
   EXPECT_EQ(std::memcmp(ours.data(), theirs.data(), ours.size() * sizeof(T)), 0);
 }
 
+TYPED_TEST(GpuExpression, whose_partial_results_have_no_room_at_once_is_what_two_rows_give) {
+  if constexpr (std::same_as<TypeParam, float>) {
+    constexpr std::int64_t kOutputs = (std::int64_t{1} << 25) + 5;
+    const Device& device = this->two->compiled;
+    const Array<float> rows = value(device.array<float>({2, kOutputs}));
+    const Array<float> sums = value(device.array<float>({kOutputs})), most = value(device.array<float>({1}));
+    Generator generator(7);
+    value(device.random().uniform(generator, rows).get());
+    value(device.tensor().reduce(Reduction::sum, rows * 1.0f, {0}, sums).get());
+    const AnyArray first = value(rows.slice(0, 0, 1)), second = value(rows.slice(0, 1, 1));
+    const AnyArray line = value(sums.reshape({1, kOutputs}));
+    value(device.tensor().reduce(Reduction::max, abs(line - (first + second)), {0, 1}, most).get());
+    EXPECT_EQ(value(device.read(most).get())[0], 0.0f);
+  } else {
+    GTEST_SKIP() << "one type stands for all";
+  }
+}
+
 TYPED_TEST(GpuExpression, of_bools_is_what_the_interpreter_gives) {
   if (detail::kIsComplex<TypeParam>) GTEST_SKIP() << "complex numbers make no bools";
   this->template compare<bool>("not zero", {100'003}, Layout::dense,

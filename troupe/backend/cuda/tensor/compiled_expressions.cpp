@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <system_error>
 
 #include "troupe/backend/cuda/jit/nvrtc.hpp"
 #include "troupe/backend/cuda/tensor/expression_source.hpp"
@@ -57,12 +58,26 @@ bool CompiledExpressions::has_room() {
 }
 
 void CompiledExpressions::ask_for(const KernelPointer& kernel, std::string source) {
+  const Result<void> started = start_thread();
   {
     const std::lock_guard lock(mutex_);
-    ++waiting_;
+    if (started) ++waiting_;
+    kernel->is_done = !started;
+    if (!started) kernel->problem = started.error().to_string();
   }
+  if (!started) return report(started.error());  // the next use asks again
   kernel->is_asked_for = true;
   put({kernel, std::move(source)});
+}
+
+Result<void> CompiledExpressions::start_thread() {
+  if (thread_.joinable()) return {};
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error& problem) {
+    return fail(ErrorKind::out_of_memory, std::string("no thread for the compiler: ") + problem.what());
+  }
+  return {};
 }
 
 void CompiledExpressions::put(Job job) {
@@ -70,7 +85,6 @@ void CompiledExpressions::put(Job job) {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
   }
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   changed_.notify_all();
 }
 

@@ -85,6 +85,7 @@ class CompiledExpressions {
   void drop_oldest();
   bool has_room();
   void ask_for(const KernelPointer& kernel, std::string source);
+  Result<void> start_thread();
   Result<CUfunction> wait_for(Kernel& kernel);
   void put(Job job);
   void work() noexcept;
@@ -106,7 +107,7 @@ class CompiledExpressions {
   bool has_compiler_ = true;
   bool is_reported_ = false;
   bool stopping_ = false;
-  std::thread thread_;  // made with the first job
+  std::thread thread_;  // made when an expression is first asked for
 };
 
 }  // namespace troupe::cuda

@@ -67,8 +67,7 @@ class Plan {
     const std::int64_t unit = by_columns_ ? items_ : 1;
     const std::int64_t all = by_columns_ ? m_.kept.groups : kept_.count;
     const std::int64_t per_unit = unit * chunks_ * static_cast<std::int64_t>(sizeof(Bytes16));
-    const std::int64_t most = std::max<std::int64_t>(kMostPartialBytes / per_unit, 1);
-    const std::int64_t at_once = by_columns_ ? whole_rows(most) : most;
+    const std::int64_t at_once = std::max<std::int64_t>(kMostPartialBytes / per_unit, 1);
     for (std::int64_t first = 0; first < all; first += at_once)
       TROUPE_TRY(run_some(kernel, first, std::min(at_once, all - first)));
     return {};
@@ -83,13 +82,9 @@ class Plan {
     return kept_.rank > 0 && nearest(kept_) < nearest(reduced_);
   }
 
-  /// Groups of outputs end with a row, so that only whole rows are taken apart.
-  std::int64_t whole_rows(std::int64_t groups) const noexcept {
-    return std::max<std::int64_t>(groups / m_.kept.row_groups, 1) * m_.kept.row_groups;
-  }
-  /// How many outputs come before a group of them.
+  /// How many outputs come before a group of them. A row's last group may have fewer than the others.
   std::int64_t outputs_before(std::int64_t group) const noexcept {
-    return group / m_.kept.row_groups * m_.kept.row_items;
+    return group / m_.kept.row_groups * m_.kept.row_items + group % m_.kept.row_groups * items_;
   }
 
   void set_arguments() {
