@@ -65,8 +65,8 @@ Result<void> check_offsets(std::string_view call, const View& offsets, std::int6
 Result<void> check_combined(std::string_view call, Combine function, const NamedView& x, const NamedView& y) {
   TROUPE_TRY(check_type_is_one_of(call, x, kKeys));
   if (function >= Combine::bit_and && !is_integer(x.view.dtype) && x.view.dtype != DType::boolean)
-    return refuse_unsupported(call, text(x.name) + " is " + type_of(x) + "; " + text(name(function)) +
-                                        " takes integers and bool");
+    return refuse_unsupported(
+        call, text(x.name) + " is " + type_of(x) + "; " + text(name(function)) + " takes integers and bool");
   if (is_combined_to(function, x.view.dtype, y.view.dtype)) return {};
   std::array<DType, 2> types;
   std::size_t count = 0;
@@ -139,8 +139,8 @@ Result<void> check(const PrimitivesArgReduce& op) {
   TROUPE_TRY(check_shape(call, indices, without_last_axis(op.x.shape)));
   TROUPE_TRY(check_indices(call, indices, length_of_rows(op.x)));
   if (length_of_rows(op.x) > 0 || element_count(op.indices) == 0) return {};
-  return refuse(call, "x is " + shape_of(x) + "; a row without elements has no " +
-                          (op.greatest ? "greatest" : "least") + " one");
+  return refuse(
+      call, "x is " + shape_of(x) + "; a row without elements has no " + (op.greatest ? "greatest" : "least") + " one");
 }
 
 Result<void> check(const PrimitivesSort& op) {

@@ -30,10 +30,8 @@ void add_primitives_samples(Samples& add) {
                      .moved = add.view({2, 3}, DType::c128)});
   add(PrimitivesArgSort{
       .order = SortOrder::ascending, .keys = add.view({2, 3}), .indices = add.view({2, 3}, DType::i64)});
-  add(PrimitivesTopK{.greatest = false,
-                     .keys = add.view({2, 5}),
-                     .best = add.view({2, 3}),
-                     .indices = add.view({2, 3}, DType::i64)});
+  add(PrimitivesTopK{
+      .greatest = false, .keys = add.view({2, 5}), .best = add.view({2, 3}), .indices = add.view({2, 3}, DType::i64)});
   add(PrimitivesSegmentedSort{.order = SortOrder::ascending,
                               .has_values = true,
                               .offsets = offsets(),
@@ -42,23 +40,17 @@ void add_primitives_samples(Samples& add) {
                               .values = add.view({7}, DType::u8),
                               .moved = add.view({7}, DType::u8),
                               .verdict = verdict()});
-  add(PrimitivesSegmentedReduce{.function = Combine::min,
-                                .offsets = offsets(),
-                                .x = add.view({7}),
-                                .y = add.view({3}),
-                                .verdict = verdict()});
+  add(PrimitivesSegmentedReduce{
+      .function = Combine::min, .offsets = offsets(), .x = add.view({7}), .y = add.view({3}), .verdict = verdict()});
   add(PrimitivesSegmentedScan{.function = Combine::product,
                               .exclusive = false,
                               .offsets = offsets(),
                               .x = add.view({7}),
                               .y = add.view({7}),
                               .verdict = verdict()});
-  add(PrimitivesHistogram{
-      .low = -1, .high = 2, .x = add.view({2, 3}), .counts = add.view({10}, DType::i64)});
-  add(PrimitivesHistogramBounds{.x = add.view({2, 3}),
-                                .bounds = add.view({11}),
-                                .counts = add.view({10}, DType::i32),
-                                .verdict = verdict()});
+  add(PrimitivesHistogram{.low = -1, .high = 2, .x = add.view({2, 3}), .counts = add.view({10}, DType::i64)});
+  add(PrimitivesHistogramBounds{
+      .x = add.view({2, 3}), .bounds = add.view({11}), .counts = add.view({10}, DType::i32), .verdict = verdict()});
   add(PrimitivesSelect{.has_x = true,
                        .keeps_rest = true,
                        .flags = add.view({7}, DType::boolean),
@@ -70,14 +62,10 @@ void add_primitives_samples(Samples& add) {
                        .y = add.view({7}),
                        .lengths = add.view({7}, DType::i32),
                        .count = count()});
-  add(PrimitivesSearch{.after_equal = true,
-                       .sorted = add.view({7}),
-                       .keys = add.view({2, 3}),
-                       .places = add.view({2, 3}, DType::i64)});
-  add(PrimitivesGather{.x = add.view({2, 7}),
-                       .indices = add.view({2, 3}, DType::i64),
-                       .y = add.view({2, 3}),
-                       .verdict = verdict()});
+  add(PrimitivesSearch{
+      .after_equal = true, .sorted = add.view({7}), .keys = add.view({2, 3}), .places = add.view({2, 3}, DType::i64)});
+  add(PrimitivesGather{
+      .x = add.view({2, 7}), .indices = add.view({2, 3}, DType::i64), .y = add.view({2, 3}), .verdict = verdict()});
   add(PrimitivesScatter{.rule = Duplicates::add,
                         .x = add.view({2, 3}),
                         .indices = add.view({2, 3}, DType::i32),
@@ -112,12 +100,8 @@ TEST(PrimitivesChecks, let_sums_of_integers_be_wider) {
 TEST(PrimitivesChecks, let_rows_without_elements_pass_where_they_have_a_meaning) {
   Places at;
   EXPECT_TRUE(check(PrimitivesReduce{.function = Combine::sum, .x = at({2, 0}), .y = at({2})}));
-  EXPECT_TRUE(check(PrimitivesSort{.order = {},
-                                   .has_values = false,
-                                   .keys = at({2, 0}),
-                                   .sorted = at({2, 0}),
-                                   .values = {},
-                                   .moved = {}}));
+  EXPECT_TRUE(check(PrimitivesSort{
+      .order = {}, .has_values = false, .keys = at({2, 0}), .sorted = at({2, 0}), .values = {}, .moved = {}}));
   EXPECT_TRUE(check(PrimitivesArgReduce{.greatest = true, .x = at({0, 0}), .indices = at({0}, DType::i64)}));
 }
 
@@ -171,7 +155,8 @@ TEST(PrimitivesRanks, of_integers_are_in_their_order) {
 TEST(PrimitivesRanks, of_all_f16_are_in_the_order_of_their_values) {
   for (unsigned a = 0; a < 0x10000; ++a)
     for (const unsigned b : {a + 1, a ^ 0x8000, a * 31 + 7}) {
-      const f16 one = f16::from_bits(static_cast<std::uint16_t>(a)), two = f16::from_bits(static_cast<std::uint16_t>(b));
+      const f16 one = f16::from_bits(static_cast<std::uint16_t>(a)),
+                two = f16::from_bits(static_cast<std::uint16_t>(b));
       const auto left = static_cast<float>(one), right = static_cast<float>(two);
       const bool less = left < right || (!std::isnan(left) && std::isnan(right));
       ASSERT_EQ(rank_of(one) < rank_of(two), less) << a << " " << b;

@@ -83,8 +83,7 @@ Call<std::int64_t> counted(const Device& device, Op op, std::initializer_list<co
 Call<void> arg_reduce(const Device& device, bool greatest, const AnyArray& x, const AnyArray& indices, int axis) {
   Result<AnyArray> rows = rows_along(device, greatest ? "argmax" : "argmin", {"x", x}, axis);
   if (!rows) return fail(std::move(rows).error());
-  return make_call(device,
-                   op::PrimitivesArgReduce{.greatest = greatest, .x = rows->view(), .indices = indices.view()},
+  return make_call(device, op::PrimitivesArgReduce{.greatest = greatest, .x = rows->view(), .indices = indices.view()},
                    {&*rows, &indices});
 }
 
@@ -158,8 +157,8 @@ Call<void> Primitives::sort(const AnyArray& keys, const AnyArray& sorted, SortOp
                               .moved = {}};
   return make_call(device_, op, {&rows->x, &rows->y});
 }
-Call<void> Primitives::sort(const AnyArray& keys, const AnyArray& values, const AnyArray& sorted,
-                            const AnyArray& moved, SortOptions options) const {
+Call<void> Primitives::sort(const AnyArray& keys, const AnyArray& values, const AnyArray& sorted, const AnyArray& moved,
+                            SortOptions options) const {
   Result<Rows> rows = rows_of(device_, "sort", {"keys", keys}, {"sorted", sorted}, options.axis);
   if (!rows) return fail(std::move(rows).error());
   Result<Rows> with = rows_of(device_, "sort", {"values", values}, {"moved", moved}, options.axis);
@@ -306,14 +305,12 @@ Call<void> Primitives::sets(SetOperation operation, const AnyArray& a, const Any
 
 // ---- moving by indices ----
 
-Call<void> Primitives::gather(const AnyArray& x, const AnyArray& indices, const AnyArray& y,
-                              RowOptions options) const {
+Call<void> Primitives::gather(const AnyArray& x, const AnyArray& indices, const AnyArray& y, RowOptions options) const {
   Result<Rows> rows = rows_of(device_, "gather", {"x", x}, {"y", y}, options.axis);
   if (!rows) return fail(std::move(rows).error());
   Result<AnyArray> which = indices_along(device_, "gather", indices, rows->y, options.axis);
   if (!which) return fail(std::move(which).error());
-  const op::PrimitivesGather op{
-      .x = rows->x.view(), .indices = which->view(), .y = rows->y.view(), .verdict = {}};
+  const op::PrimitivesGather op{.x = rows->x.view(), .indices = which->view(), .y = rows->y.view(), .verdict = {}};
   return judged(device_, op, {&rows->x, &*which, &rows->y});
 }
 Call<void> Primitives::scatter(const AnyArray& x, const AnyArray& indices, const AnyArray& y,
@@ -322,11 +319,8 @@ Call<void> Primitives::scatter(const AnyArray& x, const AnyArray& indices, const
   if (!rows) return fail(std::move(rows).error());
   Result<AnyArray> which = indices_along(device_, "scatter", indices, rows->x, options.axis);
   if (!which) return fail(std::move(which).error());
-  const op::PrimitivesScatter op{.rule = options.duplicates,
-                                 .x = rows->x.view(),
-                                 .indices = which->view(),
-                                 .y = rows->y.view(),
-                                 .verdict = {}};
+  const op::PrimitivesScatter op{
+      .rule = options.duplicates, .x = rows->x.view(), .indices = which->view(), .y = rows->y.view(), .verdict = {}};
   return judged(device_, op, {&rows->x, &*which, &rows->y});
 }
 

@@ -1,6 +1,6 @@
-// The building blocks of programs over many elements: `gpu.primitives()`. Scans, sorts, searches, selections, on the CPU
-// and on a GPU, with the same results: keys in NumPy's order (NaN last), equal keys in the order they had. Arrays may
-// have any strides and any size; keys and numbers are integers, bool, f16, bf16, f32 or f64. What does not fit is
+// The building blocks of programs over many elements: `gpu.primitives()`. Scans, sorts, searches, selections, on the
+// CPU and on a GPU, with the same results: keys in NumPy's order (NaN last), equal keys in the order they had. Arrays
+// may have any strides and any size; keys and numbers are integers, bool, f16, bf16, f32 or f64. What does not fit is
 // refused before anything is submitted, and what only the elements can say (an index is outside) comes back as an error
 // that names the place.
 //
@@ -48,9 +48,10 @@ class Primitives {
 
   // ---- what elements make together ----
 
-  /// y[i] = x[0] and so on to x[i] put together, along one axis. Floats are kept in f32 or their own type while it runs.
-  /// Sums and products of integers wrap in y's type: that of x, or i64, or u64 of unsigned ones; of bools they are i64.
-  /// The first of an exclusive scan is the neutral element: 0, 1, the type's greatest or least number, all bits.
+  /// y[i] = x[0] and so on to x[i] put together, along one axis. Floats are kept in f32 or their own type while it
+  /// runs. Sums and products of integers wrap in y's type: that of x, or i64, or u64 of unsigned ones; of bools they
+  /// are i64. The first of an exclusive scan is the neutral element: 0, 1, the type's greatest or least number, all
+  /// bits.
   Call<void> scan(Combine function, const AnyArray& x, const AnyArray& y, ScanOptions options = {}) const;
   /// y = each row of x put together; y has one axis less. Floats are kept in f64 while it runs. `gpu.tensor().reduce`
   /// reduces several axes, and has the mean and the norm.
@@ -70,8 +71,7 @@ class Primitives {
   /// indices[i] = where in its row the key is that comes to place i. i32 or i64.
   Call<void> argsort(const AnyArray& keys, const AnyArray& indices, SortOptions options = {}) const;
   /// The k greatest keys of each row, the greatest first, and where they are: k is the extent of `best` along the axis.
-  Call<void> top_k(const AnyArray& keys, const AnyArray& best, const AnyArray& indices,
-                   TopKOptions options = {}) const;
+  Call<void> top_k(const AnyArray& keys, const AnyArray& best, const AnyArray& indices, TopKOptions options = {}) const;
   /// places = how many elements of the ascending vector are less than each key: where it could be put before its
   /// equals. i32 or i64, of the keys' shape.
   Call<void> lower_bound(const AnyArray& sorted, const AnyArray& keys, const AnyArray& places) const;
@@ -127,8 +127,8 @@ class Primitives {
 
   // ---- moving by indices: i32 or i64, from 0 on ----
 
-  /// y[.., i, ..] = x[.., indices[.., i, ..], ..] along the axis, of any type. The indices are of y's shape, or a vector
-  /// for all rows alike.
+  /// y[.., i, ..] = x[.., indices[.., i, ..], ..] along the axis, of any type. The indices are of y's shape, or a
+  /// vector for all rows alike.
   Call<void> gather(const AnyArray& x, const AnyArray& indices, const AnyArray& y, RowOptions options = {0}) const;
   /// y[.., indices[.., i, ..], ..] becomes x[.., i, ..]: the other way. What no index names stays as it was.
   Call<void> scatter(const AnyArray& x, const AnyArray& indices, const AnyArray& y, ScatterOptions options = {}) const;
