@@ -111,7 +111,9 @@ void expect_in_order(const std::vector<std::vector<T>>& classes) {
   for (std::size_t i = 0; i < classes.size(); ++i)
     for (const T key : classes[i]) {
       EXPECT_EQ(rank_of(key), rank_of(classes[i].front()));
-      if (i > 0) EXPECT_LT(rank_of(classes[i - 1].front()), rank_of(key)) << i;
+      if (i > 0) {
+        EXPECT_LT(rank_of(classes[i - 1].front()), rank_of(key)) << i;
+      }
     }
 }
 
