@@ -101,7 +101,8 @@ class PrimitivesConformance : public Conformance<T> {
       const T key = keys[begin + static_cast<std::size_t>(i)];
       return primitives::rank_of(key);
     };
-    std::ranges::stable_sort(places, [&](std::int64_t a, std::int64_t b) {
+    std::ranges::sort(places, [&](std::int64_t a, std::int64_t b) {
+      if (rank(a) == rank(b)) return a < b;
       return order == SortOrder::ascending ? rank(a) < rank(b) : rank(b) < rank(a);
     });
     return places;
