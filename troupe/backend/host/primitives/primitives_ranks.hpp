@@ -66,5 +66,9 @@ Bits load_bits(const std::byte* from) noexcept {
   std::memcpy(&bits, from, sizeof(Bits));
   return bits;
 }
+template <class Bits>
+void store_bits(std::byte* to, Bits bits) noexcept {
+  std::memcpy(to, &bits, sizeof(Bits));
+}
 
 }  // namespace troupe::host

@@ -1,6 +1,8 @@
 // Rows and segments put together. Numbers go the way of tensor.reduce; what it has not, the functions of bits, is here.
+#include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/backend/host/primitives/primitives_functions.hpp"
 #include "troupe/backend/host/primitives/primitives_ops.hpp"
+#include "troupe/backend/host/primitives/primitives_ranks.hpp"
 #include "troupe/backend/host/primitives/primitives_rows.hpp"
 #include "troupe/backend/host/tensor/tensor_reducer.hpp"
 
@@ -122,10 +124,8 @@ void reduce_row(Combine function, DType in, DType out, const Row& row, std::byte
   reduce_nests(what, {row.at, nullptr, to}, kept, reduced, team);
 }
 
-Result<void> reduce_segments(const op::PrimitivesSegmentedReduce& op, const Offsets& offsets, const Row& x,
+Result<void> reduce_segments(const Offsets& offsets, const Row& x,
                              const Row& y, Team& team, const auto& reduce_short, const auto& reduce_long) {
-  const Row nothing{};
-  (void)nothing;
   TROUPE_TRY(offsets.each_part(team, Grain::of_ns(0.5), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
     for (; begin < end; ++begin) {
       const Row segment = x.part(offsets[begin], offsets[begin + 1]);
@@ -133,7 +133,6 @@ Result<void> reduce_segments(const op::PrimitivesSegmentedReduce& op, const Offs
     }
     return {};
   }));
-  (void)op;
   for (std::int64_t i = 0; i < offsets.segments(); ++i)
     if (offsets[i + 1] - offsets[i] >= kLongSegment) reduce_long(x.part(offsets[i], offsets[i + 1]), y[i]);
   return {};
@@ -158,7 +157,7 @@ Result<void> run_op(const op::PrimitivesReduce& op, const HostViews& here) {
                                                                    std::type_identity<T>) {
       const auto reduce_one = [&](const Pointers<2>& at) noexcept {
         const Row row{at[0], step, length};
-        store(at[1], here.team().reduce(
+        store_bits(at[1], here.team().reduce(
                          length, Grain::of_bytes(sizeof(T)), primitives::neutral<function, T>(),
                          [&](std::int64_t begin, std::int64_t end) noexcept {
                            return fold_bits<function, T>(row.part(begin, end));
@@ -213,15 +212,15 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const HostViews& he
     Result<void> done;
     with_bits(op.function, x.dtype, [&]<Combine function, class T>(std::integral_constant<Combine, function>,
                                                                    std::type_identity<T>) {
-      const auto reduce_one = [](const Row& row, std::byte* to) noexcept { store(to, fold_bits<function, T>(row)); };
-      done = reduce_segments(op, offsets, x_row, y_row, team, reduce_one, reduce_one);
+      const auto reduce_one = [](const Row& row, std::byte* to) noexcept { store_bits(to, fold_bits<function, T>(row)); };
+      done = reduce_segments(offsets, x_row, y_row, team, reduce_one, reduce_one);
     });
     return done;
   }
   const auto reduce_as = [&]<class A>(std::type_identity<A>) {
     const SegmentFold<A> fold(op.function, x.dtype, y.dtype);
     return reduce_segments(
-        op, offsets, x_row, y_row, team, [&](const Row& row, std::byte* to) noexcept { fold.run(row, to); },
+        offsets, x_row, y_row, team, [&](const Row& row, std::byte* to) noexcept { fold.run(row, to); },
         [&](const Row& row, std::byte* to) { reduce_row(op.function, x.dtype, y.dtype, row, to, team); });
   };
   switch (op::reduced_in(as_reduction(op.function), x.dtype)) {

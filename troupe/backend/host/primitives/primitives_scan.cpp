@@ -49,17 +49,10 @@ class RowScan {
       for (; first < last; ++first) {
         const std::int64_t block = begun.fetch_add(1, std::memory_order_relaxed);
         const std::int64_t begin = block * kScanBlock, end = std::min(begin + kScanBlock, x.count);
-        const bool is_next = passed.load(std::memory_order_acquire) == block;
-        H mine = carry_if(is_next, carry);
-        H total{};
-        if (!is_next) {
-          total = scan_.total(x.part(begin, end));
-          ShortWait wait;
-          while (passed.load(std::memory_order_acquire) != block) wait();
-          mine = carry;
-        } else {
-          total = scan_.total(x.part(begin, end));
-        }
+        const H total = scan_.total(x.part(begin, end));
+        ShortWait wait;
+        while (passed.load(std::memory_order_acquire) != block) wait();
+        const H mine = carry;
         carry = primitives::combine<function>(mine, total);
         passed.store(block + 1, std::memory_order_release);
         scan_.scan(x.part(begin, end), y.part(begin, end), mine);
@@ -68,7 +61,6 @@ class RowScan {
   }
 
  private:
-  static H carry_if(bool may_read, const H& carry) noexcept { return may_read ? carry : H{}; }
   ScanRows<function, H> scan_;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "troupe/backend/host/primitives/primitives_functions.hpp"
 #include "troupe/backend/host/primitives/primitives_rows.hpp"
 #include "troupe/backend/host/tensor/tensor_rows.hpp"
 #include "troupe/op/primitives_functions.hpp"
