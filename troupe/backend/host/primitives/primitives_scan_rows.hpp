@@ -68,7 +68,16 @@ class ScanRows {
   static constexpr std::int64_t kPiece = 128;
   static constexpr std::int64_t kGroup = kPieces * kPiece;
 
-  static H put(H a, H b) noexcept { return primitives::combine<function>(a, b); }
+  /// `primitives::combine`; of floats without branches, so that it becomes vectors.
+  static H put(H a, H b) noexcept {
+    if constexpr (std::floating_point<H> && (function == Combine::min || function == Combine::max)) {
+      H found = (function == Combine::min ? b < a : a < b) ? b : a;
+      found = b != b ? b : found;  // NOLINT(misc-redundant-expression)
+      return a != a ? a : found;   // NOLINT(misc-redundant-expression)
+    } else {
+      return primitives::combine<function>(a, b);
+    }
+  }
   /// Bytes of a bool may be neither 0 nor 1.
   bool reads_plain(const Row& x) const noexcept {
     return loads_as_is_ && x.is_plain(sizeof(H)) && !std::same_as<H, bool>;
