@@ -30,14 +30,14 @@ struct SpreadRanks {
 };
 
 /// For `number` ranks: how many elements are less, or with `after_equal` not greater.
-template <std::size_t number, class Sorted, class Bits>
-void bisect(const Sorted& sorted, const std::array<Bits, number>& ranks, bool after_equal,
+template <bool after_equal, std::size_t number, class Sorted, class Bits>
+void bisect(const Sorted sorted, const std::array<Bits, number>& ranks,
             std::array<std::int64_t, number>& places) noexcept {
   places.fill(0);
   std::int64_t length = sorted.count;
   if (length == 0) return;
-  const auto comes_before = [after_equal](Bits element, Bits rank) {
-    return static_cast<std::int64_t>(element < rank) | static_cast<std::int64_t>(after_equal & (element == rank));
+  const auto comes_before = [](Bits element, Bits rank) {
+    return static_cast<std::int64_t>(after_equal ? !(rank < element) : element < rank);
   };
   while (length > 1) {
     const std::int64_t half = length / 2;
@@ -49,8 +49,8 @@ void bisect(const Sorted& sorted, const std::array<Bits, number>& ranks, bool af
 }
 
 /// The same for `count` keys: `key_at(i)` is where one is, `give(i, place)` takes its place.
-template <class Sorted, class Rank, class KeyAt, class Give>
-void bisect_each(const Sorted& sorted, Rank rank, bool after_equal, std::int64_t count, const KeyAt& key_at,
+template <bool after_equal, class Sorted, class Rank, class KeyAt, class Give>
+void bisect_each(const Sorted& sorted, Rank rank, std::int64_t count, const KeyAt& key_at,
                  const Give& give) noexcept {
   constexpr std::size_t kAtOnce = 8;
   using Bits = typename Rank::Bits;
@@ -60,7 +60,7 @@ void bisect_each(const Sorted& sorted, Rank rank, bool after_equal, std::int64_t
     const std::int64_t some = std::min<std::int64_t>(kAtOnce, count - i);
     for (std::int64_t k = 0; k < some; ++k)
       ranks[static_cast<std::size_t>(k)] = rank(load_bits<Bits>(key_at(i + k)));
-    bisect(sorted, ranks, after_equal, places);
+    bisect<after_equal>(sorted, ranks, places);
     for (std::int64_t k = 0; k < some; ++k) give(i + k, places[static_cast<std::size_t>(k)]);
   }
 }

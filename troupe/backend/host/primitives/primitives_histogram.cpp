@@ -121,8 +121,8 @@ class BoundedBins {
   template <class Add>
   void count(const Row& row, const Add& add) const noexcept {
     const PlainRanks<WholeRank<Bits>> sorted{{}, reinterpret_cast<const std::byte*>(bounds_), bins_ + 1};
-    bisect_each(
-        sorted, rank_, true, row.count, [&](std::int64_t i) { return row[i]; },
+    bisect_each<true>(
+        sorted, rank_, row.count, [&](std::int64_t i) { return row[i]; },
         [&](std::int64_t i, std::int64_t place) {
           const bool is_last = place == bins_ + 1 && rank_(load_bits<Bits>(row[i])) == last_;
           add(is_last ? bins_ - 1 : place == 0 || place > bins_ ? bins_ : place - 1);

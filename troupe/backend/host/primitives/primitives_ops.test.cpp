@@ -44,17 +44,20 @@ class PrimitivesOps : public testing::Test {
     return keys;
   }
   /// A vector with those elements; `gap` 1 is side by side, and `shift` bytes from where it would be aligned.
-  op::View place(DType dtype, const Bytes& elements, std::int64_t gap = 1) {
+  op::View place(DType dtype, const Bytes& elements, std::int64_t gap = 1, std::int64_t shift = 0) {
     const auto size = static_cast<std::size_t>(size_bytes(dtype));
     const auto count = static_cast<std::int64_t>(elements.size() / size);
-    const op::View view = memory_.place(dtype, {count}, {gap});
+    const op::View view = room(dtype, count, gap, shift);
     for (std::int64_t i = 0; i < count; ++i)
       std::memcpy(memory_.here()(view).data + i * gap * static_cast<std::int64_t>(size),
                   elements.data() + static_cast<std::size_t>(i) * size, size);
     return view;
   }
-  op::View room(DType dtype, std::int64_t count, std::int64_t gap = 1) {
-    return memory_.place(dtype, {count}, {gap});
+  op::View room(DType dtype, std::int64_t count, std::int64_t gap = 1, std::int64_t shift = 0) {
+    op::View view = memory_.place(dtype, {count + 1}, {gap});
+    view.shape[0] = count;
+    view.address += static_cast<std::uint64_t>(shift);
+    return view;
   }
   Bytes bytes_of(const op::View& view) {
     const HostView here = memory_.here()(view);
@@ -119,17 +122,18 @@ TEST_F(PrimitivesOps, sort_as_stable_sort_does_with_every_team) {
       const auto pattern = static_cast<Pattern>(random() % 6);
       const SortOrder order = random() % 2 == 0 ? SortOrder::ascending : SortOrder::descending;
       const std::int64_t gap = random() % 3 == 0 ? 2 : 1;
+      const std::int64_t shift = random() % 4 == 0 ? 1 : 0;
       SCOPED_TRACE(std::string(name(dtype)) + " pattern " + std::to_string(static_cast<int>(pattern)) + " count " +
-                   std::to_string(count) + " gap " + std::to_string(gap) + " " + std::string(name(order)));
+                   std::to_string(count) + " gap " + std::to_string(gap) + " shift " + std::to_string(shift) + " " + std::string(name(order)));
       const Bytes keys = some_keys(dtype, count, pattern);
       const auto places = sorted_places(dtype, keys, order);
       const auto size = static_cast<std::size_t>(size_bytes(dtype));
       const Bytes want = taken(keys, size, places);
       for (const int team : {1, 2, 3, 8}) {
         memory_.clear();
-        const op::View in = place(dtype, keys, gap);
-        const op::View out = room(dtype, count);
-        const op::View indices = room(count % 2 == 0 ? DType::i64 : DType::i32, count, gap);
+        const op::View in = place(dtype, keys, gap, shift);
+        const op::View out = room(dtype, count, 1, shift);
+        const op::View indices = room(count % 2 == 0 ? DType::i64 : DType::i32, count, gap, shift);
         run(op::PrimitivesSort{.order = order, .keys = in, .sorted = out, .values = {}, .moved = {}}, team_of(team));
         EXPECT_EQ(bytes_of(out), want) << team << " threads";
         run(op::PrimitivesArgSort{.order = order, .keys = in, .indices = indices}, team_of(team));
@@ -186,8 +190,8 @@ TEST_F(PrimitivesOps, scan_to_the_same_bits_with_every_team_and_layout) {
         for (const int team : {1, 2, 3, 8})
           for (const std::int64_t gap : {1, 2}) {
             memory_.clear();
-            const op::View x = place(dtype, in, gap);
-            const op::View y = gap == 2 ? x : room(dtype, count);
+            const op::View x = place(dtype, in, gap, team == 3 ? 1 : 0);
+            const op::View y = gap == 2 ? x : room(dtype, count, 1, team == 2 ? 1 : 0);
             run(op::PrimitivesScan{.function = Combine::sum, .exclusive = exclusive, .x = x, .y = y}, team_of(team));
             if (want.empty()) want = bytes_of(y);
             EXPECT_EQ(bytes_of(y), want) << name(dtype) << " " << count << ", " << team << " threads, gap " << gap;
@@ -198,11 +202,37 @@ TEST_F(PrimitivesOps, scan_to_the_same_bits_with_every_team_and_layout) {
           std::uint32_t element = 0, made = 0;
           std::memcpy(&element, in.data() + 4 * i, 4);
           std::memcpy(&made, want.data() + 4 * i, 4);
-          if (exclusive) ASSERT_EQ(made, sum) << i;
-          sum += element;
-          if (!exclusive) ASSERT_EQ(made, sum) << i;
+          const std::uint32_t with = sum + element;
+          ASSERT_EQ(made, exclusive ? sum : with) << i;
+          sum = with;
         }
       }
+}
+
+TEST_F(PrimitivesOps, scan_rows_that_lie_across_each_other_as_each_by_itself) {
+  constexpr std::int64_t kRows = 300, kLength = 517;
+  const Bytes in = some_keys(DType::i32, kRows * kLength, Pattern::any_bits);
+  for (const int team : {1, 3}) {
+    memory_.clear();
+    op::View x = place(DType::i32, in);
+    op::View y = room(DType::i64, kRows * kLength);
+    const op::View rows = place(DType::i32, in);
+    const op::View expected = room(DType::i64, kRows * kLength);
+    x.shape = y.shape = Shape{kRows, kLength};
+    x.strides = y.strides = Strides{1, kRows};
+    run(op::PrimitivesScan{.function = Combine::sum, .exclusive = team == 3, .x = x, .y = y}, team_of(team));
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      op::View from = rows, to = expected;
+      from.address += static_cast<std::uint64_t>(4 * row);
+      to.address += static_cast<std::uint64_t>(8 * row);
+      from.shape = to.shape = Shape{kLength};
+      from.strides = to.strides = Strides{kRows};
+      run(op::PrimitivesScan{.function = Combine::sum, .exclusive = team == 3, .x = from, .y = to}, team_of(1));
+    }
+    y.shape = Shape{kRows * kLength};
+    y.strides = Strides{1};
+    EXPECT_EQ(bytes_of(y), bytes_of(expected)) << team << " threads";
+  }
 }
 
 TEST_F(PrimitivesOps, find_the_best_where_parts_of_a_row_meet) {

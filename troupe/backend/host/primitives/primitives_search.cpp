@@ -16,9 +16,14 @@ void search(Rank rank, const op::PrimitivesSearch& op, const HostViews& here) {
   const auto run = [&](const auto& sorted) {
     Walk<2>({&keys, &places})
         .run(here.team(), grain, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {
-          bisect_each(
-              sorted, rank, op.after_equal, count, [&](std::int64_t i) { return at[0] + i * step[0]; },
-              [&](std::int64_t i, std::int64_t place) { store(at[1] + i * step[1], static_cast<I>(place)); });
+          const auto key_at = [&](std::int64_t i) { return at[0] + i * step[0]; };
+          const auto give = [&](std::int64_t i, std::int64_t place) {
+            store(at[1] + i * step[1], static_cast<I>(place));
+          };
+          if (op.after_equal)
+            bisect_each<true>(sorted, rank, count, key_at, give);
+          else
+            bisect_each<false>(sorted, rank, count, key_at, give);
         });
   };
   using Bits = typename Rank::Bits;

@@ -80,7 +80,7 @@ class TwoLists {
  private:
   static std::int64_t first_from(const Sorted& keys, typename Sorted::Bits key) noexcept {
     std::array<std::int64_t, 1> place;
-    bisect(keys, std::array{key}, false, place);
+    bisect<false>(keys, std::array{key}, place);
     return place[0];
   }
 

@@ -95,7 +95,9 @@ Result<void> RowSorter::sort_with(Rank rank, const SortRow& row, Team& team) {
   Run from = out;
   const Run spare{as<Bits>(spare_keys_), as<Value>(spare_moving_)};
   if (task_.keys == DType::boolean) {
-    for (std::int64_t i = 0; i < count; ++i) out.keys[i] = static_cast<Bits>(load<bool>(row.keys[i]));
+    team.run(count, Grain::of_bytes(2), [&](std::int64_t begin, std::int64_t end) noexcept {
+      for (; begin < end; ++begin) out.keys[begin] = static_cast<Bits>(load<bool>(row.keys[begin]));
+    });
   } else if (row.keys.is_plain(sizeof(Bits))) {
     from.keys = reinterpret_cast<Bits*>(row.keys.at);
   } else {
