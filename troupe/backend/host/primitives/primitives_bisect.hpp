@@ -41,8 +41,7 @@ void bisect(const Sorted sorted, const std::array<Bits, number>& ranks,
   };
   while (length > 1) {
     const std::int64_t half = length / 2;
-    for (std::size_t k = 0; k < number; ++k)
-      places[k] += half & -comes_before(sorted[places[k] + half - 1], ranks[k]);
+    for (std::size_t k = 0; k < number; ++k) places[k] += half & -comes_before(sorted[places[k] + half - 1], ranks[k]);
     length -= half;
   }
   for (std::size_t k = 0; k < number; ++k) places[k] += comes_before(sorted[places[k]], ranks[k]);
@@ -50,16 +49,14 @@ void bisect(const Sorted sorted, const std::array<Bits, number>& ranks,
 
 /// The same for `count` keys: `key_at(i)` is where one is, `give(i, place)` takes its place.
 template <bool after_equal, class Sorted, class Rank, class KeyAt, class Give>
-void bisect_each(const Sorted& sorted, Rank rank, std::int64_t count, const KeyAt& key_at,
-                 const Give& give) noexcept {
+void bisect_each(const Sorted& sorted, Rank rank, std::int64_t count, const KeyAt& key_at, const Give& give) noexcept {
   constexpr std::size_t kAtOnce = 8;
   using Bits = typename Rank::Bits;
   std::array<Bits, kAtOnce> ranks{};
   std::array<std::int64_t, kAtOnce> places;
   for (std::int64_t i = 0; i < count; i += kAtOnce) {
     const std::int64_t some = std::min<std::int64_t>(kAtOnce, count - i);
-    for (std::int64_t k = 0; k < some; ++k)
-      ranks[static_cast<std::size_t>(k)] = rank(load_bits<Bits>(key_at(i + k)));
+    for (std::int64_t k = 0; k < some; ++k) ranks[static_cast<std::size_t>(k)] = rank(load_bits<Bits>(key_at(i + k)));
     bisect<after_equal>(sorted, ranks, places);
     for (std::int64_t k = 0; k < some; ++k) give(i + k, places[static_cast<std::size_t>(k)]);
   }
