@@ -314,6 +314,40 @@ TEST_F(PrimitivesOps, find_runs_where_parts_meet) {
     }
 }
 
+TEST_F(PrimitivesOps, find_the_same_places_among_few_and_many_elements) {
+  for (const DType dtype : {DType::f32, DType::i64, DType::bf16})
+    for (const std::int64_t count : {0, 1, 777, 40'000})
+      for (const bool after_equal : {false, true}) {
+        memory_.clear();
+        const auto size = static_cast<std::size_t>(size_bytes(dtype));
+        const Bytes any = some_keys(dtype, count, Pattern::any_bits);
+        const Bytes sorted = taken(any, size, sorted_places(dtype, any, SortOrder::ascending));
+        const Bytes keys = some_keys(dtype, 1003, Pattern::any_bits);
+        const op::View places = room(DType::i32, 1003);
+        run(op::PrimitivesSearch{.after_equal = after_equal,
+                                 .sorted = place(dtype, sorted, count == 777 ? 2 : 1),
+                                 .keys = place(dtype, keys),
+                                 .places = places},
+            team_of(3));
+        std::vector<std::int32_t> want;
+        with_rank(dtype, SortOrder::ascending, [&](auto rank) {
+          using Bits = typename decltype(rank)::Bits;
+          const auto ranks_of = [&](const Bytes& all) {
+            std::vector<Bits> ranks(all.size() / size);
+            for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = rank(load_bits<Bits>(all.data() + i * size));
+            return ranks;
+          };
+          const std::vector<Bits> among = ranks_of(sorted);
+          for (const Bits key : ranks_of(keys)) {
+            const auto found =
+                after_equal ? std::ranges::upper_bound(among, key) : std::ranges::lower_bound(among, key);
+            want.push_back(static_cast<std::int32_t>(found - among.begin()));
+          }
+        });
+        EXPECT_EQ(numbers_of<std::int32_t>(places), want) << name(dtype) << " among " << count;
+      }
+}
+
 TEST_F(PrimitivesOps, make_sets_where_parts_meet) {
   for (const std::int64_t count : {0, 3, 1000, 200'003})
     for (const std::int64_t values : {3, 100'000}) {
