@@ -133,8 +133,9 @@ struct PrimitivesTopK {
   friend bool operator==(const PrimitivesTopK&, const PrimitivesTopK&) = default;
 };
 
-/// The same as `PrimitivesSort` for the segments of a vector: segment s is elements offsets[s] to before offsets[s + 1].
-/// Offsets are i32 or i64; they ascend (not strictly) from 0 to the number of elements, or the verdict says where not.
+/// The same as `PrimitivesSort` for the segments of a vector: segment s is elements offsets[s] to before offsets[s +
+/// 1]. Offsets are i32 or i64; they ascend (not strictly) from 0 to the number of elements, or the verdict says where
+/// not.
 struct PrimitivesSegmentedSort {
   static constexpr Kind kKind = kind(kPrimitivesFamily, 6);
   static constexpr std::string_view kName = "primitives.segmented_sort";

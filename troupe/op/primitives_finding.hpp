@@ -1,5 +1,5 @@
-// What can be wrong with the elements that a primitives op is given, as the words of a verdict: backends write them, the
-// app reads them. Needs nothing, because kernels include it.
+// What can be wrong with the elements that a primitives op is given, as the words of a verdict: backends write them,
+// the app reads them. Needs nothing, because kernels include it.
 #pragma once
 
 #include <cstdint>

@@ -121,20 +121,17 @@ TROUPE_EVERYWHERE constexpr bool is_nan(T number) {
 template <Combine function, class T>
 TROUPE_EVERYWHERE constexpr T neutral() {
   using Limits = std::numeric_limits<T>;
-  switch (function) {
-    case Combine::product: return T(1);
-    case Combine::min:
-      if constexpr (std::floating_point<T>) return Limits::infinity();
-      return Limits::max();
-    case Combine::max:
-      if constexpr (std::floating_point<T>) return -Limits::infinity();
-      return Limits::lowest();
-    case Combine::bit_and:
-      if constexpr (std::same_as<T, bool>) return true;
-      if constexpr (std::integral<T>) return static_cast<T>(~T{0});
-      return T{};
-    default: return T{};
-  }
+  constexpr bool kIsFloat = std::floating_point<T>;
+  if constexpr (function == Combine::product)
+    return T(1);
+  else if constexpr (function == Combine::min)
+    return kIsFloat ? Limits::infinity() : Limits::max();
+  else if constexpr (function == Combine::max)
+    return kIsFloat ? -Limits::infinity() : Limits::lowest();
+  else if constexpr (function == Combine::bit_and)
+    return std::same_as<T, bool> ? T(1) : static_cast<T>(-1);
+  else
+    return T{};
 }
 
 /// Needs a function that the type has. Integers wrap.
