@@ -88,14 +88,14 @@ struct SortCountArguments {
   unsigned long long* starts;
   long long keys_stride;
   long long length;
+  long long chunk;
   long long row_chunks;
   int passes;
   KeyOrder order;
 };
 /// Elements that a thread has of a sort's tile, by the size of the larger of key and value.
-constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 14 : 20; }
+constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 12 : 18; }
 constexpr int sort_tile(std::size_t size_bytes) { return sort_items(size_bytes) * kPrimitivesThreads; }
-inline constexpr int kSortCountChunk = 64 * kPrimitivesThreads;
 
 /// The k first in the order of each row, in the order of their positions. One block for each row.
 struct TopKArguments {

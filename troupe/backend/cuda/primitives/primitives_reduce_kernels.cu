@@ -156,19 +156,22 @@ struct Finding {
 using namespace troupe;        // for the types of the elements
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_REDUCE(function, suffix, T)                                                     \
-  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                             \
-      troupe_reduce_##function##_##suffix(const ReduceArguments a) {                           \
+#define TROUPE_REDUCE(function, suffix, T)                                                            \
+  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                    \
+      troupe_reduce_##function##_##suffix(const ReduceArguments a) {                                  \
     reduce_rows(a, Reducing<Combine::function, T>{static_cast<const T*>(a.x), static_cast<T*>(a.y)}); \
   }
 TROUPE_COMBINED(TROUPE_REDUCE)
 
-#define TROUPE_FIND(suffix, Bits)                                                                              \
-  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                             \
-      troupe_arg_reduce_##suffix(const ReduceArguments a) {                                                    \
-    reduce_rows(a, Finding<Bits>{static_cast<const Bits*>(a.x), a.y, a.wide, a.order.descends == false,        \
-                                 {static_cast<Bits>(a.order.sign), static_cast<Bits>(a.order.infinity),        \
-                                  a.order.is_floating}});                                                      \
+#define TROUPE_FIND(suffix, Bits)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                                    \
+      troupe_arg_reduce_##suffix(const ReduceArguments a) {                                                           \
+    reduce_rows(a, Finding<Bits>{                                                                                     \
+                       static_cast<const Bits*>(a.x),                                                                 \
+                       a.y,                                                                                           \
+                       a.wide,                                                                                        \
+                       a.order.descends == false,                                                                     \
+                       {static_cast<Bits>(a.order.sign), static_cast<Bits>(a.order.infinity), a.order.is_floating}}); \
   }
 TROUPE_FIND(1, std::uint8_t)
 TROUPE_FIND(2, std::uint16_t)

@@ -11,10 +11,13 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::int64_t kMostShort = std::int64_t{1} << 32;       // positions that have room in 4 bytes
+constexpr std::int64_t kMostShort = std::int64_t{1} << 32;        // positions that have room in 4 bytes
 constexpr std::int64_t kMostShortStates = std::int64_t{1} << 30;  // counts beside which a state has room in 4 bytes
-constexpr std::int64_t kFewRows = 32;                           // that do not fill a GPU with a block each
+constexpr std::int64_t kFewRows = 32;                             // that do not fill a GPU with a block each
 constexpr std::int64_t kLongRow = 1 << 18;
+
+constexpr std::int64_t kCountBlocks = 2048;
+constexpr std::int64_t kLeastCountChunk = 16 << 10;
 
 SortKernel pass_kernel(int value_size) {
   if (value_size == 0) return SortKernel::sort_keys;
@@ -54,12 +57,16 @@ class InTurn {
 Result<const unsigned long long*> count_digits(const GpuSort& sort, PrimitivesScratch& scratch) {
   const std::int64_t counts = sort.keys.rows * sort.passes * kDigits;
   auto* const starts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(counts, counts));
-  const std::int64_t row_chunks = divided_up(sort.keys.length, kSortCountChunk);
+  // Few blocks, since each adds all of its counts to the same ones.
+  const std::int64_t wanted = std::max<std::int64_t>(kCountBlocks / sort.keys.rows, 1);
+  const std::int64_t chunk = std::max(divided_up(sort.keys.length, wanted), kLeastCountChunk);
+  const std::int64_t row_chunks = divided_up(sort.keys.length, chunk);
   TROUPE_TRY(scratch.blocks(SortKernel::count_digits, of_size(sort.keys), sort.keys.rows * row_chunks,
                             SortCountArguments{.keys = sort.keys.data(),
                                                .starts = starts,
                                                .keys_stride = sort.keys.stride,
                                                .length = sort.keys.length,
+                                               .chunk = chunk,
                                                .row_chunks = row_chunks,
                                                .passes = sort.passes,
                                                .order = sort.order}));
@@ -86,8 +93,7 @@ Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch) {
   const InTurn keys = TROUPE_TRY(InTurn::make(sort.keys, sort.sorted, sort.passes, scratch));
   GpuRows like = sort.keys;
   like.dtype = sort.value_size == 8 ? DType::u64 : DType::u32;
-  const InTurn values =
-      TROUPE_TRY(InTurn::make(like, sort.moved, sort.value_size == 0 ? 0 : sort.passes, scratch));
+  const InTurn values = TROUPE_TRY(InTurn::make(like, sort.moved, sort.value_size == 0 ? 0 : sort.passes, scratch));
 
   for (int pass = 0; pass < sort.passes; ++pass) {
     TROUPE_TRY(scratch.fill_bytes(states, 0, state_bytes));
