@@ -23,8 +23,14 @@ class FakePrimitives : public FakeGpu {
     for (const auto& [name, count] : want) EXPECT_EQ(calls(name), count) << name;
   }
   template <Element T>
+  Array<T> array(const Shape& shape) {
+    const Array<T> made = value(gpu.array<T>(shape));
+    value(gpu.fill(made, T{}).get());
+    return made;
+  }
+  template <Element T>
   Array<T> vector(std::int64_t count) {
-    return value(gpu.array<T>({count}));
+    return array<T>({count});
   }
 
   Device gpu = open_gpu();
@@ -32,7 +38,7 @@ class FakePrimitives : public FakeGpu {
 };
 
 TEST_F(FakePrimitives, scans_are_one_launch) {
-  const Array<float> x = value(gpu.array<float>({3, 9'000}));
+  const Array<float> x = array<float>({3, 9'000});
   const Array<std::int32_t> bits = vector<std::int32_t>(100);
   const Array<std::int64_t> wide = vector<std::int64_t>(100);
   expect_launches({"scan_sum_f32"}, [&] { return primitives.scan(Combine::sum, x, x); });
@@ -42,13 +48,13 @@ TEST_F(FakePrimitives, scans_are_one_launch) {
 }
 
 TEST_F(FakePrimitives, rows_that_have_gaps_are_packed_and_unpacked) {
-  const Array<float> x = value(gpu.array<float>({40, 50}));
+  const Array<float> x = array<float>({40, 50});
   expect_launches({"copy_4", "scan_sum_f32", "copy_4"},
                   [&] { return primitives.scan(Combine::sum, x, x, {.axis = 0}); });
 }
 
 TEST_F(FakePrimitives, reductions_are_one_launch) {
-  const Array<float> x = value(gpu.array<float>({3, 90'000}));
+  const Array<float> x = array<float>({3, 90'000});
   const Array<float> y = vector<float>(3);
   const Array<std::int32_t> places = vector<std::int32_t>(3);
   expect_launches({"reduce_max_f32"}, [&] { return primitives.reduce(Combine::max, x, y); });
@@ -75,9 +81,9 @@ TEST_F(FakePrimitives, sorts_move_values_of_other_sizes_by_positions) {
 }
 
 TEST_F(FakePrimitives, the_best_are_collected_and_sorted) {
-  const Array<float> keys = value(gpu.array<float>({70, 9'000}));
-  const Array<float> best = value(gpu.array<float>({70, 64}));
-  const Array<std::int32_t> places = value(gpu.array<std::int32_t>({70, 64}));
+  const Array<float> keys = array<float>({70, 9'000});
+  const Array<float> best = array<float>({70, 64});
+  const Array<std::int32_t> places = array<std::int32_t>({70, 64});
   const std::string pass = "sort_with_4_bytes_4";
   expect_launches({"collect_best_4", pass, pass, pass, pass}, [&] { return primitives.top_k(keys, best, places); });
 }
@@ -96,7 +102,7 @@ TEST_F(FakePrimitives, segments_are_checked_first) {
 }
 
 TEST_F(FakePrimitives, histograms_count_and_store) {
-  const Array<double> x = value(gpu.array<double>({30, 40}));
+  const Array<double> x = array<double>({30, 40});
   const Array<double> bounds = vector<double>(11);
   const Array<std::int32_t> counts = vector<std::int32_t>(10);
   expect_launches({"histogram_f64", "store_counts"}, [&] { return primitives.histogram(x, 0, 1, counts); });
@@ -131,6 +137,7 @@ TEST_F(FakePrimitives, searches_and_sets) {
 
 TEST_F(FakePrimitives, indices_are_checked) {
   const Array<float> x = vector<float>(500);
+  const Array<f16> small = vector<f16>(500);
   const Array<f16> few = vector<f16>(300);
   const Array<float> y = vector<float>(300);
   const Array<std::int64_t> indices = vector<std::int64_t>(300);
@@ -140,7 +147,7 @@ TEST_F(FakePrimitives, indices_are_checked) {
   expect_launches({check, tell, "scatter_add_f32"},
                   [&] { return primitives.scatter(y, indices, x, {.duplicates = Duplicates::add}); });
   expect_launches({"permute_2", check, tell, "scatter_max_f16"},
-                  [&] { return primitives.scatter(few, indices, few, {.duplicates = Duplicates::max}); });
+                  [&] { return primitives.scatter(few, indices, small, {.duplicates = Duplicates::max}); });
 }
 
 }  // namespace
