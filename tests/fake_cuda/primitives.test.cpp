@@ -44,12 +44,12 @@ TEST_F(FakePrimitives, scans_are_one_launch) {
   expect_launches({"scan_sum_f32"}, [&] { return primitives.scan(Combine::sum, x, x); });
   expect_launches({"scan_bit_or_4"}, [&] { return primitives.scan(Combine::bit_or, bits, bits); });
   expect_launches({"scan_min_i32"}, [&] { return primitives.scan(Combine::min, bits, bits); });
-  expect_launches({"cast_i32_i64", "scan_sum_8"}, [&] { return primitives.scan(Combine::sum, bits, wide); });
+  expect_launches({"to_i64_i32", "scan_sum_8"}, [&] { return primitives.scan(Combine::sum, bits, wide); });
 }
 
 TEST_F(FakePrimitives, rows_that_have_gaps_are_packed_and_unpacked) {
   const Array<float> x = array<float>({40, 50});
-  expect_launches({"copy_4", "scan_sum_f32", "copy_4"},
+  expect_launches({"permute_4", "scan_sum_f32", "permute_4"},
                   [&] { return primitives.scan(Combine::sum, x, x, {.axis = 0}); });
 }
 
@@ -76,7 +76,7 @@ TEST_F(FakePrimitives, sorts_are_a_count_and_a_pass_for_each_byte) {
 TEST_F(FakePrimitives, sorts_move_values_of_other_sizes_by_positions) {
   const Array<std::int8_t> keys = vector<std::int8_t>(100);
   const Array<std::complex<double>> values = vector<std::complex<double>>(100);
-  expect_launches({"permute_1", "sort_with_4_bytes_1", "permute_16", "permute_16"},
+  expect_launches({"arrange_1", "sort_with_4_bytes_1", "arrange_16", "arrange_16"},
                   [&] { return primitives.sort(keys, values, keys, values); });
 }
 
@@ -97,7 +97,7 @@ TEST_F(FakePrimitives, segments_are_checked_first) {
                   [&] { return primitives.segmented_scan(Combine::sum, offsets, x, x); });
   expect_launches({check, tell, "reduce_product_2"},
                   [&] { return primitives.segmented_reduce(Combine::product, offsets, x, y); });
-  expect_launches({check, tell, pass, pass, "find_segments", "sort_with_4_bytes_4", "permute_2", "permute_2"},
+  expect_launches({check, tell, pass, pass, "find_segments", "sort_with_4_bytes_4", "arrange_2", "arrange_2"},
                   [&] { return primitives.segmented_sort(offsets, x, x); });
 }
 
@@ -146,7 +146,7 @@ TEST_F(FakePrimitives, indices_are_checked) {
   expect_launches({check, tell, "find_winners", "scatter_4"}, [&] { return primitives.scatter(y, indices, x); });
   expect_launches({check, tell, "scatter_add_f32"},
                   [&] { return primitives.scatter(y, indices, x, {.duplicates = Duplicates::add}); });
-  expect_launches({"permute_2", check, tell, "scatter_max_f16"},
+  expect_launches({"arrange_2", check, tell, "scatter_max_f16"},
                   [&] { return primitives.scatter(few, indices, small, {.duplicates = Duplicates::max}); });
 }
 

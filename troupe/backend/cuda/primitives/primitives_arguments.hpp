@@ -204,7 +204,7 @@ struct SegmentArguments {
 };
 
 /// y[i] = x[positions[i]], or x[i] when there are none: only if there is no finding.
-struct PermuteArguments {
+struct ArrangeArguments {
   const void* x;
   void* y;
   const void* positions;

@@ -46,7 +46,7 @@ Result<GpuTarget> target_of_words(const op::View& view, PrimitivesScratch& scrat
   const GpuRows there = TROUPE_TRY(scratch.rows(view));
   if (there.at != scratch.on().at(view)) return GpuTarget{there, &view};
   const GpuRows copy = TROUPE_TRY(scratch.made(view.dtype, there.rows, there.length));
-  TROUPE_TRY(permute_rows(there, {}, copy, nullptr, scratch));
+  TROUPE_TRY(arrange_rows(there, {}, copy, nullptr, scratch));
   return GpuTarget{copy, &view};
 }
 

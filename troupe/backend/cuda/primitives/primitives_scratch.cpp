@@ -155,10 +155,10 @@ CombineBy combine_by(Combine function, DType dtype) noexcept {
   return {function, KernelTypes::of_size(size_bytes(dtype))};
 }
 
-Result<void> permute_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                           const PrimitivesScratch& scratch) {
-  return scratch.threads(SelectKernel::permute, of_size(x), x.count(),
-                         PermuteArguments{.x = x.data(),
+  return scratch.threads(SelectKernel::arrange, of_size(x), x.count(),
+                         ArrangeArguments{.x = x.data(),
                                           .y = y.data(),
                                           .positions = positions.data(),
                                           .finding = finding,

@@ -119,7 +119,7 @@ struct GpuSort {
 Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch);
 
 /// All of x's rows put into y's, by positions or, when these are at 0, as they are; only if there is no finding.
-Result<void> permute_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                           const PrimitivesScratch& scratch);
 /// The sums of what is before each element, in place.
 Result<void> sum_before(const GpuRows& counts, PrimitivesScratch& scratch);

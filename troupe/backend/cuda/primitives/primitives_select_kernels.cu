@@ -135,7 +135,7 @@ __device__ void check_keys(const CheckArguments& a) {
 }
 
 template <class T>
-__device__ void permute(const PermuteArguments& a) {
+__device__ void arrange(const ArrangeArguments& a) {
   if (has_finding(a.finding)) return;
   for (long long i = first_index(); i < a.rows * a.length; i += index_step()) {
     const long long row = a.rows == 1 ? 0 : i / a.length;
@@ -169,7 +169,7 @@ TROUPE_OF_KEYS(8, std::uint64_t)
 #define TROUPE_OF_ANY(size, T)                                                             \
   TROUPE_THREADS troupe_select_##size(const SelectArguments a) { select_flagged<T>(a); }   \
   TROUPE_THREADS troupe_append_rest_##size(const AppendArguments a) { append_rest<T>(a); } \
-  TROUPE_THREADS troupe_permute_##size(const PermuteArguments a) { permute<T>(a); }
+  TROUPE_THREADS troupe_arrange_##size(const ArrangeArguments a) { arrange<T>(a); }
 TROUPE_OF_ANY(1, std::uint8_t)
 TROUPE_OF_ANY(2, std::uint16_t)
 TROUPE_OF_ANY(4, std::uint32_t)

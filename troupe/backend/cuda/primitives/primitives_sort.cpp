@@ -26,7 +26,7 @@ SortKernel pass_kernel(int value_size) {
 
 Result<GpuRows> copied(const GpuRows& from, PrimitivesScratch& scratch) {
   const GpuRows copy = TROUPE_TRY(scratch.made(from.dtype, from.rows, from.length));
-  TROUPE_TRY(permute_rows(from, {}, copy, nullptr, scratch));
+  TROUPE_TRY(arrange_rows(from, {}, copy, nullptr, scratch));
   return copy;
 }
 
@@ -146,12 +146,12 @@ Result<GpuRows> sorted_positions(GpuSort sort, PrimitivesScratch& scratch) {
 }
 
 /// The same when y is x.
-Result<void> permute_in_place(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_in_place(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                               PrimitivesScratch& scratch) {
-  if (x.at != y.at) return permute_rows(x, positions, y, finding, scratch);
+  if (x.at != y.at) return arrange_rows(x, positions, y, finding, scratch);
   const GpuRows moved = TROUPE_TRY(scratch.made(x.dtype, x.rows, x.length));
-  TROUPE_TRY(permute_rows(x, positions, moved, finding, scratch));
-  return permute_rows(moved, {}, y, finding, scratch);
+  TROUPE_TRY(arrange_rows(x, positions, moved, finding, scratch));
+  return arrange_rows(moved, {}, y, finding, scratch);
 }
 
 /// Positions within segments in order: sorted by keys, then by the segments they are in.
@@ -201,7 +201,7 @@ Result<void> run_op(const op::PrimitivesSort& op, const LaneTools& on) {
     TROUPE_TRY(sort_rows(sort, scratch));
   } else {
     const GpuRows positions = TROUPE_TRY(sorted_positions(sort, scratch));
-    TROUPE_TRY(permute_in_place(values, positions, moved, nullptr, scratch));
+    TROUPE_TRY(arrange_in_place(values, positions, moved, nullptr, scratch));
   }
   TROUPE_TRY(scratch.finish(sorted));
   return scratch.finish(moved);
@@ -268,12 +268,12 @@ Result<void> run_op(const op::PrimitivesSegmentedSort& op, const LaneTools& on) 
   const GpuTarget sorted = TROUPE_TRY(scratch.target_flat(op.sorted, true));
   const GpuRows positions =
       TROUPE_TRY(positions_in_segments(keys, op.order == SortOrder::descending, offsets, finding, scratch));
-  TROUPE_TRY(permute_in_place(keys, positions, sorted, finding, scratch));
+  TROUPE_TRY(arrange_in_place(keys, positions, sorted, finding, scratch));
   TROUPE_TRY(scratch.finish(sorted));
   if (!op.has_values) return {};
   const GpuRows values = TROUPE_TRY(scratch.flat(op.values));
   const GpuTarget moved = TROUPE_TRY(scratch.target_flat(op.moved, true));
-  TROUPE_TRY(permute_in_place(values, positions, moved, finding, scratch));
+  TROUPE_TRY(arrange_in_place(values, positions, moved, finding, scratch));
   return scratch.finish(moved);
 }
 
