@@ -45,7 +45,7 @@ struct ScanArguments {
 };
 
 /// Rows, or segments when there are offsets. A warp for each row, or `chunks` blocks for each row.
-struct ReduceArguments {
+struct RowReduceArguments {
   const void* x;
   void* y;
   const void* offsets;

@@ -13,7 +13,7 @@ struct Part {
   long long end;
 };
 
-__device__ inline void find_row(const ReduceArguments& a, long long row, long long& begin, long long& length) {
+__device__ inline void find_row(const RowReduceArguments& a, long long row, long long& begin, long long& length) {
   begin = a.offsets == nullptr ? row * a.x_stride : load_index(a.offsets, row, a.wide);
   length = a.offsets == nullptr ? a.length : load_index(a.offsets, row + 1, a.wide) - begin;
 }
@@ -31,7 +31,7 @@ __device__ typename Work::Value of_lanes(const Work& work, typename Work::Value 
 }
 
 template <class Work>
-__device__ void reduce_rows(const ReduceArguments& a, const Work& work) {
+__device__ void reduce_rows(const RowReduceArguments& a, const Work& work) {
   using Value = typename Work::Value;
   if (has_finding(a.finding)) return;
   if (a.by_warps) {
@@ -158,14 +158,14 @@ using namespace troupe::cuda;  // for the names that the worker looks up
 
 #define TROUPE_REDUCE(function, suffix, T)                                                            \
   extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                    \
-      troupe_reduce_##function##_##suffix(const ReduceArguments a) {                                  \
+      troupe_reduce_##function##_##suffix(const RowReduceArguments a) {                               \
     reduce_rows(a, Reducing<Combine::function, T>{static_cast<const T*>(a.x), static_cast<T*>(a.y)}); \
   }
 TROUPE_COMBINED(TROUPE_REDUCE)
 
 #define TROUPE_FIND(suffix, Bits)                                                                                     \
   extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                                    \
-      troupe_arg_reduce_##suffix(const ReduceArguments a) {                                                           \
+      troupe_arg_reduce_##suffix(const RowReduceArguments a) {                                                        \
     reduce_rows(a, Finding<Bits>{                                                                                     \
                        static_cast<const Bits*>(a.x),                                                                 \
                        a.y,                                                                                           \

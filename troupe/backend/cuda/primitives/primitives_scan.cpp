@@ -48,7 +48,7 @@ Result<const unsigned char*> heads_of(const GpuRows& offsets, std::int64_t lengt
   return heads;
 }
 
-ReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
+RowReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
   return {.x = x.data(),
           .y = y.data(),
           .offsets = nullptr,
@@ -66,7 +66,7 @@ ReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
 }
 
 /// How rows are shared out that have `average` elements, and `most` at most.
-Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, ReduceArguments arguments, std::int64_t average,
+Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, RowReduceArguments arguments, std::int64_t average,
                            std::int64_t most, PrimitivesScratch& scratch) {
   if (arguments.rows == 0) return {};
   if (average <= kWarpRow) {
@@ -140,7 +140,7 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const LaneTools& on
   if (op::element_count(op.y) == 0) return {};
   const GpuRows x = TROUPE_TRY(scratch.rows_as(op.x, op.y.dtype));
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y, true));
-  ReduceArguments arguments = reduce_arguments(x, y);
+  RowReduceArguments arguments = reduce_arguments(x, y);
   arguments.offsets = offsets.data();
   arguments.finding = finding;
   arguments.wide = is_wide(offsets);
@@ -155,7 +155,7 @@ Result<void> run_op(const op::PrimitivesArgReduce& op, const LaneTools& on) {
   PrimitivesScratch scratch(on);
   const GpuRows x = TROUPE_TRY(scratch.rows(op.x));
   const GpuTarget indices = TROUPE_TRY(scratch.target_flat(op.indices));
-  ReduceArguments arguments = reduce_arguments(x, indices);
+  RowReduceArguments arguments = reduce_arguments(x, indices);
   arguments.order = key_order(op.x.dtype, op.greatest);
   TROUPE_TRY(launch_reduce(ReduceKernel::arg_reduce, of_size(x), arguments, x.length, x.length, scratch));
   return scratch.finish(indices);
