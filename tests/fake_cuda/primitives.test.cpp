@@ -49,7 +49,7 @@ TEST_F(FakePrimitives, scans_are_one_launch) {
 
 TEST_F(FakePrimitives, rows_that_have_gaps_are_packed_and_unpacked) {
   const Array<float> x = array<float>({40, 50});
-  expect_launches({"permute_4", "scan_sum_f32", "permute_4"},
+  expect_launches({"permute_words_4", "scan_sum_f32", "permute_words_4"},
                   [&] { return primitives.scan(Combine::sum, x, x, {.axis = 0}); });
 }
 
