@@ -45,7 +45,7 @@ struct ScanArguments {
 };
 
 /// Rows, or segments when there are offsets. A warp for each row, or `chunks` blocks for each row.
-struct ReduceArguments {
+struct RowReduceArguments {
   const void* x;
   void* y;
   const void* offsets;
@@ -88,14 +88,14 @@ struct SortCountArguments {
   unsigned long long* starts;
   long long keys_stride;
   long long length;
+  long long chunk;
   long long row_chunks;
   int passes;
   KeyOrder order;
 };
 /// Elements that a thread has of a sort's tile, by the size of the larger of key and value.
-constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 14 : 20; }
+constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 12 : 18; }
 constexpr int sort_tile(std::size_t size_bytes) { return sort_items(size_bytes) * kPrimitivesThreads; }
-inline constexpr int kSortCountChunk = 64 * kPrimitivesThreads;
 
 /// The k first in the order of each row, in the order of their positions. One block for each row.
 struct TopKArguments {
@@ -204,7 +204,7 @@ struct SegmentArguments {
 };
 
 /// y[i] = x[positions[i]], or x[i] when there are none: only if there is no finding.
-struct PermuteArguments {
+struct ArrangeArguments {
   const void* x;
   void* y;
   const void* positions;

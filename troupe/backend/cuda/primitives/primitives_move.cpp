@@ -46,7 +46,7 @@ Result<GpuTarget> target_of_words(const op::View& view, PrimitivesScratch& scrat
   const GpuRows there = TROUPE_TRY(scratch.rows(view));
   if (there.at != scratch.on().at(view)) return GpuTarget{there, &view};
   const GpuRows copy = TROUPE_TRY(scratch.made(view.dtype, there.rows, there.length));
-  TROUPE_TRY(permute_rows(there, {}, copy, nullptr, scratch));
+  TROUPE_TRY(arrange_rows(there, {}, copy, nullptr, scratch));
   return GpuTarget{copy, &view};
 }
 
@@ -54,8 +54,7 @@ Result<void> scatter_last(IndexedArguments arguments, const GpuRows& y, Primitiv
   if (arguments.length > 1) {
     const std::int64_t places = y.count();
     arguments.winners = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(places, places));
-    TROUPE_TRY(
-        scratch.threads(MoveKernel::find_winners, {}, arguments.rows * arguments.length, arguments));
+    TROUPE_TRY(scratch.threads(MoveKernel::find_winners, {}, arguments.rows * arguments.length, arguments));
   }
   return scratch.threads(MoveKernel::scatter, of_size(y), arguments.rows * arguments.length, arguments);
 }
@@ -96,8 +95,7 @@ Result<void> run_op(const op::PrimitivesScatter& op, const LaneTools& on) {
   const GpuRows x = TROUPE_TRY(scratch.rows(op.x));
   const GpuRows indices = TROUPE_TRY(scratch.rows(op.indices));
   const bool is_last = op.rule == Duplicates::last;
-  const GpuTarget y =
-      TROUPE_TRY(is_last ? scratch.target_rows(op.y, true) : target_of_words(op.y, scratch));
+  const GpuTarget y = TROUPE_TRY(is_last ? scratch.target_rows(op.y, true) : target_of_words(op.y, scratch));
   const IndexedArguments arguments = indexed(x, indices, y, y.length, finding);
   TROUPE_TRY(scratch.threads(MoveKernel::check_indices, {}, indices.count(), arguments));
   TROUPE_TRY(tell_index(indices, y.length, finding, op.verdict, scratch));
@@ -112,15 +110,14 @@ Result<void> run_op(const op::PrimitivesHistogram& op, const LaneTools& on) {
   PrimitivesScratch scratch(on);
   const GpuRows x = TROUPE_TRY(scratch.flat(op.x));
   const std::int64_t bins = op.counts.shape[0];
-  const HistogramArguments arguments{
-      .x = x.data(),
-      .bounds = nullptr,
-      .counts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(bins, bins)),
-      .finding = nullptr,
-      .low = op.low,
-      .high = op.high,
-      .length = x.length,
-      .bins = bins};
+  const HistogramArguments arguments{.x = x.data(),
+                                     .bounds = nullptr,
+                                     .counts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(bins, bins)),
+                                     .finding = nullptr,
+                                     .low = op.low,
+                                     .high = op.high,
+                                     .length = x.length,
+                                     .bins = bins};
   TROUPE_TRY(scratch.threads(MoveKernel::histogram, number_types(x.dtype), x.length, arguments));
   return store_counts(arguments, op.counts, scratch);
 }
@@ -147,15 +144,14 @@ Result<void> run_op(const op::PrimitivesHistogramBounds& op, const LaneTools& on
                                               .length = 0,
                                               .bound = 0,
                                               .wide = false}));
-  const HistogramArguments arguments{
-      .x = x.data(),
-      .bounds = bounds.data(),
-      .counts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(bins, bins)),
-      .finding = finding,
-      .low = 0,
-      .high = 0,
-      .length = x.length,
-      .bins = bins};
+  const HistogramArguments arguments{.x = x.data(),
+                                     .bounds = bounds.data(),
+                                     .counts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(bins, bins)),
+                                     .finding = finding,
+                                     .low = 0,
+                                     .high = 0,
+                                     .length = x.length,
+                                     .bins = bins};
   TROUPE_TRY(scratch.threads(MoveKernel::histogram_bounds, number_types(x.dtype), x.length, arguments));
   return store_counts(arguments, op.counts, scratch);
 }

@@ -162,8 +162,8 @@ using namespace troupe;        // for the types of the elements
 using namespace troupe::cuda;  // for the names that the worker looks up
 
 #define TROUPE_THREADS extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)
-#define TROUPE_OF_SIZE(size, T)                                                           \
-  TROUPE_THREADS troupe_gather_##size(const IndexedArguments a) { gather<T>(a); }         \
+#define TROUPE_OF_SIZE(size, T)                                                   \
+  TROUPE_THREADS troupe_gather_##size(const IndexedArguments a) { gather<T>(a); } \
   TROUPE_THREADS troupe_scatter_##size(const IndexedArguments a) { scatter<T>(a); }
 TROUPE_OF_SIZE(1, std::uint8_t)
 TROUPE_OF_SIZE(2, std::uint16_t)
@@ -171,12 +171,12 @@ TROUPE_OF_SIZE(4, std::uint32_t)
 TROUPE_OF_SIZE(8, std::uint64_t)
 TROUPE_OF_SIZE(16, uint4)
 
-#define TROUPE_OF_TYPE(type, T)                                                                                    \
-  TROUPE_THREADS troupe_scatter_add_##type(const IndexedArguments a) { scatter_combined<Combine::sum, T>(a); }     \
-  TROUPE_THREADS troupe_scatter_min_##type(const IndexedArguments a) { scatter_combined<Combine::min, T>(a); }     \
-  TROUPE_THREADS troupe_scatter_max_##type(const IndexedArguments a) { scatter_combined<Combine::max, T>(a); }     \
-  TROUPE_THREADS troupe_histogram_##type(const HistogramArguments a) { histogram<T>(a); }                          \
-  TROUPE_THREADS troupe_histogram_bounds_##type(const HistogramArguments a) { histogram_bounds<T>(a); }            \
+#define TROUPE_OF_TYPE(type, T)                                                                                \
+  TROUPE_THREADS troupe_scatter_add_##type(const IndexedArguments a) { scatter_combined<Combine::sum, T>(a); } \
+  TROUPE_THREADS troupe_scatter_min_##type(const IndexedArguments a) { scatter_combined<Combine::min, T>(a); } \
+  TROUPE_THREADS troupe_scatter_max_##type(const IndexedArguments a) { scatter_combined<Combine::max, T>(a); } \
+  TROUPE_THREADS troupe_histogram_##type(const HistogramArguments a) { histogram<T>(a); }                      \
+  TROUPE_THREADS troupe_histogram_bounds_##type(const HistogramArguments a) { histogram_bounds<T>(a); }        \
   TROUPE_THREADS troupe_check_bounds_##type(const CheckArguments a) { check_bounds<T>(a); }
 TROUPE_OF_TYPE(f64, double)
 TROUPE_OF_TYPE(f32, float)

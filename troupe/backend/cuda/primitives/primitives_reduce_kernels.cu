@@ -13,7 +13,7 @@ struct Part {
   long long end;
 };
 
-__device__ inline void find_row(const ReduceArguments& a, long long row, long long& begin, long long& length) {
+__device__ inline void find_row(const RowReduceArguments& a, long long row, long long& begin, long long& length) {
   begin = a.offsets == nullptr ? row * a.x_stride : load_index(a.offsets, row, a.wide);
   length = a.offsets == nullptr ? a.length : load_index(a.offsets, row + 1, a.wide) - begin;
 }
@@ -31,7 +31,7 @@ __device__ typename Work::Value of_lanes(const Work& work, typename Work::Value 
 }
 
 template <class Work>
-__device__ void reduce_rows(const ReduceArguments& a, const Work& work) {
+__device__ void reduce_rows(const RowReduceArguments& a, const Work& work) {
   using Value = typename Work::Value;
   if (has_finding(a.finding)) return;
   if (a.by_warps) {
@@ -156,19 +156,22 @@ struct Finding {
 using namespace troupe;        // for the types of the elements
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_REDUCE(function, suffix, T)                                                     \
-  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                             \
-      troupe_reduce_##function##_##suffix(const ReduceArguments a) {                           \
+#define TROUPE_REDUCE(function, suffix, T)                                                            \
+  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                    \
+      troupe_reduce_##function##_##suffix(const RowReduceArguments a) {                               \
     reduce_rows(a, Reducing<Combine::function, T>{static_cast<const T*>(a.x), static_cast<T*>(a.y)}); \
   }
 TROUPE_COMBINED(TROUPE_REDUCE)
 
-#define TROUPE_FIND(suffix, Bits)                                                                              \
-  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                             \
-      troupe_arg_reduce_##suffix(const ReduceArguments a) {                                                    \
-    reduce_rows(a, Finding<Bits>{static_cast<const Bits*>(a.x), a.y, a.wide, a.order.descends == false,        \
-                                 {static_cast<Bits>(a.order.sign), static_cast<Bits>(a.order.infinity),        \
-                                  a.order.is_floating}});                                                      \
+#define TROUPE_FIND(suffix, Bits)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)                                                    \
+      troupe_arg_reduce_##suffix(const RowReduceArguments a) {                                                        \
+    reduce_rows(a, Finding<Bits>{                                                                                     \
+                       static_cast<const Bits*>(a.x),                                                                 \
+                       a.y,                                                                                           \
+                       a.wide,                                                                                        \
+                       a.order.descends == false,                                                                     \
+                       {static_cast<Bits>(a.order.sign), static_cast<Bits>(a.order.infinity), a.order.is_floating}}); \
   }
 TROUPE_FIND(1, std::uint8_t)
 TROUPE_FIND(2, std::uint16_t)

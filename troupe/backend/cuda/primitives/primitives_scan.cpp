@@ -48,7 +48,7 @@ Result<const unsigned char*> heads_of(const GpuRows& offsets, std::int64_t lengt
   return heads;
 }
 
-ReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
+RowReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
   return {.x = x.data(),
           .y = y.data(),
           .offsets = nullptr,
@@ -66,7 +66,7 @@ ReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
 }
 
 /// How rows are shared out that have `average` elements, and `most` at most.
-Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, ReduceArguments arguments, std::int64_t average,
+Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, RowReduceArguments arguments, std::int64_t average,
                            std::int64_t most, PrimitivesScratch& scratch) {
   if (arguments.rows == 0) return {};
   if (average <= kWarpRow) {
@@ -84,7 +84,7 @@ Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, ReduceArgumen
   return scratch.blocks(kernel, types, arguments.rows * arguments.chunks, arguments);
 }
 
-ReduceKernel reduce_kernel(Combine function) { return static_cast<ReduceKernel>(function); }
+// The kernels are named in the order of the functions.
 static_assert(static_cast<int>(ScanKernel::scan_bit_xor) == static_cast<int>(Combine::bit_xor));
 static_assert(static_cast<int>(SegmentedKernel::scan_segments_bit_xor) == static_cast<int>(Combine::bit_xor));
 static_assert(static_cast<int>(ReduceKernel::reduce_bit_xor) == static_cast<int>(Combine::bit_xor));
@@ -102,8 +102,8 @@ Result<void> run_op(const op::PrimitivesScan& op, const LaneTools& on) {
   const GpuRows x = TROUPE_TRY(scratch.rows_as(op.x, op.y.dtype));
   const GpuTarget y = TROUPE_TRY(scratch.target_rows(op.y));
   const ScanArguments arguments = TROUPE_TRY(scan_arguments(x, y, op.exclusive, scratch));
-  TROUPE_TRY(scratch.blocks(static_cast<ScanKernel>(op.function), combined_types(op.function, op.y.dtype),
-                            arguments.all_tiles, arguments));
+  const CombineBy by = combine_by(op.function, op.y.dtype);
+  TROUPE_TRY(scratch.blocks(static_cast<ScanKernel>(by.function), by.types, arguments.all_tiles, arguments));
   return scratch.finish(y);
 }
 
@@ -117,8 +117,8 @@ Result<void> run_op(const op::PrimitivesSegmentedScan& op, const LaneTools& on) 
   ScanArguments arguments = TROUPE_TRY(scan_arguments(x, y, op.exclusive, scratch));
   arguments.heads = TROUPE_TRY(heads_of(offsets, x.length, finding, scratch));
   arguments.finding = finding;
-  TROUPE_TRY(scratch.blocks(static_cast<SegmentedKernel>(op.function), combined_types(op.function, op.y.dtype),
-                            arguments.all_tiles, arguments));
+  const CombineBy by = combine_by(op.function, op.y.dtype);
+  TROUPE_TRY(scratch.blocks(static_cast<SegmentedKernel>(by.function), by.types, arguments.all_tiles, arguments));
   return scratch.finish(y);
 }
 
@@ -127,8 +127,9 @@ Result<void> run_op(const op::PrimitivesReduce& op, const LaneTools& on) {
   PrimitivesScratch scratch(on);
   const GpuRows x = TROUPE_TRY(scratch.rows_as(op.x, op.y.dtype));
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y));
-  TROUPE_TRY(launch_reduce(reduce_kernel(op.function), combined_types(op.function, op.y.dtype), reduce_arguments(x, y),
-                           x.length, x.length, scratch));
+  const CombineBy by = combine_by(op.function, op.y.dtype);
+  TROUPE_TRY(launch_reduce(static_cast<ReduceKernel>(by.function), by.types, reduce_arguments(x, y), x.length, x.length,
+                           scratch));
   return scratch.finish(y);
 }
 
@@ -139,12 +140,13 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const LaneTools& on
   if (op::element_count(op.y) == 0) return {};
   const GpuRows x = TROUPE_TRY(scratch.rows_as(op.x, op.y.dtype));
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y, true));
-  ReduceArguments arguments = reduce_arguments(x, y);
+  RowReduceArguments arguments = reduce_arguments(x, y);
   arguments.offsets = offsets.data();
   arguments.finding = finding;
   arguments.wide = is_wide(offsets);
-  TROUPE_TRY(launch_reduce(reduce_kernel(op.function), combined_types(op.function, op.y.dtype), arguments,
-                           x.length / y.count(), x.length, scratch));
+  const CombineBy by = combine_by(op.function, op.y.dtype);
+  TROUPE_TRY(launch_reduce(static_cast<ReduceKernel>(by.function), by.types, arguments, x.length / y.count(), x.length,
+                           scratch));
   return scratch.finish(y);
 }
 
@@ -153,7 +155,7 @@ Result<void> run_op(const op::PrimitivesArgReduce& op, const LaneTools& on) {
   PrimitivesScratch scratch(on);
   const GpuRows x = TROUPE_TRY(scratch.rows(op.x));
   const GpuTarget indices = TROUPE_TRY(scratch.target_flat(op.indices));
-  ReduceArguments arguments = reduce_arguments(x, indices);
+  RowReduceArguments arguments = reduce_arguments(x, indices);
   arguments.order = key_order(op.x.dtype, op.greatest);
   TROUPE_TRY(launch_reduce(ReduceKernel::arg_reduce, of_size(x), arguments, x.length, x.length, scratch));
   return scratch.finish(indices);

@@ -1,5 +1,5 @@
-// A scan in one pass: a block takes a tile of a row, publishes what the tile's elements make together, looks back at the
-// tiles before, and writes. Global memory is read once and written once.
+// A scan in one pass: a block takes a tile of a row, publishes what the tile's elements make together, looks back at
+// the tiles before, and writes. Global memory is read once and written once.
 #pragma once
 
 #include "troupe/backend/cuda/primitives/primitives_threads.cuh"

@@ -144,16 +144,21 @@ KeyOrder key_order(DType dtype, bool descends) noexcept {
   }
 }
 
-KernelTypes combined_types(Combine function, DType dtype) noexcept {
-  if (is_floating(dtype)) return dtype;
-  if (function != Combine::min && function != Combine::max) return KernelTypes::of_size(size_bytes(dtype));
-  return dtype == DType::boolean ? DType::u8 : dtype;
+CombineBy combine_by(Combine function, DType dtype) noexcept {
+  const bool compares = function == Combine::min || function == Combine::max;
+  if (dtype == DType::boolean) {
+    if (function == Combine::min || function == Combine::bit_and) function = Combine::product;
+    if (function == Combine::max) function = Combine::bit_or;
+    return {function, KernelTypes::of_size(1)};
+  }
+  if (is_floating(dtype) || compares) return {function, dtype};
+  return {function, KernelTypes::of_size(size_bytes(dtype))};
 }
 
-Result<void> permute_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                           const PrimitivesScratch& scratch) {
-  return scratch.threads(SelectKernel::permute, of_size(x), x.count(),
-                         PermuteArguments{.x = x.data(),
+  return scratch.threads(SelectKernel::arrange, of_size(x), x.count(),
+                         ArrangeArguments{.x = x.data(),
                                           .y = y.data(),
                                           .positions = positions.data(),
                                           .finding = finding,

@@ -94,8 +94,13 @@ class PrimitivesScratch {
 
 KeyOrder key_order(DType dtype, bool descends) noexcept;
 
-/// The kernels for a function of elements of a type.
-KernelTypes combined_types(Combine function, DType dtype) noexcept;
+/// Which kernels do a function of elements of a type: those of the same name, and for bool those whose neutral element
+/// is 0 or 1, too.
+struct CombineBy {
+  Combine function;
+  KernelTypes types;
+};
+CombineBy combine_by(Combine function, DType dtype) noexcept;
 
 inline KernelTypes of_size(const GpuRows& rows) noexcept { return KernelTypes::of_size(rows.element_size()); }
 inline bool is_wide(const GpuRows& indices) noexcept { return indices.dtype == DType::i64; }
@@ -114,7 +119,7 @@ struct GpuSort {
 Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch);
 
 /// All of x's rows put into y's, by positions or, when these are at 0, as they are; only if there is no finding.
-Result<void> permute_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_rows(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                           const PrimitivesScratch& scratch);
 /// The sums of what is before each element, in place.
 Result<void> sum_before(const GpuRows& counts, PrimitivesScratch& scratch);

@@ -47,8 +47,7 @@ Result<void> run_op(const op::PrimitivesSelect& op, const LaneTools& on) {
   const GpuRows flags = TROUPE_TRY(scratch.flat(op.flags));
   if (flags.length == 0) return {};
   auto* const count = on.data<long long>(op.count);
-  SelectArguments arguments =
-      TROUPE_TRY(select_arguments(flags.data<unsigned char>(), flags.length, count, scratch));
+  SelectArguments arguments = TROUPE_TRY(select_arguments(flags.data<unsigned char>(), flags.length, count, scratch));
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y, !op.keeps_rest));
   if (!op.has_x) {
     arguments.positions = y.data();
@@ -62,9 +61,9 @@ Result<void> run_op(const op::PrimitivesSelect& op, const LaneTools& on) {
   if (op.keeps_rest) arguments.rest = TROUPE_TRY(scratch.made(x.dtype, 1, x.length)).data();
   TROUPE_TRY(scratch.blocks(SelectKernel::select, of_size(x), arguments.all_tiles, arguments));
   if (op.keeps_rest)
-    TROUPE_TRY(scratch.threads(
-        SelectKernel::append_rest, of_size(x), x.length,
-        AppendArguments{.rest = arguments.rest, .y = y.data(), .count = count, .length = x.length}));
+    TROUPE_TRY(
+        scratch.threads(SelectKernel::append_rest, of_size(x), x.length,
+                        AppendArguments{.rest = arguments.rest, .y = y.data(), .count = count, .length = x.length}));
   return scratch.finish(y);
 }
 
@@ -75,11 +74,9 @@ Result<void> run_op(const op::PrimitivesUnique& op, const LaneTools& on) {
   if (x.length == 0) return {};
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y, true));
   auto* const flags = TROUPE_TRY(scratch.array<unsigned char>(x.length));
-  TROUPE_TRY(scratch.threads(SelectKernel::mark_runs, of_size(x), x.length,
-                             RunArguments{.x = x.data(),
-                                          .flags = flags,
-                                          .length = x.length,
-                                          .order = key_order(x.dtype, false)}));
+  TROUPE_TRY(scratch.threads(
+      SelectKernel::mark_runs, of_size(x), x.length,
+      RunArguments{.x = x.data(), .flags = flags, .length = x.length, .order = key_order(x.dtype, false)}));
   auto* const count = on.data<long long>(op.count);
   SelectArguments arguments = TROUPE_TRY(select_arguments(flags, x.length, count, scratch));
   arguments.x = x.data();
@@ -90,12 +87,10 @@ Result<void> run_op(const op::PrimitivesUnique& op, const LaneTools& on) {
   TROUPE_TRY(scratch.finish(y));
   if (!op.has_lengths) return {};
   const GpuTarget lengths = TROUPE_TRY(scratch.target_flat(op.lengths, true));
-  TROUPE_TRY(scratch.threads(SelectKernel::run_lengths, {}, x.length,
-                             RunLengthArguments{.begins = begins,
-                                                .lengths = lengths.data(),
-                                                .count = count,
-                                                .length = x.length,
-                                                .wide = is_wide(lengths)}));
+  TROUPE_TRY(scratch.threads(
+      SelectKernel::run_lengths, {}, x.length,
+      RunLengthArguments{
+          .begins = begins, .lengths = lengths.data(), .count = count, .length = x.length, .wide = is_wide(lengths)}));
   return scratch.finish(lengths);
 }
 

@@ -71,8 +71,7 @@ __device__ void search(const SearchArguments& a) {
   const Order<Bits> order(a.order);
   for (long long i = first_index(); i < a.keys_count; i += index_step()) {
     const Bits rank = order(static_cast<const Bits*>(a.keys)[i]);
-    const long long place =
-        places_before(static_cast<const Bits*>(a.sorted), a.length, order, rank, a.after_equal);
+    const long long place = places_before(static_cast<const Bits*>(a.sorted), a.length, order, rank, a.after_equal);
     store_index(a.places, i, place, a.wide);
   }
 }
@@ -94,8 +93,8 @@ __device__ void mark_set(const SetArguments& a) {
     const Bits rank = order(own[place]);
     const long long t = place - places_before(own, is_a ? a.a_length : a.b_length, order, rank, false);
     const long long other_count = is_a ? a.b_length : a.a_length;
-    const long long n = places_before(others, other_count, order, rank, true) -
-                        places_before(others, other_count, order, rank, false);
+    const long long n =
+        places_before(others, other_count, order, rank, true) - places_before(others, other_count, order, rank, false);
     bool is_kept = t >= n;
     if (operation == SetOperation::unite) is_kept = is_a || t >= n;
     if (operation == SetOperation::intersect) is_kept = is_a && t < n;
@@ -115,10 +114,10 @@ __device__ void place_set(const SetArguments& a) {
     if (a.flags[i] == a.flags[i + 1]) continue;
     const bool is_a = i < a.a_length;
     const Bits key = is_a ? static_cast<const Bits*>(a.a)[i] : static_cast<const Bits*>(a.b)[i - a.a_length];
-    const long long others =
-        is_a ? places_before(static_cast<const Bits*>(a.b), a.b_length, order, order(key), false)
-             : places_before(static_cast<const Bits*>(a.a), a.a_length, order, order(key), true);
-    const long long at = is_a ? a.flags[i] + (a.flags[a.a_length + others] - of_a) : a.flags[i] - of_a + a.flags[others];
+    const long long others = is_a ? places_before(static_cast<const Bits*>(a.b), a.b_length, order, order(key), false)
+                                  : places_before(static_cast<const Bits*>(a.a), a.a_length, order, order(key), true);
+    const long long at =
+        is_a ? a.flags[i] + (a.flags[a.a_length + others] - of_a) : a.flags[i] - of_a + a.flags[others];
     static_cast<Bits*>(a.y)[at] = key;
   }
 }
@@ -136,7 +135,7 @@ __device__ void check_keys(const CheckArguments& a) {
 }
 
 template <class T>
-__device__ void permute(const PermuteArguments& a) {
+__device__ void arrange(const ArrangeArguments& a) {
   if (has_finding(a.finding)) return;
   for (long long i = first_index(); i < a.rows * a.length; i += index_step()) {
     const long long row = a.rows == 1 ? 0 : i / a.length;
@@ -156,21 +155,21 @@ using namespace troupe::cuda;  // for the names that the worker looks up
 using troupe::op::PrimitivesFault;
 
 #define TROUPE_THREADS extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)
-#define TROUPE_OF_KEYS(size, Bits)                                                            \
-  TROUPE_THREADS troupe_mark_runs_##size(const RunArguments a) { mark_runs<Bits>(a); }        \
-  TROUPE_THREADS troupe_search_##size(const SearchArguments a) { search<Bits>(a); }           \
-  TROUPE_THREADS troupe_mark_set_##size(const SetArguments a) { mark_set<Bits>(a); }          \
-  TROUPE_THREADS troupe_place_set_##size(const SetArguments a) { place_set<Bits>(a); }        \
+#define TROUPE_OF_KEYS(size, Bits)                                                     \
+  TROUPE_THREADS troupe_mark_runs_##size(const RunArguments a) { mark_runs<Bits>(a); } \
+  TROUPE_THREADS troupe_search_##size(const SearchArguments a) { search<Bits>(a); }    \
+  TROUPE_THREADS troupe_mark_set_##size(const SetArguments a) { mark_set<Bits>(a); }   \
+  TROUPE_THREADS troupe_place_set_##size(const SetArguments a) { place_set<Bits>(a); } \
   TROUPE_THREADS troupe_check_keys_##size(const CheckArguments a) { check_keys<Bits>(a); }
 TROUPE_OF_KEYS(1, std::uint8_t)
 TROUPE_OF_KEYS(2, std::uint16_t)
 TROUPE_OF_KEYS(4, std::uint32_t)
 TROUPE_OF_KEYS(8, std::uint64_t)
 
-#define TROUPE_OF_ANY(size, T)                                                                \
-  TROUPE_THREADS troupe_select_##size(const SelectArguments a) { select_flagged<T>(a); }      \
-  TROUPE_THREADS troupe_append_rest_##size(const AppendArguments a) { append_rest<T>(a); }    \
-  TROUPE_THREADS troupe_permute_##size(const PermuteArguments a) { permute<T>(a); }
+#define TROUPE_OF_ANY(size, T)                                                             \
+  TROUPE_THREADS troupe_select_##size(const SelectArguments a) { select_flagged<T>(a); }   \
+  TROUPE_THREADS troupe_append_rest_##size(const AppendArguments a) { append_rest<T>(a); } \
+  TROUPE_THREADS troupe_arrange_##size(const ArrangeArguments a) { arrange<T>(a); }
 TROUPE_OF_ANY(1, std::uint8_t)
 TROUPE_OF_ANY(2, std::uint16_t)
 TROUPE_OF_ANY(4, std::uint32_t)
@@ -221,8 +220,8 @@ TROUPE_THREADS troupe_mark_segments(const SegmentArguments a) {
 TROUPE_THREADS troupe_find_segments(const SegmentArguments a) {
   if (has_finding(a.finding)) return;
   for (long long i = first_index(); i < a.length; i += index_step()) {
-    const long long position = a.wide_positions ? static_cast<const long long*>(a.positions)[i]
-                                                : static_cast<const unsigned*>(a.positions)[i];
+    const long long position =
+        a.wide_positions ? static_cast<const long long*>(a.positions)[i] : static_cast<const unsigned*>(a.positions)[i];
     long long begin = 0;
     long long end = a.offsets_count;
     while (begin < end) {

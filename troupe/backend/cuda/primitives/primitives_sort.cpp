@@ -11,10 +11,13 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::int64_t kMostShort = std::int64_t{1} << 32;       // positions that have room in 4 bytes
+constexpr std::int64_t kMostShort = std::int64_t{1} << 32;        // positions that have room in 4 bytes
 constexpr std::int64_t kMostShortStates = std::int64_t{1} << 30;  // counts beside which a state has room in 4 bytes
-constexpr std::int64_t kFewRows = 32;                           // that do not fill a GPU with a block each
+constexpr std::int64_t kFewRows = 32;                             // that do not fill a GPU with a block each
 constexpr std::int64_t kLongRow = 1 << 18;
+
+constexpr std::int64_t kCountBlocks = 2048;
+constexpr std::int64_t kLeastCountChunk = 16 << 10;
 
 SortKernel pass_kernel(int value_size) {
   if (value_size == 0) return SortKernel::sort_keys;
@@ -23,7 +26,7 @@ SortKernel pass_kernel(int value_size) {
 
 Result<GpuRows> copied(const GpuRows& from, PrimitivesScratch& scratch) {
   const GpuRows copy = TROUPE_TRY(scratch.made(from.dtype, from.rows, from.length));
-  TROUPE_TRY(permute_rows(from, {}, copy, nullptr, scratch));
+  TROUPE_TRY(arrange_rows(from, {}, copy, nullptr, scratch));
   return copy;
 }
 
@@ -54,12 +57,16 @@ class InTurn {
 Result<const unsigned long long*> count_digits(const GpuSort& sort, PrimitivesScratch& scratch) {
   const std::int64_t counts = sort.keys.rows * sort.passes * kDigits;
   auto* const starts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(counts, counts));
-  const std::int64_t row_chunks = divided_up(sort.keys.length, kSortCountChunk);
+  // Few blocks, since each adds all of its counts to the same ones.
+  const std::int64_t wanted = std::max<std::int64_t>(kCountBlocks / sort.keys.rows, 1);
+  const std::int64_t chunk = std::max(divided_up(sort.keys.length, wanted), kLeastCountChunk);
+  const std::int64_t row_chunks = divided_up(sort.keys.length, chunk);
   TROUPE_TRY(scratch.blocks(SortKernel::count_digits, of_size(sort.keys), sort.keys.rows * row_chunks,
                             SortCountArguments{.keys = sort.keys.data(),
                                                .starts = starts,
                                                .keys_stride = sort.keys.stride,
                                                .length = sort.keys.length,
+                                               .chunk = chunk,
                                                .row_chunks = row_chunks,
                                                .passes = sort.passes,
                                                .order = sort.order}));
@@ -86,8 +93,7 @@ Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch) {
   const InTurn keys = TROUPE_TRY(InTurn::make(sort.keys, sort.sorted, sort.passes, scratch));
   GpuRows like = sort.keys;
   like.dtype = sort.value_size == 8 ? DType::u64 : DType::u32;
-  const InTurn values =
-      TROUPE_TRY(InTurn::make(like, sort.moved, sort.value_size == 0 ? 0 : sort.passes, scratch));
+  const InTurn values = TROUPE_TRY(InTurn::make(like, sort.moved, sort.value_size == 0 ? 0 : sort.passes, scratch));
 
   for (int pass = 0; pass < sort.passes; ++pass) {
     TROUPE_TRY(scratch.fill_bytes(states, 0, state_bytes));
@@ -140,12 +146,12 @@ Result<GpuRows> sorted_positions(GpuSort sort, PrimitivesScratch& scratch) {
 }
 
 /// The same when y is x.
-Result<void> permute_in_place(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
+Result<void> arrange_in_place(const GpuRows& x, const GpuRows& positions, const GpuRows& y, const FirstFinding* finding,
                               PrimitivesScratch& scratch) {
-  if (x.at != y.at) return permute_rows(x, positions, y, finding, scratch);
+  if (x.at != y.at) return arrange_rows(x, positions, y, finding, scratch);
   const GpuRows moved = TROUPE_TRY(scratch.made(x.dtype, x.rows, x.length));
-  TROUPE_TRY(permute_rows(x, positions, moved, finding, scratch));
-  return permute_rows(moved, {}, y, finding, scratch);
+  TROUPE_TRY(arrange_rows(x, positions, moved, finding, scratch));
+  return arrange_rows(moved, {}, y, finding, scratch);
 }
 
 /// Positions within segments in order: sorted by keys, then by the segments they are in.
@@ -195,7 +201,7 @@ Result<void> run_op(const op::PrimitivesSort& op, const LaneTools& on) {
     TROUPE_TRY(sort_rows(sort, scratch));
   } else {
     const GpuRows positions = TROUPE_TRY(sorted_positions(sort, scratch));
-    TROUPE_TRY(permute_in_place(values, positions, moved, nullptr, scratch));
+    TROUPE_TRY(arrange_in_place(values, positions, moved, nullptr, scratch));
   }
   TROUPE_TRY(scratch.finish(sorted));
   return scratch.finish(moved);
@@ -262,12 +268,12 @@ Result<void> run_op(const op::PrimitivesSegmentedSort& op, const LaneTools& on) 
   const GpuTarget sorted = TROUPE_TRY(scratch.target_flat(op.sorted, true));
   const GpuRows positions =
       TROUPE_TRY(positions_in_segments(keys, op.order == SortOrder::descending, offsets, finding, scratch));
-  TROUPE_TRY(permute_in_place(keys, positions, sorted, finding, scratch));
+  TROUPE_TRY(arrange_in_place(keys, positions, sorted, finding, scratch));
   TROUPE_TRY(scratch.finish(sorted));
   if (!op.has_values) return {};
   const GpuRows values = TROUPE_TRY(scratch.flat(op.values));
   const GpuTarget moved = TROUPE_TRY(scratch.target_flat(op.moved, true));
-  TROUPE_TRY(permute_in_place(values, positions, moved, finding, scratch));
+  TROUPE_TRY(arrange_in_place(values, positions, moved, finding, scratch));
   return scratch.finish(moved);
 }
 

@@ -1,6 +1,7 @@
-// Sorts by digits of 8 bits, the lowest first. One kernel counts the digits of all passes; then each pass reads the keys
-// once and writes each to its place: a tile ranks its keys, publishes how many it has of each digit, and looks back at
-// the tiles before it. Keys stay as they are; digits are those of their ranks, so any order is one for unsigned integers.
+// Sorts by digits of 8 bits, the lowest first. One kernel counts the digits of all passes; then each pass reads the
+// keys once and writes each to its place: a tile ranks its keys, publishes how many it has of each digit, and looks
+// back at the tiles before it. Keys stay as they are; digits are those of their ranks, so any order is one for unsigned
+// integers.
 #include "troupe/backend/cuda/primitives/primitives_threads.cuh"
 
 namespace troupe::cuda {
@@ -18,8 +19,8 @@ __device__ void count_digits(const SortCountArguments& a) {
   for (int pass = 0; pass < kPasses; ++pass) counts[pass][threadIdx.x] = 0;
   __syncthreads();
   const long long row = blockIdx.x / a.row_chunks;
-  const long long begin = (blockIdx.x - row * a.row_chunks) * kSortCountChunk;
-  const long long end = min(a.length, begin + kSortCountChunk);
+  const long long begin = (blockIdx.x - row * a.row_chunks) * a.chunk;
+  const long long end = min(a.length, begin + a.chunk);
   const auto* const keys = static_cast<const Bits*>(a.keys) + row * a.keys_stride;
   const Order<Bits> order(a.order);
 #pragma unroll 8
@@ -202,14 +203,13 @@ __device__ void collect_best(const TopKArguments& a) {
   const long long row = blockIdx.x;
   const auto* const keys = static_cast<const Bits*>(a.keys) + row * a.keys_stride;
   const Order<Bits> order(a.order);
-  Bits last = 0;  // the digits of its rank that are known
+  Bits last = 0;                                                   // the digits of its rank that are known
   unsigned long long left = static_cast<unsigned long long>(a.k);  // elements that begin with these digits
   for (int shift = 8 * static_cast<int>(sizeof(Bits)) - 8; shift >= 0; shift -= 8) {
     counts[me] = 0;
     __syncthreads();
-    const auto known = static_cast<Bits>(shift == 8 * static_cast<int>(sizeof(Bits)) - 8
-                                             ? Bits{0}
-                                             : static_cast<Bits>(~Bits{0}) << (shift + 8));
+    const auto known = static_cast<Bits>(
+        shift == 8 * static_cast<int>(sizeof(Bits)) - 8 ? Bits{0} : static_cast<Bits>(~Bits{0}) << (shift + 8));
 #pragma unroll 8
     for (long long i = me; i < a.length; i += kPrimitivesThreads) {
       const Bits rank = order(keys[i]);
@@ -233,7 +233,8 @@ __device__ void collect_best(const TopKArguments& a) {
   auto* const best = static_cast<Bits*>(a.best) + row * a.k;
   unsigned long long taken = 0;
   unsigned long long equal_seen = 0;
-  for (long long base = 0; base < a.length && taken < static_cast<unsigned long long>(a.k); base += kPrimitivesThreads) {
+  for (long long base = 0; base < a.length && taken < static_cast<unsigned long long>(a.k);
+       base += kPrimitivesThreads) {
     const long long i = base + me;
     const Bits key = i < a.length ? keys[i] : Bits{0};
     const bool is_before = i < a.length && order(key) < last;
@@ -259,12 +260,14 @@ __device__ void collect_best(const TopKArguments& a) {
 
 using namespace troupe::cuda;  // for the names that the worker looks up
 
+// Three blocks at once, which leaves 80 registers to a thread, hide more than fewer with more.
+#define TROUPE_PASS extern "C" __global__ void __launch_bounds__(kPrimitivesThreads, 3)
 #define TROUPE_BLOCKS extern "C" __global__ void __launch_bounds__(kPrimitivesThreads)
-#define TROUPE_SORT(size, Bits)                                                                                     \
-  TROUPE_BLOCKS troupe_count_digits_##size(const SortCountArguments a) { count_digits<Bits>(a); }                   \
-  TROUPE_BLOCKS troupe_sort_keys_##size(const SortPassArguments a) { sort_pass<Bits, NoValue>(a); }                 \
-  TROUPE_BLOCKS troupe_sort_with_4_bytes_##size(const SortPassArguments a) { sort_pass<Bits, std::uint32_t>(a); }   \
-  TROUPE_BLOCKS troupe_sort_with_8_bytes_##size(const SortPassArguments a) { sort_pass<Bits, std::uint64_t>(a); }   \
+#define TROUPE_SORT(size, Bits)                                                                                 \
+  TROUPE_BLOCKS troupe_count_digits_##size(const SortCountArguments a) { count_digits<Bits>(a); }               \
+  TROUPE_PASS troupe_sort_keys_##size(const SortPassArguments a) { sort_pass<Bits, NoValue>(a); }               \
+  TROUPE_PASS troupe_sort_with_4_bytes_##size(const SortPassArguments a) { sort_pass<Bits, std::uint32_t>(a); } \
+  TROUPE_PASS troupe_sort_with_8_bytes_##size(const SortPassArguments a) { sort_pass<Bits, std::uint64_t>(a); } \
   TROUPE_BLOCKS troupe_collect_best_##size(const TopKArguments a) { collect_best<Bits>(a); }
 TROUPE_SORT(1, std::uint8_t)
 TROUPE_SORT(2, std::uint16_t)

@@ -115,8 +115,8 @@ __device__ inline long long take_number(unsigned long long* counter) {
 }
 
 constexpr unsigned kNothingYet = 0;
-constexpr unsigned kOfTile = 1;   // what the tile has itself
-constexpr unsigned kOfAll = 2;    // with all that is before it
+constexpr unsigned kOfTile = 1;  // what the tile has itself
+constexpr unsigned kOfAll = 2;   // with all that is before it
 
 template <class Word>
 __device__ Word watched(const Word* word) {

@@ -21,7 +21,7 @@
   X(function, u32, std::uint32_t)             \
   X(function, i64, std::int64_t)              \
   X(function, u64, std::uint64_t)
-#define TROUPE_COMBINED(X)         \
+#define TROUPE_COMBINED(X)           \
   TROUPE_COMBINED_FLOATS(X, sum)     \
   TROUPE_COMBINED_FLOATS(X, product) \
   TROUPE_COMBINED_FLOATS(X, min)     \
