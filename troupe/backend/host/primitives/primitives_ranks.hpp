@@ -18,15 +18,20 @@ struct WholeRank {
   Bits mask = 0;
   Bits operator()(Bits bits) const noexcept { return static_cast<Bits>(bits ^ mask); }
 };
+/// What `primitives::Ranking` is for floats, without a branch that random signs would mispredict.
 template <class B>
 struct FloatRank {
   using Bits = B;
   static constexpr bool kIsWhole = false;
-  Bits infinity = 0;
+  Bits infinity = 0;  // its bits
   Bits turned = 0;
   Bits operator()(Bits bits) const noexcept {
     constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-    return static_cast<Bits>(primitives::Ranking<Bits>{kSign, infinity, true}(bits) ^ turned);
+    const auto magnitude = static_cast<Bits>(bits & static_cast<Bits>(kSign - 1));
+    const auto is_negative = static_cast<Bits>(-static_cast<Bits>(bits >> (8 * sizeof(Bits) - 1)));
+    const auto is_nan = static_cast<Bits>(-static_cast<Bits>(magnitude > infinity));
+    const auto number = static_cast<Bits>(static_cast<Bits>((magnitude ^ is_negative) - is_negative) + kSign);
+    return static_cast<Bits>((number | is_nan) ^ turned);
   }
 };
 /// Of bools, of which any byte but 0 is true.
@@ -42,7 +47,7 @@ decltype(auto) with_rank_of_size(DType dtype, SortOrder order, F&& f) {
   const primitives::Ranking<B> ranking = primitives::ranking_of<B>(dtype);
   const auto turned = static_cast<B>(order == SortOrder::descending ? ~B{0} : B{0});
   if constexpr (sizeof(B) > 1)
-    if (ranking.is_floating) return f(FloatRank<B>{ranking.infinity, turned});
+    if (ranking.is_floating) return f(FloatRank<B>{static_cast<B>(ranking.infinity - ranking.sign), turned});
   return f(WholeRank<B>{static_cast<B>(ranking.sign ^ turned)});
 }
 /// Calls `f(rank)` for a type that keys may have: ascending ranks are keys in that order.
