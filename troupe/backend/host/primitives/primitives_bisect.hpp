@@ -41,8 +41,7 @@ void bisect(const Sorted& sorted, const std::array<Bits, number>& ranks, bool af
   };
   while (length > 1) {
     const std::int64_t half = length / 2;
-    for (std::size_t k = 0; k < number; ++k)
-      places[k] += half & -comes_before(sorted[places[k] + half - 1], ranks[k]);
+    for (std::size_t k = 0; k < number; ++k) places[k] += half & -comes_before(sorted[places[k] + half - 1], ranks[k]);
     length -= half;
   }
   for (std::size_t k = 0; k < number; ++k) places[k] += comes_before(sorted[places[k]], ranks[k]);
@@ -58,8 +57,7 @@ void bisect_each(const Sorted& sorted, Rank rank, bool after_equal, std::int64_t
   std::array<std::int64_t, kAtOnce> places;
   for (std::int64_t i = 0; i < count; i += kAtOnce) {
     const std::int64_t some = std::min<std::int64_t>(kAtOnce, count - i);
-    for (std::int64_t k = 0; k < some; ++k)
-      ranks[static_cast<std::size_t>(k)] = rank(load_bits<Bits>(key_at(i + k)));
+    for (std::int64_t k = 0; k < some; ++k) ranks[static_cast<std::size_t>(k)] = rank(load_bits<Bits>(key_at(i + k)));
     bisect(sorted, ranks, after_equal, places);
     for (std::int64_t k = 0; k < some; ++k) give(i + k, places[static_cast<std::size_t>(k)]);
   }

@@ -8,10 +8,9 @@ namespace troupe::host {
 
 /// Whether elements of `T` may be put together to `T`.
 template <Combine function, class T>
-inline constexpr bool kCombines =
-    !detail::kIsComplex<T> && (!detail::kIsSmallFloat<T> || sizeof(T) > 1) &&
-    (function == Combine::min || function == Combine::max ||
-     (function < Combine::min ? !std::same_as<T, bool> : std::integral<T>));
+inline constexpr bool kCombines = !detail::kIsComplex<T> && (!detail::kIsSmallFloat<T> || sizeof(T) > 1) &&
+                                  (function == Combine::min || function == Combine::max ||
+                                   (function < Combine::min ? !std::same_as<T, bool> : std::integral<T>));
 
 /// Calls `f(function, type)` with both as constants, of those that go together.
 template <class F>

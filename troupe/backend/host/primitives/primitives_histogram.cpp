@@ -54,9 +54,8 @@ Result<void> count_all(const HostView& view, const HostView& counts, double ns_p
   const std::int64_t bytes = copies * row_length * std::int64_t{sizeof(std::int64_t)};
   const Scratch memory = TROUPE_TRY(make_scratch(bytes));
   auto* const all = reinterpret_cast<std::int64_t*>(memory.get());
-  team.run(copies * row_length, Grain::of_bytes(sizeof(std::int64_t)), [&](std::int64_t begin, std::int64_t end) noexcept {
-    std::fill(all + begin, all + end, 0);
-  });
+  team.run(copies * row_length, Grain::of_bytes(sizeof(std::int64_t)),
+           [&](std::int64_t begin, std::int64_t end) noexcept { std::fill(all + begin, all + end, 0); });
   if (elements.count() > 0)
     team.run(parts, Grain::of_items(1), [&](std::int64_t part, std::int64_t last) noexcept {
       for (; part < last; ++part) {
@@ -140,7 +139,8 @@ template <class Rank>
 PrimitivesFinding check_bounds(const typename Rank::Bits* bounds, std::int64_t number, bool has_nan) noexcept {
   using Bits = typename Rank::Bits;
   for (std::int64_t i = 0; i < number; ++i) {
-    if (has_nan && bounds[i] == static_cast<Bits>(~Bits{0})) return {.fault = PrimitivesFault::bound_is_nan, .place = i};
+    if (has_nan && bounds[i] == static_cast<Bits>(~Bits{0}))
+      return {.fault = PrimitivesFault::bound_is_nan, .place = i};
     if (i > 0 && bounds[i] < bounds[i - 1]) return {.fault = PrimitivesFault::bound_falls, .place = i};
   }
   return {};

@@ -101,8 +101,8 @@ template <Combine function, class T>
 struct PutTogether {
   static constexpr std::int64_t kSize = sizeof(T);
   void operator()(std::byte* y, const std::byte* x) const noexcept {
-    store(y, static_cast<T>(primitives::combine<function>(primitives::widened(load<T>(y)),
-                                                          primitives::widened(load<T>(x)))));
+    store(y, static_cast<T>(
+                 primitives::combine<function>(primitives::widened(load<T>(y)), primitives::widened(load<T>(x)))));
   }
 };
 
@@ -112,10 +112,10 @@ void with_rule(Duplicates rule, DType dtype, const F& f) {
   const Combine function = rule == Duplicates::add   ? Combine::sum
                            : rule == Duplicates::min ? Combine::min
                                                      : Combine::max;
-  with_combine(function, dtype, [&]<Combine known, class T>(std::integral_constant<Combine, known>,
-                                                            std::type_identity<T>) {
-    if constexpr (known <= Combine::max) f(PutTogether<known, T>{});
-  });
+  with_combine(function, dtype,
+               [&]<Combine known, class T>(std::integral_constant<Combine, known>, std::type_identity<T>) {
+                 if constexpr (known <= Combine::max) f(PutTogether<known, T>{});
+               });
 }
 
 /// One place of y has all its elements from one thread, in their order. Threads share rows; where rows lie across each
@@ -157,8 +157,8 @@ class Scatter {
     constexpr std::int64_t kLongRow = 1 << 16;
     const bool is_shared = rows * strips < team.size() && length_ >= kLongRow && strip_.extent == 1;
     const std::int64_t shares = is_shared ? std::min<std::int64_t>(kMostShares, team.size()) : 1;
-    const double cost = kNsPerElement * static_cast<double>(length_) * static_cast<double>(strip_.extent) /
-                        static_cast<double>(strips);
+    const double cost =
+        kNsPerElement * static_cast<double>(length_) * static_cast<double>(strip_.extent) / static_cast<double>(strips);
     team.run(rows * strips * shares, Grain::of_ns(cost), [&](std::int64_t unit, std::int64_t end) noexcept {
       for (; unit < end; ++unit) {
         const std::int64_t share = unit % shares;

@@ -1,5 +1,5 @@
-// Every size of the team and every layout: the same bits, also where blocks of the kernels meet, and those that the plain
-// definitions give.
+// Every size of the team and every layout: the same bits, also where blocks of the kernels meet, and those that the
+// plain definitions give.
 #include "troupe/backend/host/primitives/primitives_ops.hpp"
 
 #include <gtest/gtest.h>
@@ -53,9 +53,7 @@ class PrimitivesOps : public testing::Test {
                   elements.data() + static_cast<std::size_t>(i) * size, size);
     return view;
   }
-  op::View room(DType dtype, std::int64_t count, std::int64_t gap = 1) {
-    return memory_.place(dtype, {count}, {gap});
-  }
+  op::View room(DType dtype, std::int64_t count, std::int64_t gap = 1) { return memory_.place(dtype, {count}, {gap}); }
   Bytes bytes_of(const op::View& view) {
     const HostView here = memory_.here()(view);
     const std::int64_t size = size_bytes(view.dtype);
@@ -238,7 +236,8 @@ TEST_F(PrimitivesOps, choose_elements_where_parts_meet) {
       const op::View x = place(DType::u32, elements);
       const op::View y = room(DType::u32, count);
       const op::View number = room(DType::i64, 1);
-      run(op::PrimitivesSelect{
+      run(
+          op::PrimitivesSelect{
               .keeps_rest = true, .flags = place(DType::boolean, flags, 3), .x = x, .y = y, .count = number},
           team_of(team));
       EXPECT_EQ(numbers_of<std::int64_t>(number)[0], std::ssize(chosen));
@@ -267,7 +266,8 @@ TEST_F(PrimitivesOps, find_runs_where_parts_meet) {
       const op::View y = room(DType::f32, count);
       const op::View made = room(DType::i64, count);
       const op::View number = room(DType::i64, 1);
-      run(op::PrimitivesUnique{
+      run(
+          op::PrimitivesUnique{
               .has_lengths = true, .x = place(DType::f32, in), .y = y, .lengths = made, .count = number},
           team_of(team));
       ASSERT_EQ(numbers_of<std::int64_t>(number)[0], std::ssize(firsts));

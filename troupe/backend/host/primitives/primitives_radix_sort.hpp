@@ -161,7 +161,8 @@ class RadixSort {
       Bins<std::uint8_t> bins{};
       std::int64_t pairs = 1;
       for (std::int64_t i = 0; i < some; ++i)
-        pairs += bins[static_cast<std::size_t>(ranks[static_cast<std::size_t>(i)] >> shift_of(digit, bits)) & (kBins - 1)]++;
+        pairs +=
+            bins[static_cast<std::size_t>(ranks[static_cast<std::size_t>(i)] >> shift_of(digit, bits)) & (kBins - 1)]++;
       equal *= static_cast<double>(pairs) / (static_cast<double>(some) * static_cast<double>(some - 1) / 2);
     }
     return digits;
@@ -185,9 +186,8 @@ class RadixSort {
                       int digits) const noexcept {
     std::array<Bins<std::uint32_t>, kDigits> counts;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      ((digits == static_cast<int>(i + 1)
-            ? count_digits<i + 1>(from.keys + begin, from.keys + end, bits, counts.data())
-            : void()),
+      ((digits == static_cast<int>(i + 1) ? count_digits<i + 1>(from.keys + begin, from.keys + end, bits, counts.data())
+                                          : void()),
        ...);
     }(std::make_index_sequence<kDigits>{});
     const Bits first = rank_(from.keys[begin]);

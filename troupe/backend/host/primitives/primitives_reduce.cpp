@@ -57,13 +57,13 @@ T fold_bits(const Row& row) noexcept {
 
 /// y = nothing put together, everywhere.
 void fill_neutral(Combine function, const HostView& y, Team& team) {
-  with_combine(function, y.dtype, [&]<Combine known, class Out>(std::integral_constant<Combine, known>,
-                                                                std::type_identity<Out>) {
-    const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
-    walk<1>({&y}, team, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
-      for (std::int64_t i = 0; i < count; ++i) store(at[0] + i * step[0], nothing);
-    });
-  });
+  with_combine(function, y.dtype,
+               [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
+                 const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
+                 walk<1>({&y}, team, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
+                   for (std::int64_t i = 0; i < count; ++i) store(at[0] + i * step[0], nothing);
+                 });
+               });
 }
 
 /// A segment's numbers, in the type that is kept.
@@ -116,16 +116,13 @@ void reduce_row(Combine function, DType in, DType out, const Row& row, std::byte
   Nest kept;
   Nest reduced;
   reduced.add(row.count, {row.step, 0, 0});
-  const Reducing what{.function = as_reduction(function),
-                      .in = in,
-                      .out = out,
-                      .alpha = op::Scalar(1.0),
-                      .beta = op::Scalar(0.0)};
+  const Reducing what{
+      .function = as_reduction(function), .in = in, .out = out, .alpha = op::Scalar(1.0), .beta = op::Scalar(0.0)};
   reduce_nests(what, {row.at, nullptr, to}, kept, reduced, team);
 }
 
-Result<void> reduce_segments(const Offsets& offsets, const Row& x,
-                             const Row& y, Team& team, const auto& reduce_short, const auto& reduce_long) {
+Result<void> reduce_segments(const Offsets& offsets, const Row& x, const Row& y, Team& team, const auto& reduce_short,
+                             const auto& reduce_long) {
   TROUPE_TRY(offsets.each_part(team, Grain::of_ns(0.5), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
     for (; begin < end; ++begin) {
       const Row segment = x.part(offsets[begin], offsets[begin + 1]);
@@ -153,25 +150,25 @@ Result<void> run_op(const op::PrimitivesReduce& op, const HostViews& here) {
     const RowsOf<2> rows({&x, &y}, rank);
     const std::int64_t length = length_of(x);
     const std::int64_t step = step_of(x);
-    with_bits(op.function, x.dtype, [&]<Combine function, class T>(std::integral_constant<Combine, function>,
-                                                                   std::type_identity<T>) {
-      const auto reduce_one = [&](const Pointers<2>& at) noexcept {
-        const Row row{at[0], step, length};
-        store_bits(at[1], here.team().reduce(
-                         length, Grain::of_bytes(sizeof(T)), primitives::neutral<function, T>(),
-                         [&](std::int64_t begin, std::int64_t end) noexcept {
-                           return fold_bits<function, T>(row.part(begin, end));
-                         },
-                         [](T a, T b) { return primitives::combine<function>(a, b); }));
-      };
-      if (rows.number() < here.team().size())
-        rows.run(0, rows.number(), [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
-      else
-        here.team().run(rows.number(), Grain::of_bytes(length * std::int64_t{sizeof(T)}),
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          rows.run(begin, end, [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
-                        });
-    });
+    with_bits(op.function, x.dtype,
+              [&]<Combine function, class T>(std::integral_constant<Combine, function>, std::type_identity<T>) {
+                const auto reduce_one = [&](const Pointers<2>& at) noexcept {
+                  const Row row{at[0], step, length};
+                  store_bits(at[1], here.team().reduce(
+                                        length, Grain::of_bytes(sizeof(T)), primitives::neutral<function, T>(),
+                                        [&](std::int64_t begin, std::int64_t end) noexcept {
+                                          return fold_bits<function, T>(row.part(begin, end));
+                                        },
+                                        [](T a, T b) { return primitives::combine<function>(a, b); }));
+                };
+                if (rows.number() < here.team().size())
+                  rows.run(0, rows.number(), [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
+                else
+                  here.team().run(rows.number(), Grain::of_bytes(length * std::int64_t{sizeof(T)}),
+                                  [&](std::int64_t begin, std::int64_t end) noexcept {
+                                    rows.run(begin, end, [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
+                                  });
+              });
     return {};
   }
   Nest kept;
@@ -200,21 +197,24 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const HostViews& he
   }
   const Row x_row = row_of(x);
   const Row y_row = row_of(y);
-  with_combine(op.function, y.dtype, [&]<Combine known, class Out>(std::integral_constant<Combine, known>,
-                                                                   std::type_identity<Out>) {
-    const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
-    team.run(offsets.segments(), Grain::of_bytes(16 + sizeof(Out)), [&](std::int64_t begin, std::int64_t end) noexcept {
-      for (; begin < end; ++begin)
-        if (offsets[begin] == offsets[begin + 1]) store(y_row[begin], nothing);
-    });
-  });
+  with_combine(op.function, y.dtype,
+               [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
+                 const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
+                 team.run(offsets.segments(), Grain::of_bytes(16 + sizeof(Out)),
+                          [&](std::int64_t begin, std::int64_t end) noexcept {
+                            for (; begin < end; ++begin)
+                              if (offsets[begin] == offsets[begin + 1]) store(y_row[begin], nothing);
+                          });
+               });
   if (is_of_bits(op.function)) {
     Result<void> done;
-    with_bits(op.function, x.dtype, [&]<Combine function, class T>(std::integral_constant<Combine, function>,
-                                                                   std::type_identity<T>) {
-      const auto reduce_one = [](const Row& row, std::byte* to) noexcept { store_bits(to, fold_bits<function, T>(row)); };
-      done = reduce_segments(offsets, x_row, y_row, team, reduce_one, reduce_one);
-    });
+    with_bits(op.function, x.dtype,
+              [&]<Combine function, class T>(std::integral_constant<Combine, function>, std::type_identity<T>) {
+                const auto reduce_one = [](const Row& row, std::byte* to) noexcept {
+                  store_bits(to, fold_bits<function, T>(row));
+                };
+                done = reduce_segments(offsets, x_row, y_row, team, reduce_one, reduce_one);
+              });
     return done;
   }
   const auto reduce_as = [&]<class A>(std::type_identity<A>) {

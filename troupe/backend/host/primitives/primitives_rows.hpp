@@ -26,7 +26,8 @@ struct Row {
   Row part(std::int64_t begin, std::int64_t end) const noexcept { return {at + begin * step, step, end - begin}; }
   /// Whether it is an array of C++, of elements of that size.
   bool is_plain(std::size_t size) const noexcept {
-    return step == static_cast<std::int64_t>(size) && reinterpret_cast<std::uintptr_t>(at) % std::min<std::size_t>(size, 8) == 0;
+    return step == static_cast<std::int64_t>(size) &&
+           reinterpret_cast<std::uintptr_t>(at) % std::min<std::size_t>(size, 8) == 0;
   }
 };
 

@@ -126,10 +126,10 @@ void scan_across(const HostView& x, const HostView& y, int axis, Team& team, con
 
 template <class F>
 void with_scan(Combine function, DType in, DType out, bool exclusive, const F& f) {
-  with_combine(function, out, [&]<Combine known, class Out>(std::integral_constant<Combine, known>,
-                                                            std::type_identity<Out>) {
-    f(RowScan<known, primitives::Held<Out>>(exclusive, in, out));
-  });
+  with_combine(function, out,
+               [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
+                 f(RowScan<known, primitives::Held<Out>>(exclusive, in, out));
+               });
 }
 
 }  // namespace
@@ -149,8 +149,7 @@ Result<void> run_op(const op::PrimitivesScan& op, const HostViews& here) {
                       [&](std::int64_t, const Pointers<2>& at) { scan.run(row(x, at[0]), row(y, at[1]), team); });
     const std::int64_t bytes = (size_bytes(x.dtype) + size_bytes(y.dtype)) * length_of(x);
     team.run(rows.number(), Grain::of_bytes(bytes), [&](std::int64_t begin, std::int64_t end) noexcept {
-      rows.run(begin, end,
-               [&](std::int64_t, const Pointers<2>& at) { scan.run_alone(row(x, at[0]), row(y, at[1])); });
+      rows.run(begin, end, [&](std::int64_t, const Pointers<2>& at) { scan.run_alone(row(x, at[0]), row(y, at[1])); });
     });
   });
   return {};

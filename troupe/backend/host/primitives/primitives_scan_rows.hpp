@@ -94,8 +94,10 @@ class ScanRows {
   }
   /// Neighbouring rows together, of elements that are `across` bytes apart. Needs as many held numbers as rows.
   void scan_across(Row x, std::int64_t x_across, Row y, std::int64_t y_across, std::int64_t rows) const noexcept {
-    const bool reads = loads_as_is_ && Row{x.at, x_across, rows}.is_plain(sizeof(H)) && x.step % std::int64_t{sizeof(H)} == 0;
-    const bool writes = stores_as_is_ && Row{y.at, y_across, rows}.is_plain(sizeof(H)) && y.step % std::int64_t{sizeof(H)} == 0;
+    const bool reads =
+        loads_as_is_ && Row{x.at, x_across, rows}.is_plain(sizeof(H)) && x.step % std::int64_t{sizeof(H)} == 0;
+    const bool writes =
+        stores_as_is_ && Row{y.at, y_across, rows}.is_plain(sizeof(H)) && y.step % std::int64_t{sizeof(H)} == 0;
     alignas(64) std::array<H, kAcross> held, group, made;
     held.fill(kNothing);
     for (std::int64_t i = 0; i < x.count; ++i) {
@@ -132,9 +134,11 @@ class ScanRows {
       if (count < kGroup) {
         for (std::int64_t i = 0; i < count; ++i) all = put<true>(all, in[i]);
       } else if (has_nan(in, all)) {
-        for (std::int64_t piece = 0; piece < kPieces; ++piece) all = put<true>(all, piece_total<true>(in + piece * kPiece));
+        for (std::int64_t piece = 0; piece < kPieces; ++piece)
+          all = put<true>(all, piece_total<true>(in + piece * kPiece));
       } else {
-        for (std::int64_t piece = 0; piece < kPieces; ++piece) all = put<false>(all, piece_total<false>(in + piece * kPiece));
+        for (std::int64_t piece = 0; piece < kPieces; ++piece)
+          all = put<false>(all, piece_total<false>(in + piece * kPiece));
       }
     }
     return all;
@@ -182,7 +186,8 @@ class ScanRows {
     std::array<H, kLanes> lanes;
     for (std::size_t k = 0; k < kLanes; ++k) lanes[k] = in[k];
     for (std::int64_t i = kLanes; i < kPiece; i += kLanes)
-      for (std::size_t k = 0; k < kLanes; ++k) lanes[k] = put<may_be_nan>(lanes[k], in[i + static_cast<std::int64_t>(k)]);
+      for (std::size_t k = 0; k < kLanes; ++k)
+        lanes[k] = put<may_be_nan>(lanes[k], in[i + static_cast<std::int64_t>(k)]);
     for (std::size_t half = kLanes / 2; half > 0; half /= 2)
       for (std::size_t k = 0; k < half; ++k) lanes[k] = put<may_be_nan>(lanes[k], lanes[k + half]);
     return lanes[0];

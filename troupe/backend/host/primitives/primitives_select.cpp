@@ -87,7 +87,8 @@ std::int64_t give_chosen(std::int64_t begin, std::int64_t end, const Chosen& cho
   if (to.step == static_cast<std::int64_t>(sizeof(T)))
     std::memcpy(to[place], block.data(), count * sizeof(T));
   else
-    for (std::int64_t i = 0; i < written; ++i) std::memcpy(to[place + i], &block[static_cast<std::size_t>(i)], sizeof(T));
+    for (std::int64_t i = 0; i < written; ++i)
+      std::memcpy(to[place + i], &block[static_cast<std::size_t>(i)], sizeof(T));
   return written;
 }
 

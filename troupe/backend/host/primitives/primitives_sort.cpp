@@ -43,8 +43,7 @@ Result<void> sort_rows(const SortTask& task, std::int64_t rows, std::int64_t len
   return try_each(team, parts, Grain::of_items(1), [&](std::int64_t part) -> Result<void> {
     RowSorter sorter = TROUPE_TRY(RowSorter::make(task, length));
     const std::int64_t end = part_begin(rows, part + 1, parts);
-    for (std::int64_t row = part_begin(rows, part, parts); row < end; ++row)
-      TROUPE_TRY(sorter.sort(row_at(row), team));
+    for (std::int64_t row = part_begin(rows, part, parts); row < end; ++row) TROUPE_TRY(sorter.sort(row_at(row), team));
     return {};
   });
 }
@@ -204,16 +203,17 @@ Result<void> run_op(const op::PrimitivesSegmentedSort& op, const HostViews& here
     }
     return row;
   };
-  TROUPE_TRY(offsets.each_part(here.team(), Grain::of_ns(kNsPerKey), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
-    std::int64_t most = 0;
-    for (std::int64_t i = begin; i < end; ++i)
-      if (const std::int64_t count = offsets[i + 1] - offsets[i]; count < kLong) most = std::max(most, count);
-    RowSorter sorter = TROUPE_TRY(RowSorter::make(task, most));
-    for (std::int64_t i = begin; i < end; ++i)
-      if (const std::int64_t count = offsets[i + 1] - offsets[i]; count > 0 && count < kLong)
-        TROUPE_TRY(sorter.sort(segment(i), here.team()));
-    return {};
-  }));
+  TROUPE_TRY(offsets.each_part(
+      here.team(), Grain::of_ns(kNsPerKey), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
+        std::int64_t most = 0;
+        for (std::int64_t i = begin; i < end; ++i)
+          if (const std::int64_t count = offsets[i + 1] - offsets[i]; count < kLong) most = std::max(most, count);
+        RowSorter sorter = TROUPE_TRY(RowSorter::make(task, most));
+        for (std::int64_t i = begin; i < end; ++i)
+          if (const std::int64_t count = offsets[i + 1] - offsets[i]; count > 0 && count < kLong)
+            TROUPE_TRY(sorter.sort(segment(i), here.team()));
+        return {};
+      }));
   for (std::int64_t i = 0; i < offsets.segments(); ++i) {
     const std::int64_t count = offsets[i + 1] - offsets[i];
     if (count < kLong) continue;
