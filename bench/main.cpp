@@ -15,6 +15,7 @@
 #include "bench/fft_rows.hpp"
 #include "bench/gpu_rows.hpp"
 #include "bench/options.hpp"
+#include "bench/primitive_rows.hpp"
 #include "bench/random_rows.hpp"
 #include "bench/raw_fault.hpp"
 #include "bench/report.hpp"
@@ -34,6 +35,7 @@ std::vector<Row> all_rows(const Options& options) {
     std::ranges::move(gpu_rows(options), std::back_inserter(rows));
     std::ranges::move(expression_rows(options), std::back_inserter(rows));
     std::ranges::move(signal_rows(options), std::back_inserter(rows));
+    std::ranges::move(primitive_rows(options), std::back_inserter(rows));
   } else {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));

@@ -13,7 +13,25 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/bench/main.cpp")
   # Compilers find fault with Eigen's templates where they are inlined, each version with others: that stops no build.
   set_source_files_properties(bench/eigen_reference.cpp PROPERTIES COMPILE_OPTIONS -Wno-error)
 
+  # CUB needs nvcc and takes a minute to compile, so it is there when it is asked for: `./dev gpu` does.
+  option(TROUPE_CUB_REFERENCE "Build CUB's functions, for the benchmarks of a GPU to compare with" OFF)
+  if(TROUPE_CUB_REFERENCE AND TROUPE_NVCC)
+    set(cub_reference "${PROJECT_BINARY_DIR}/libtroupe_cub_reference.so")
+    add_custom_command(
+      OUTPUT "${cub_reference}"
+      COMMAND "${TROUPE_NVCC}" -std=c++20 -O2 -arch=native -shared -Xcompiler -fPIC -o "${cub_reference}"
+              "${PROJECT_SOURCE_DIR}/bench/cub/cub_reference.cu"
+      DEPENDS "${PROJECT_SOURCE_DIR}/bench/cub/cub_reference.cu"
+      VERBATIM)
+    add_custom_target(troupe_cub_reference DEPENDS "${cub_reference}")
+    set_source_files_properties(bench/primitive_rows.cpp PROPERTIES
+      COMPILE_DEFINITIONS "TROUPE_CUB_REFERENCE=\"${cub_reference}\"")
+  endif()
+
   troupe_shown_program(troupe_bench bench/main.cpp)
+  if(TARGET troupe_cub_reference)
+    add_dependencies(troupe_bench troupe_cub_reference)
+  endif()
   target_link_libraries(troupe_bench PRIVATE troupe_bench_parts)
   add_dependencies(troupe_bench troupe_worker)
   if(TROUPE_BUILD_TESTS)

@@ -76,10 +76,10 @@ function(troupe_pch target)
   endif()
 endfunction()
 
-# Compiles the files of a folder together, which reads headers and makes what is inlined once. Where nobody changes a file
-# and builds again: in the sanitizers' presets, and in CI, which sets the variable. A file that lacks an include does not
-# compile where users build, nor in `./dev consumers`. A file is with the same others whatever else there is, so that
-# ccache finds them: large folders are divided by what the name hashes to.
+# Compiles the files of a folder together, which reads headers and makes what is inlined once. Where nobody changes a
+# file and builds again: in the sanitizers' presets, and in CI, which sets the variable. A file that lacks an include
+# does not compile where users build, nor in `./dev consumers`. A file is with the same others whatever else there is,
+# so that ccache finds them: large folders are divided by what the name hashes to.
 option(TROUPE_UNITY "Compile several files of a library at once" "$ENV{TROUPE_UNITY}")
 function(troupe_unity target)
   if(NOT TROUPE_UNITY)

@@ -185,6 +185,9 @@ Call<void> Caller::call(const Job& job) {
       Generator generator = scene_.generator(job.step.value);
       return device.random().integers(generator, to, kLeastDrawn, kMostDrawn + 1);
     }
+    case Deed::sort: return device.primitives().sort(from, to);
+    case Deed::greatest: return device.primitives().scan(Combine::max, from, to);
+    case Deed::gather: return device.primitives().gather(from, shared_.backwards, to);
     case Deed::spectrum: return device.fft().inverse(shared_.spectrum, to, {.axes = {0, 1}, .norm = FftNorm::forward});
     case Deed::write_host:
       for (std::size_t i = 0; i < std::size_t{edge_} * edge_; ++i)

@@ -70,8 +70,19 @@ void Caller::foresee(const Step& step) {
     case Deed::random: std::ranges::copy(scene_.drawn_by(step.value).first(n * n), to.expected.begin()); break;
     case Deed::spectrum: std::ranges::fill(to.expected, kOfSpectrum); break;
     case Deed::transpose: each([&](std::size_t i, std::size_t j) { return from[j * n + i]; }); break;
+    case Deed::sort:
+      std::ranges::copy(from, to.expected.begin());
+      for (auto row = to.expected.begin(); row != to.expected.end(); row += edge_) std::sort(row, row + edge_);
+      break;
+    case Deed::greatest:
+      each([&](std::size_t i, std::size_t j) {
+        return *std::max_element(from.begin() + static_cast<std::ptrdiff_t>(i * n),
+                                 from.begin() + static_cast<std::ptrdiff_t>(i * n + j + 1));
+      });
+      break;
     case Deed::solve:
     case Deed::sparse:
+    case Deed::gather:
     case Deed::reverse: each([&](std::size_t i, std::size_t j) { return from[(n - 1 - i) * n + j]; }); break;
     case Deed::broadcast: each([&](std::size_t, std::size_t j) { return from[j]; }); break;
     case Deed::stripes:

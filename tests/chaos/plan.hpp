@@ -43,8 +43,11 @@ enum class Deed : std::uint8_t {
   einsum,
   random,    // integers of a range, into the array of integers
   spectrum,  // of one frequency, transformed back
+  sort,      // each row
+  greatest,  // the greatest so far in each row
+  gather,    // the rows in reverse order, by indices
 };
-inline constexpr int kDeeds = 31;
+inline constexpr int kDeeds = 34;
 std::string_view name(Deed deed) noexcept;
 
 /// Own arrays of floats, then one of integers, then the arrays that all callers share and nobody writes.

@@ -46,6 +46,10 @@ Scene::Scene(Device the_device, const Plan& the_plan, Ledger& the_ledger)
     made.upside_down = value(device.array<float>({edge, edge}));
     value(device.write(made.upside_down, reversal).get());
     made.sparse_upside_down = value(device.sparse().from_dense(made.upside_down).get());
+    std::vector<std::int64_t> rows(edge);
+    for (std::size_t i = 0; i < edge; ++i) rows[i] = static_cast<std::int64_t>(edge - 1 - i);
+    made.backwards = value(device.array<std::int64_t>({edge}));
+    value(device.write(made.backwards, rows).get());
     made.spectrum = value(device.array<std::complex<float>>({edge, edge / 2 + 1}));
     std::vector<std::complex<float>> frequencies(std::size_t{edge} * (edge / 2 + 1));
     frequencies[0] = kOfSpectrum;

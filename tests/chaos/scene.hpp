@@ -35,6 +35,7 @@ struct Matrices {
   std::vector<float> transposed_product;  // a b'
   Array<float> upside_down;               // times a matrix, its rows in reverse order
   SparseMatrix sparse_upside_down;
+  Array<std::int64_t> backwards;        // the numbers of rows in reverse order
   Array<std::complex<float>> spectrum;  // half of one of a matrix, in which there is frequency 0 alone
 };
 

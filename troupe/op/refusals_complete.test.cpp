@@ -88,11 +88,14 @@ std::string normalised(std::string text) {
       {std::regex("[-+]?[0-9][0-9.]*(e[-+]?[0-9]+)?([-+][0-9.]+(e[-+]?[0-9]+)?i)?"), "#"},
       {std::regex("\\b(CSR|CSC|COO|BSR)\\b"), "FORMAT"},
       {std::regex("\\b(relu|gelu_tanh)\\b"), "ACTIVATION"},
+      {std::regex("\\bbit_(and|or|xor)\\b"), "FUNCTION"},
+      {std::regex("the (sum|product|min|max|FUNCTION) of\\b"), "the FUNCTION of"},
       {std::regex("the result|\\b(in_0|in_1|in_2|numbers)\\b"), "NAME"},
       {std::regex(
            "\\b([abcdlqrsuvwxy]|vt|lu|x|y|in|out|from|to|preactivation|bias|bias_gradient|dense|pivots|verdict|total|"
            "alpha|beta|gamma|sine|cosine|scale_d|arrays|matrices|values|indices|offsets|row_indices|"
-           "column_indices|(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)\\b'?"),
+           "column_indices|(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)"
+           "\\b'?"),
        "NAME"},
       {std::regex("NAME\\.NAME"), "NAME"},
   };

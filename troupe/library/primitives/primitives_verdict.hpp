@@ -1,4 +1,5 @@
-// What the numbers in a primitives op's verdict (op/primitives_finding.hpp) mean, in a sentence that names the place.
+// What the numbers in a primitives op's verdict (op/primitives_finding.hpp) mean, in a sentence that names the place:
+// the backends write numbers only, and what is said of them is said once.
 #pragma once
 
 #include <cstdint>
