@@ -73,7 +73,19 @@ def functions(torch):
         torch.addmm(bias, x, weights, out=out)
         torch.relu_(out)
 
+    def primitive(row, given, out):
+        """`sort` of PyTorch makes indices, too, and there is none without."""
+        if row["op"] == "cumsum":
+            torch.cumsum(given[0], -1, out=out)
+        elif row["op"] == "take":
+            torch.index_select(given[0], 0, given[1], out=out)
+        elif row["op"] == "topk":
+            torch.topk(given[0], 64, dim=-1)
+        else:
+            torch.sort(given[0], dim=-1, stable=True)
+
     return {
+        "primitive": primitive,
         "fill": lambda row, given, out: out.fill_(1.0),
         "copy": lambda row, given, out: out.copy_(given[0]),
         "cast": lambda row, given, out: out.copy_(given[0]),

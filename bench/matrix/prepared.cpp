@@ -95,6 +95,19 @@ Prepared prepare_layer(const Matmul& matmul, const Arrays& arrays) {
   });
 }
 
+/// PyTorch's `sort` also gives where the elements were, as its `topk` does; ours does as much when it is asked to.
+Result<Prepared> prepare_primitive(const Device& device, const Row& row, const Arrays& arrays) {
+  const Primitives primitives = device.primitives();
+  const AnyArray &x = arrays.in[0].array, &y = arrays.out;
+  if (row.op == "cumsum") return prepared([=] { return primitives.scan(Combine::sum, x, y); });
+  if (row.op == "take") return prepared([=, at = arrays.in[1].array] { return primitives.gather(x, at, y); });
+  if (row.op == "sort") return prepared([=] { return primitives.sort(x, y); });
+  const Array<std::int64_t> indices = TROUPE_TRY(device.array<std::int64_t>(y.shape()));
+  if (row.op == "argsort") return prepared([=] { return primitives.argsort(x, indices); });
+  if (row.op == "topk") return prepared([=] { return primitives.top_k(x, y, indices); });
+  return fail(ErrorKind::invalid_argument, "there is no primitive " + row.op);
+}
+
 Result<Prepared> prepare_with(const Device& device, const Row& row, Arrays arrays) {
   const Tensor tensor = device.tensor();
   const Blas blas = device.blas();
@@ -121,6 +134,7 @@ Result<Prepared> prepare_with(const Device& device, const Row& row, Arrays array
       return prepared(
           [=, text = row.text] { return tensor.einsum(text, arrays.in[0].array, arrays.in[1].array, arrays.out); });
     case Kind::expression: return prepare_expression(tensor, row, arrays);
+    case Kind::primitive: return prepare_primitive(device, row, arrays);
   }
   return fail(ErrorKind::invalid_argument, "there is no kind of " + row.id());
 }

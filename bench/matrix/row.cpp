@@ -40,7 +40,7 @@ std::int64_t Row::largest_bytes() const {
 
 std::string name(Kind kind) {
   constexpr std::array kNames = {"fill", "copy",  "cast", "unary", "binary", "ternary", "reduce",    "permute",
-                                 "gemm", "layer", "gemv", "dot",   "axpy",   "einsum",  "expression"};
+                                 "gemm", "layer", "gemv", "dot",   "axpy",   "einsum",  "expression", "primitive"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -56,7 +56,8 @@ enum class Kind {
   dot,
   axpy,
   einsum,
-  expression
+  expression,
+  primitive
 };
 
 struct Row {

@@ -21,6 +21,9 @@ constexpr DType kFloats[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
 constexpr DType kStored[] = {DType::f32, DType::f64, DType::f16, DType::i32, DType::u8};
 constexpr DType kPermuted[] = {DType::f32, DType::f64, DType::bf16};
 
+/// Indices are made of f32, which has all whole numbers up to here.
+constexpr std::int64_t kMostTaken = 1 << 24;
+
 constexpr Range kAround{-2, 2};
 constexpr Range kPositive{0.5, 2};
 
@@ -304,6 +307,44 @@ void add_einsums(std::vector<Row>& rows) {
   for (const std::int64_t n : kScoreExtents) add("ij,jk->ki", "ij,jk->ki", n, {{n, n}, {n, n}}, {n, n});
 }
 
+// ---- primitives ----
+
+/// Named as PyTorch has them: `cumsum` and so on along the last axis, `take` at random indices.
+void add_primitives(std::vector<Row>& rows) {
+  constexpr DType kSorted[] = {DType::f32, DType::f64, DType::i32, DType::u8};
+  const auto add = [&](const char* op, DType dtype, const char* layout, std::int64_t size, Operand in, Operand out) {
+    Row row = sized(Kind::primitive, op, dtype, layout, size);
+    row.inputs = {std::move(in)};
+    row.output = std::move(out);
+    rows.push_back(std::move(row));
+  };
+  for (const DType dtype : kSorted)
+    for (const std::int64_t size : kSizes) {
+      const std::int64_t count = size / size_bytes(dtype);
+      const std::vector<std::int64_t> line{count}, square = split(count, 2);
+      const auto numbers = [&](const std::vector<std::int64_t>& shape) {
+        return operand(Layout::contiguous, dtype, shape, {0, dtype == DType::u8 ? 255.0 : 16'000'000.0});
+      };
+      const auto of = [](DType type, const std::vector<std::int64_t>& shape) {
+        return Operand{.dtype = type, .shape = shape};
+      };
+      add("sort", dtype, "line", size, numbers(line), of(dtype, line));
+      add("sort", dtype, "rows", size, numbers(square), of(dtype, square));
+      if (dtype == DType::f32) add("argsort", dtype, "line", size, numbers(line), of(dtype, line));
+      if (dtype == DType::f32 || dtype == DType::f64) {
+        add("cumsum", dtype, "line", size, numbers(line), of(dtype, line));
+        add("cumsum", dtype, "rows", size, numbers(square), of(dtype, square));
+      }
+      if (dtype == DType::f32 && square[1] >= 64)
+        add("topk", dtype, "64_of_rows", size, numbers(square), of(dtype, {square[0], 64}));
+      if (dtype == DType::f32) {
+        add("take", dtype, "line", size, numbers(line), of(dtype, line));
+        rows.back().inputs.push_back(
+            operand(Layout::contiguous, DType::i32, line, {0, static_cast<double>(std::min(count, kMostTaken))}));
+      }
+    }
+}
+
 }  // namespace
 
 std::vector<Row> all_rows(Hardware hardware) {
@@ -322,6 +363,7 @@ std::vector<Row> all_rows(Hardware hardware) {
   add_gemm(rows, hardware);
   add_vectors(rows);
   add_einsums(rows);
+  add_primitives(rows);
   return rows;
 }
 

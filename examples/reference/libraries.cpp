@@ -157,6 +157,37 @@ void fft(const Device& device) {
   // end
 }
 
+void primitives(const Device& device) {
+  const Array<double> x = made(device, {2, 3}, {3, 1, 2, 5, 6, 4});
+  const Array<double> y = made(device, {2, 3}, {0, 0, 0, 0, 0, 0});
+  // example: ScanOptions
+  value(device.primitives().scan(Combine::sum, x, y, ScanOptions{.axis = 0, .exclusive = false}).get());
+  expect(holds(device, y, {3, 1, 2, 8, 7, 6}));
+  // end
+  // example: SortOptions
+  value(device.primitives().sort(x, y, SortOptions{.order = SortOrder::descending}).get());
+  expect(holds(device, y, {3, 2, 1, 6, 5, 4}));
+  // end
+  // example: RowOptions
+  const Array<double> sums = made(device, {3}, {0, 0, 0});
+  value(device.primitives().reduce(Combine::max, x, sums, RowOptions{.axis = 0}).get());
+  expect(holds(device, sums, {5, 6, 4}));
+  // end
+  // example: ScatterOptions, Duplicates
+  const Array<std::int32_t> where = value(device.array<std::int32_t>({2}));
+  value(device.fill(where, 2).get());
+  const ScatterOptions adds{.duplicates = Duplicates::add};
+  value(device.primitives().scatter(made(device, {2}, {10, 20}), where, sums, adds).get());
+  expect(holds(device, sums, {5, 6, 34}));
+  // end
+  // example: SetOperation
+  const Array<double> a = made(device, {3}, {1, 2, 2}), b = made(device, {2}, {2, 3});
+  const Array<double> both = made(device, {5}, {0, 0, 0, 0, 0});
+  expect(value(device.primitives().sets(SetOperation::unite, a, b, both).get()) == 4);
+  expect(holds(device, both, {1, 2, 2, 3, 0}));
+  // end
+}
+
 void sparse(const Device& device) {
   // example: Sparse, SparseMatrix, Triplet
   const std::vector<Triplet<double>> elements = {{0, 0, 2.0}, {1, 0, 1.0}, {1, 1, 4.0}};
@@ -256,6 +287,7 @@ int main() {
   matmul(device);
   solver(device);
   fft(device);
+  primitives(device);
   random(device);
   sparse(device);
   iterations(device);

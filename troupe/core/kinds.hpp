@@ -146,6 +146,32 @@ enum class Reduction : std::uint8_t {
 /// `loops` by our own loops; `cutensor` by cuTENSOR; `automatic` by the one that is estimated to be fastest.
 enum class TensorEngine : std::uint8_t { automatic, gemm, loops, cutensor, kLast = cutensor };
 
+/// What a scan, and a reduction of rows or segments, puts together. `min` and `max` give NaN when any element is NaN.
+enum class Combine : std::uint8_t {
+  sum,
+  product,
+  min,
+  max,
+  bit_and,  // integers and bool, as the other two
+  bit_or,
+  bit_xor,
+  kLast = bit_xor,
+};
+/// Which of two keys comes first. NaN counts as more than any number, and -0 as 0; equal keys stay in their order.
+enum class SortOrder : std::uint8_t { ascending, descending, kLast = descending };
+/// What becomes of several elements that `scatter` sends to one place: the last of them in row-major order stays; or
+/// each is added to what is there; or the least, or the greatest, of them and what is there.
+enum class Duplicates : std::uint8_t { last, add, min, max, kLast = max };
+/// What two ascending lists of keys make. A key that is m times in a and n times in b is in the result as often as said
+/// here.
+enum class SetOperation : std::uint8_t {
+  unite,                 // max(m, n) times
+  intersect,             // min(m, n) times
+  difference,            // max(m - n, 0) times
+  symmetric_difference,  // |m - n| times
+  kLast = symmetric_difference,
+};
+
 namespace detail {
 
 constexpr bool is_comparison(Binary kind) noexcept { return kind >= Binary::equal; }
@@ -223,6 +249,22 @@ constexpr std::string_view name(Reduction kind) noexcept {
 constexpr std::string_view name(TensorEngine engine) noexcept {
   constexpr std::array<std::string_view, 4> kNames{"automatic", "gemm", "loops", "cutensor"};
   return kNames[static_cast<std::size_t>(engine)];
+}
+
+constexpr std::string_view name(Combine function) noexcept {
+  constexpr std::array<std::string_view, 7> kNames{"sum", "product", "min", "max", "bit_and", "bit_or", "bit_xor"};
+  return kNames[static_cast<std::size_t>(function)];
+}
+constexpr std::string_view name(SortOrder order) noexcept {
+  return order == SortOrder::ascending ? "ascending" : "descending";
+}
+constexpr std::string_view name(Duplicates rule) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"last", "add", "min", "max"};
+  return kNames[static_cast<std::size_t>(rule)];
+}
+constexpr std::string_view name(SetOperation operation) noexcept {
+  constexpr std::array<std::string_view, 4> kNames{"unite", "intersect", "difference", "symmetric_difference"};
+  return kNames[static_cast<std::size_t>(operation)];
 }
 
 }  // namespace troupe::inline v0

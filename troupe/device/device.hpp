@@ -264,7 +264,7 @@ class Device {
   Fft fft() const;
   /// Random numbers (troupe/library/random/random.hpp).
   Random random() const;
-  /// One op to begin with (troupe/library/primitives/primitives.hpp).
+  /// Scans, sorts, searches, selections (troupe/library/primitives/primitives.hpp).
   Primitives primitives() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;

@@ -19,10 +19,11 @@ struct Refusal {
 };
 
 const std::vector<Refusal>& refusals();
-/// Those of tensors, of Fourier transforms and of random numbers.
+/// Those of tensors, of Fourier transforms, of random numbers and of primitives.
 std::vector<Refusal> tensor_refusals();
 std::vector<Refusal> fft_refusals();
 std::vector<Refusal> random_refusals();
+std::vector<Refusal> primitives_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

@@ -14,6 +14,7 @@
 
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/library/matmul/matmul.hpp"
+#include "troupe/library/primitives/primitives.hpp"
 #include "troupe/library/scope/inferred.hpp"
 #include "troupe/library/solver/solver.hpp"
 #include "troupe/library/sparse/sparse.hpp"
@@ -312,6 +313,102 @@ class FamilyForms {
   Array<T> to_dense(const SparseMatrix& matrix, Where where = Where::current()) {
     return made<T>(Shape{matrix.rows(), matrix.columns()}, where,
                    [&](const AnyArray& out) { return gpu().sparse().to_dense(matrix, out); });
+  }
+
+  // ---- primitives ----
+
+  /// What is put together along an axis: `scan(Combine::sum, x)` is NumPy's cumsum.
+  template <TypedTerm X>
+  auto scan(Combine function, const X& x, ScanOptions options = {}, Where where = Where::current()) {
+    const auto& in = term(x, where);
+    return made<TypeOf<X>>(in.shape(), where,
+                           [&](const AnyArray& y) { return gpu().primitives().scan(function, in, y, options); });
+  }
+  /// Each row in order.
+  template <TypedTerm X>
+  auto sort(const X& x, SortOptions options = {}, Where where = Where::current()) {
+    const auto& keys = term(x, where);
+    return made<TypeOf<X>>(keys.shape(), where,
+                           [&](const AnyArray& sorted) { return gpu().primitives().sort(keys, sorted, options); });
+  }
+  /// The same with values: `const auto [sorted, moved] = on.sort_pairs(keys, values);`
+  template <TypedTerm K, TypedTerm V>
+  auto sort_pairs(const K& x, const V& y, SortOptions options = {}, Where where = Where::current()) {
+    const auto& keys = term(x, where);
+    const auto& values = term(y, where);
+    std::pair<Array<TypeOf<K>>, Array<TypeOf<V>>> out;
+    run_into(
+        where, [&] { return gpu().primitives().sort(keys, values, out.first, out.second, options); },
+        Made{out.first, keys.shape()}, Made{out.second, values.shape()});
+    return out;
+  }
+  /// Where in its row the key is that comes to place i.
+  template <TypedTerm X>
+  Array<std::int64_t> argsort(const X& x, SortOptions options = {}, Where where = Where::current()) {
+    const auto& keys = term(x, where);
+    return made<std::int64_t>(keys.shape(), where, [&](const AnyArray& indices) {
+      return gpu().primitives().argsort(keys, indices, options);
+    });
+  }
+  /// The k greatest of each row, and where they are: `const auto [best, places] = on.top_k(x, 5);`
+  template <TypedTerm X>
+  auto top_k(const X& x, std::int64_t k, TopKOptions options = {}, Where where = Where::current()) {
+    const auto& keys = term(x, where);
+    const Shape shape = with_extent(keys.shape(), options.axis, k);
+    std::pair<Array<TypeOf<X>>, Array<std::int64_t>> out;
+    run_into(
+        where, [&] { return gpu().primitives().top_k(keys, out.first, out.second, options); }, Made{out.first, shape},
+        Made{out.second, shape});
+    return out;
+  }
+  /// Where in its row the greatest element is.
+  template <TypedTerm X>
+  Array<std::int64_t> argmax(const X& x, RowOptions options = {}, Where where = Where::current()) {
+    const auto& in = term(x, where);
+    return made<std::int64_t>(without_axis(in.shape(), options.axis), where,
+                              [&](const AnyArray& indices) { return gpu().primitives().argmax(in, indices, options); });
+  }
+  /// Where the least one is.
+  template <TypedTerm X>
+  Array<std::int64_t> argmin(const X& x, RowOptions options = {}, Where where = Where::current()) {
+    const auto& in = term(x, where);
+    return made<std::int64_t>(without_axis(in.shape(), options.axis), where,
+                              [&](const AnyArray& indices) { return gpu().primitives().argmin(in, indices, options); });
+  }
+  /// How many elements of an ascending vector are less than each key.
+  template <TypedTerm S, TypedTerm K>
+  Array<std::int64_t> lower_bound(const S& in, const K& of, Where where = Where::current()) {
+    const auto& sorted = term(in, where);
+    const auto& keys = term(of, where);
+    return made<std::int64_t>(keys.shape(), where, [&](const AnyArray& places) {
+      return gpu().primitives().lower_bound(sorted, keys, places);
+    });
+  }
+  /// How many are less or equal.
+  template <TypedTerm S, TypedTerm K>
+  Array<std::int64_t> upper_bound(const S& in, const K& of, Where where = Where::current()) {
+    const auto& sorted = term(in, where);
+    const auto& keys = term(of, where);
+    return made<std::int64_t>(keys.shape(), where, [&](const AnyArray& places) {
+      return gpu().primitives().upper_bound(sorted, keys, places);
+    });
+  }
+  /// How many elements are in each of so many equal bins.
+  template <TypedTerm X>
+  Array<std::int64_t> histogram(const X& x, double low, double high, std::int64_t bins,
+                                Where where = Where::current()) {
+    const auto& in = term(x, where);
+    return made<std::int64_t>(Shape{bins}, where, [&](const AnyArray& counts) {
+      return gpu().primitives().histogram(in, low, high, counts);
+    });
+  }
+  /// x at these indices along an axis: rows of x unless told.
+  template <TypedTerm X, TypedTerm I>
+  auto gather(const X& x, const I& at, RowOptions options = {0}, Where where = Where::current()) {
+    const auto& from = term(x, where);
+    const auto& indices = term(at, where);
+    return made<TypeOf<X>>(shape_of_gathered(from.shape(), indices.shape(), options.axis), where,
+                           [&](const AnyArray& y) { return gpu().primitives().gather(from, indices, y, options); });
   }
 
  private:

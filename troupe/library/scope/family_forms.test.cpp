@@ -149,6 +149,30 @@ TEST_F(FamilyForms, sparse_matrices) {
   expect(on.solve(triangle, b), {2}, {0.5f, 0.375f});
 }
 
+TEST_F(FamilyForms, primitives) {
+  const auto x = on.from(std::array{3.0f, 1.0f, 2.0f, 5.0f, 6.0f, 4.0f}, {2, 3});
+  expect(on.sort(x), {2, 3}, {1, 2, 3, 4, 5, 6});
+  expect(on.sort(x + 1, {.order = SortOrder::descending, .axis = 0}), {2, 3}, {6, 7, 5, 4, 2, 3});
+  const auto [sorted, moved] = on.sort_pairs(x, -1.0f * x);
+  expect(moved, {2, 3}, {-1, -2, -3, -4, -5, -6});
+  const auto [best, places] = on.top_k(x, 2);
+  static_assert(std::same_as<decltype(places), const Array<std::int64_t>>);
+  expect(best, {2, 2}, {3, 2, 6, 5});
+  EXPECT_EQ(values(places), (std::vector<std::int64_t>{0, 2, 1, 0}));
+  EXPECT_EQ(values(on.argsort(x)), (std::vector<std::int64_t>{1, 2, 0, 2, 0, 1}));
+  EXPECT_EQ(values(on.argmax(x)), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(values(on.argmin(x, {.axis = 0})), (std::vector<std::int64_t>{0, 0, 0}));
+  expect(on.scan(Combine::sum, x, {.exclusive = true}), {2, 3}, {0, 3, 4, 0, 5, 11});
+  const auto line = on.from(std::array{1.0f, 2.0f, 2.0f}, {3});
+  EXPECT_EQ(values(on.lower_bound(line, x)), (std::vector<std::int64_t>{3, 0, 1, 3, 3, 3}));
+  EXPECT_EQ(values(on.upper_bound(line, x)), (std::vector<std::int64_t>{3, 1, 3, 3, 3, 3}));
+  EXPECT_EQ(values(on.histogram(x, 0, 6, 3)), (std::vector<std::int64_t>{1, 2, 3}));
+  const auto rows = on.from(std::array<std::int64_t, 3>{1, 0, 1}, {3});
+  expect(on.gather(x, rows), {3, 3}, {5, 6, 4, 3, 1, 2, 5, 6, 4});
+  expect(on.gather(x, rows, {.axis = 1}), {2, 3}, {1, 3, 1, 6, 5, 6});
+  expect(on.gather(x, on.argsort(x), {.axis = 1}), {2, 3}, {1, 2, 3, 4, 5, 6});
+}
+
 TEST_F(FamilyForms, what_does_not_fit_fails_the_scope_with_the_families_own_sentence) {
   expect_refused([&](Scope& one) { (void)one.solve(tall, b); }, "solve: a is [3, 2]; it must be square");
   expect_refused([&](Scope& one) { (void)one.solve(a, tall); }, "solve: b is [3, 2]");
@@ -164,6 +188,8 @@ TEST_F(FamilyForms, what_does_not_fit_fails_the_scope_with_the_families_own_sent
   expect_refused([&](Scope& one) { (void)one.reshape(a, {3}); }, "both must have as many elements");
   expect_refused([&](Scope& one) { (void)one.matmul(tall, tall, {.alpha = 2}); }, "a has 2 columns and b 3 rows");
   expect_refused([&](Scope& one) { (void)one.multiply(SparseMatrix(), b); }, "empty");
+  expect_refused([&](Scope& one) { (void)one.sort(a, {.axis = 2}); }, "sort: keys is [2, 2]; it has no axis 2");
+  expect_refused([&](Scope& one) { (void)one.top_k(a, 3); }, "top_k: best is [2, 3], 3 of each row");
   const auto singular = on.full<float>({2, 2}, 1.0f);
   expect_refused([&](Scope& one) { (void)one.solve(singular, b); }, "is singular", ErrorKind::numerical_error);
 }

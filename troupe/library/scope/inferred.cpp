@@ -143,4 +143,24 @@ Shape with_batch(const Shape& shape) {
   return Shape(extents);
 }
 
+Shape with_extent(const Shape& shape, int axis, std::int64_t extent) {
+  const int counted = axis < 0 ? axis + shape.rank() : axis;
+  Shape other = shape;
+  if (counted >= 0 && counted < shape.rank()) other[counted] = extent;
+  return other;
+}
+
+Shape without_axis(const Shape& shape, int axis) {
+  const int counted = axis < 0 ? axis + shape.rank() : axis;
+  std::array<std::int64_t, kMaxRank> kept{};
+  std::size_t count = 0;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != counted) kept[count++] = shape[i];
+  return Shape(std::span(kept).first(count));
+}
+
+Shape shape_of_gathered(const Shape& x, const Shape& indices, int axis) {
+  return indices.rank() == 1 ? with_extent(x, axis, indices[0]) : indices;
+}
+
 }  // namespace troupe::inline v0::detail

@@ -43,6 +43,13 @@ Shape shape_of_solution(const Shape& a, const Shape& b);
 Shape with_rows(const Shape& shape, std::int64_t rows);
 /// A batch of one.
 Shape with_batch(const Shape& shape);
+/// With another extent along the axis, which counts from the end when it is below 0; the same where it has no such
+/// axis.
+Shape with_extent(const Shape& shape, int axis, std::int64_t extent);
+/// Without that axis.
+Shape without_axis(const Shape& shape, int axis);
+/// Of what `gather` makes of x by indices along the axis: a vector of them is for all rows alike.
+Shape shape_of_gathered(const Shape& x, const Shape& indices, int axis);
 
 }  // namespace troupe::inline v0::detail
 #pragma GCC visibility pop
