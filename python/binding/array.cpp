@@ -63,12 +63,14 @@ std::string content(const Handle& self) {
 
 void bind_handle(nb::module_& module) {
   nb::class_<Handle>(module, "Handle", nb::is_weak_referenceable())
-      .def_prop_ro("shape", [](const Handle& self) { return tuple_of({self.array.shape().begin(), self.array.shape().end()}); })
+      .def_prop_ro("shape",
+                   [](const Handle& self) { return tuple_of({self.array.shape().begin(), self.array.shape().end()}); })
       .def_prop_ro("ndim", [](const Handle& self) { return self.array.rank(); })
       .def_prop_ro("size", [](const Handle& self) { return self.array.element_count(); })
       .def_prop_ro("dtype_number", [](const Handle& self) { return static_cast<int>(self.array.dtype()); })
-      .def_prop_ro("element_strides",
-                   [](const Handle& self) { return tuple_of({self.array.strides().begin(), self.array.strides().end()}); })
+      .def_prop_ro(
+          "element_strides",
+          [](const Handle& self) { return tuple_of({self.array.strides().begin(), self.array.strides().end()}); })
       .def_prop_ro("is_contiguous", [](const Handle& self) { return self.array.is_contiguous(); })
       .def_prop_ro("is_sealed", [](const Handle& self) { return self.array.is_sealed(); })
       .def_prop_ro("content", &content)
@@ -95,9 +97,8 @@ void bind_arrays(nb::module_& module) {
   module.def("allocate", [](const Device& device, nb::handle shape, int dtype, int place) {
     return wrap(allocate(device, dtype_from(dtype), shape_from(shape), static_cast<Place>(place)), device);
   });
-  module.def("fill", [](const Handle& self, nb::handle value) {
-    submit(self.device, [&] { return fill_call(self, value); });
-  });
+  module.def("fill",
+             [](const Handle& self, nb::handle value) { submit(self.device, [&] { return fill_call(self, value); }); });
   module.def("copy", [](const Handle& from, const Handle& to) {
     submit(to.device, [&] { return to.device.copy(from.array, to.array); });
   });

@@ -66,7 +66,8 @@ class OwnedWaiter {
  public:
   explicit OwnedWaiter(detail::SystemCore& core)
       : core_(&core),
-        ref_(checked(detail::spawn_under<Waiter>(core, detail::internals_of(core), {.mailbox_capacity = kMostWaiting}))) {}
+        ref_(checked(
+            detail::spawn_under<Waiter>(core, detail::internals_of(core), {.mailbox_capacity = kMostWaiting}))) {}
   OwnedWaiter(OwnedWaiter&& other) noexcept : core_(other.core_), ref_(std::exchange(other.ref_, {})) {}
   OwnedWaiter& operator=(OwnedWaiter&&) = delete;
   ~OwnedWaiter() { ref_.drain(); }
@@ -122,7 +123,9 @@ class HeldCall {
  public:
   HeldCall(Device device, Call<void> call) : device_(std::move(device)), call_(std::move(call)) {}
 
-  void deadline(double seconds) { held().deadline(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds))); }
+  void deadline(double seconds) {
+    held().deadline(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)));
+  }
   void get() { wait_for_end(device_, take()); }
   void submit() { check(take().submit(std::source_location())); }
   Waiting start(LoopBell& bell, std::uint64_t ticket) {
@@ -206,9 +209,10 @@ void bind_calls(nb::module_& module) {
       .def("submit", &HeldCall::submit)
       .def("start", &HeldCall::start);
   module.def("call_nop", [](const Device& device) { return HeldCall(device, device.nop()); });
-  module.def("call_ready", [](const Handle& array) { return HeldCall(array.device, array.device.wait_for(array.array)); });
-  module.def("call_plugin", [](const Device& device, const std::string& path, const std::string& function, nb::handle uses,
-                               nb::bytes parameters) {
+  module.def("call_ready",
+             [](const Handle& array) { return HeldCall(array.device, array.device.wait_for(array.array)); });
+  module.def("call_plugin", [](const Device& device, const std::string& path, const std::string& function,
+                               nb::handle uses, nb::bytes parameters) {
     const auto* const bytes = static_cast<const std::byte*>(parameters.data());
     return HeldCall(device, device.call_plugin(path, function, uses_from(uses), std::span(bytes, parameters.size())));
   });

@@ -1,5 +1,5 @@
-// DLPack both ways for memory that the app sees. What is handed out keeps the memory alive, needs no interpreter, and may
-// be given back in any thread, also after the interpreter's end.
+// DLPack both ways for memory that the app sees. What is handed out keeps the memory alive, needs no interpreter, and
+// may be given back in any thread, also after the interpreter's end.
 #include "dlpack.hpp"
 
 #include "handle.hpp"

@@ -1,5 +1,6 @@
-// Functions of elements and reductions, with NumPy's types: arrays are promoted by `op::promoted`, and a plain number of
-// Python is weak: it has the type of the arrays beside it, unless it is of a higher kind (bool, integer, float, complex).
+// Functions of elements and reductions, with NumPy's types: arrays are promoted by `op::promoted`, and a plain number
+// of Python is weak: it has the type of the arrays beside it, unless it is of a higher kind (bool, integer, float,
+// complex).
 #include "handle.hpp"
 #include "troupe/library/scope/inferred.hpp"
 #include "troupe/library/tensor/broadcast.hpp"
@@ -56,8 +57,7 @@ class Term {
     if (converted_) return converted_->array;
     switch (kind_) {
       case NumberKind::boolean:
-      case NumberKind::integer:
-        return is_large_ ? detail::Operand(natural_) : detail::Operand(integer_);
+      case NumberKind::integer: return is_large_ ? detail::Operand(natural_) : detail::Operand(integer_);
       case NumberKind::floating: return real_;
       case NumberKind::complex: break;
     }
@@ -86,7 +86,9 @@ class Term {
   }
 
  private:
-  void set(NumberKind kind, std::int64_t number) { kind_ = kind, integer_ = number, real_ = static_cast<double>(number); }
+  void set(NumberKind kind, std::int64_t number) {
+    kind_ = kind, integer_ = number, real_ = static_cast<double>(number);
+  }
   void set(NumberKind kind, double number) { kind_ = kind, real_ = number; }
   void set(NumberKind kind, std::complex<double> number) { kind_ = kind, complex_ = number; }
   void set_integer(nb::handle object) {
@@ -128,7 +130,7 @@ DType type_beside(NumberKind number, DType arrays) noexcept {
     case NumberKind::floating: return DType::f64;
     case NumberKind::complex: break;
   }
-  return op::promoted(arrays, DType::c64);
+  return is_floating(arrays) ? op::promoted(arrays, DType::c64) : DType::c128;
 }
 
 void refuse_integer(const Term& term, DType dtype) {
@@ -186,9 +188,7 @@ class Output {
   }
   const AnyArray& array() const noexcept { return array_; }
   /// The same in memory of its own: where an input lies across the output.
-  void detach() {
-    final_ = std::exchange(array_, allocate(device_, array_.dtype(), array_.shape()));
-  }
+  void detach() { final_ = std::exchange(array_, allocate(device_, array_.dtype(), array_.shape())); }
   nb::object finish() {
     if (final_) {
       const bool casts = final_->dtype() != array_.dtype();
@@ -266,9 +266,11 @@ nb::object ternary(int number, nb::handle a, nb::handle b, nb::handle c) {
   std::array<Term*, 3> all{&first, &second, &third};
   const std::span<Term*> typed = function == Ternary::select ? std::span<Term*>(all).subspan(1) : std::span<Term*>(all);
   const Device& device = device_of(all);
-  if (typed.size() == 2 && !second.array() && !third.array()) second.become_array(device, type_beside(second.kind(), DType::f64));
+  if (typed.size() == 2 && !second.array() && !third.array())
+    second.become_array(device, type_beside(second.kind(), DType::f64));
   DType common = common_type(device, typed, false);
-  if (const AnyArray* const made = second.as_array(); made && !second.array()) common = op::promoted(common, made->dtype());
+  if (const AnyArray* const made = second.as_array(); made && !second.array())
+    common = op::promoted(common, made->dtype());
   Output output(nb::none(), device, common, common_shape(name(function), all), name(function));
   submit(device, [&] {
     return device.tensor().ternary(function, first.operand(), second.operand(), third.operand(), output.array());
@@ -298,8 +300,8 @@ detail::Axes axes_from(nb::handle given, int rank) {
     for (const nb::handle axis : given) axes.push_back(nb::cast<int>(axis));
   for (int& axis : axes) {
     if (axis < -rank || axis >= rank)
-      raise(ErrorKind::invalid_argument, "axis " + std::to_string(axis) + " is out of bounds for an array of dimension " +
-                                             std::to_string(rank));
+      raise(ErrorKind::invalid_argument,
+            "axis " + std::to_string(axis) + " is out of bounds for an array of dimension " + std::to_string(rank));
     if (axis < 0) axis += rank;
   }
   return axes;
@@ -327,10 +329,12 @@ nb::dict numbered() {
 }  // namespace
 
 void bind_elementwise(nb::module_& module) {
-  module.def("binary", &binary, nb::arg("function"), nb::arg("a").none(), nb::arg("b").none(), nb::arg("out").none() = nb::none());
+  module.def("binary", &binary, nb::arg("function"), nb::arg("a").none(), nb::arg("b").none(),
+             nb::arg("out").none() = nb::none());
   module.def("unary", &unary, nb::arg("function"), nb::arg("a"), nb::arg("out").none() = nb::none());
   module.def("ternary", &ternary);
-  module.def("reduce", &reduce, nb::arg("function"), nb::arg("a"), nb::arg("axes").none(), nb::arg("keeps"), nb::arg("dtype"));
+  module.def("reduce", &reduce, nb::arg("function"), nb::arg("a"), nb::arg("axes").none(), nb::arg("keeps"),
+             nb::arg("dtype"));
   module.def("promoted", [](int a, int b) { return static_cast<int>(op::promoted(dtype_from(a), dtype_from(b))); });
   module.attr("UNARY") = numbered<Unary>();
   module.attr("BINARY") = numbered<Binary>();

@@ -15,10 +15,10 @@ void raise(const Error& error) {
   const nb::object& type = registry().exception_classes[static_cast<std::size_t>(error.kind())];
   const std::string_view message = error.message();
   const auto text = [](std::string_view words) { return nb::str(words.data(), words.size()); };
-  const nb::object exception = type(
-      text(message), text(from.op), from.device < 0 ? nb::object(nb::none()) : nb::object(nb::int_(from.device)),
-      from.generation < 0 ? nb::object(nb::none()) : nb::object(nb::int_(from.generation)), text(from.library),
-      nb::int_(from.native_code));
+  const nb::object exception =
+      type(text(message), text(from.op), from.device < 0 ? nb::object(nb::none()) : nb::object(nb::int_(from.device)),
+           from.generation < 0 ? nb::object(nb::none()) : nb::object(nb::int_(from.generation)), text(from.library),
+           nb::int_(from.native_code));
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw nb::python_error();
 }

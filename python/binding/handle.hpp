@@ -1,5 +1,5 @@
-// What the files of the binding share: the handle of an array as Python holds it, how ops are submitted, how the library's
-// errors become Python's exceptions. Functions here need the interpreter lock, unless they say otherwise.
+// What the files of the binding share: the handle of an array as Python holds it, how ops are submitted, how the
+// library's errors become Python's exceptions. Functions here need the interpreter lock, unless they say otherwise.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -93,7 +93,7 @@ void bind_arrays(nb::module_& module);
 void bind_indexing(nb::module_& module);
 void bind_elementwise(nb::module_& module);
 void bind_products(nb::module_& module);
-void bind_solver(nb::module_& module);
+void bind_families(nb::module_& module);
 void bind_random(nb::module_& module);
 void bind_sparse(nb::module_& module);
 void bind_dlpack(nb::module_& module);

@@ -56,6 +56,9 @@ NB_MODULE(_core, module) {
   bind_indexing(module);
   bind_elementwise(module);
   bind_products(module);
+  bind_families(module);
+  bind_random(module);
+  bind_sparse(module);
   bind_dlpack(module);
   bind_calls(module);
 }

@@ -58,13 +58,20 @@ nb::object einsum(const std::string& text, nb::handle list) {
   return wrap(std::move(out), device);
 }
 
-FftOptions fft_options(nb::handle axes, const std::string& norm) {
+std::vector<int> axes_from(nb::handle axes) {
   std::vector<int> numbers;
   for (const nb::handle axis : axes) numbers.push_back(nb::cast<int>(axis));
-  FftOptions options{.axes = numbers};
-  if (norm == "ortho") options.norm = FftNorm::ortho;
-  else if (norm == "forward") options.norm = FftNorm::forward;
-  else if (norm != "backward") raise(ErrorKind::invalid_argument, "norm is \"" + norm + "\"; it can be backward, ortho or forward");
+  return numbers;
+}
+
+FftOptions fft_options(nb::handle axes, const std::string& norm) {
+  FftOptions options{.axes = axes_from(axes)};
+  if (norm == "ortho")
+    options.norm = FftNorm::ortho;
+  else if (norm == "forward")
+    options.norm = FftNorm::forward;
+  else if (norm != "backward")
+    raise(ErrorKind::invalid_argument, "norm is \"" + norm + "\"; it can be backward, ortho or forward");
   return options;
 }
 
@@ -81,7 +88,15 @@ void bind_products(nb::module_& module) {
   module.def("fft", [](const Handle& x, const Handle& y, nb::handle axes, const std::string& norm, bool is_inverse) {
     const FftOptions options = fft_options(axes, norm);
     submit(x.device, [&] {
-      return is_inverse ? x.device.fft().inverse(x.array, y.array, options) : x.device.fft().forward(x.array, y.array, options);
+      return is_inverse ? x.device.fft().inverse(x.array, y.array, options)
+                        : x.device.fft().forward(x.array, y.array, options);
+    });
+  });
+  module.def("fftshift", [](const Handle& x, const Handle& y, nb::handle axes, bool is_inverse) {
+    const detail::Axes along = axes_from(axes);
+    submit(x.device, [&] {
+      return is_inverse ? x.device.fft().ifftshift(x.array, y.array, along)
+                        : x.device.fft().fftshift(x.array, y.array, along);
     });
   });
 }

@@ -62,24 +62,42 @@ Sandbox sandbox_from(const std::string& word) {
 
 void set_option(OpenOptions& open, const std::string& key, nb::handle value) {
   DeviceOptions& options = open.options;
-  if (key == "standbys") options.standbys = nb::cast<int>(value);
-  else if (key == "standby") options.standby = nb::cast<bool>(value) ? Standby::warm : Standby::none;
-  else if (key == "cpu_threads") options.cpu_threads = nb::cast<int>(value);
-  else if (key == "vault_limit_bytes") options.vault_limit_bytes = nb::cast<std::uint64_t>(value);
-  else if (key == "host_limit_bytes") options.host_limit_bytes = nb::cast<std::uint64_t>(value);
-  else if (key == "worker_memory_limit_bytes") options.worker_memory_limit_bytes = nb::cast<std::uint64_t>(value);
-  else if (key == "max_waiting") options.max_waiting = nb::cast<std::uint32_t>(value);
-  else if (key == "max_restarts") options.max_restarts = nb::cast<int>(value);
-  else if (key == "guard") options.guard = nb::cast<bool>(value);
-  else if (key == "await_each") options.await_each = nb::cast<bool>(value);
-  else if (key == "silence_limit") options.silence_limit = seconds_from(value);
-  else if (key == "start_timeout") options.start_timeout = seconds_from(value);
-  else if (key == "worker") open.worker = nb::cast<std::string>(value);
-  else if (key == "sandbox") options.sandbox = sandbox_from(nb::cast<std::string>(value));
-  else if (key == "environment") options.worker_environment = open.environment.set(value);
-  else if (key == "readable_paths") options.readable_paths = open.readable.set(value);
-  else if (key == "writable_paths") options.writable_paths = open.writable.set(value);
-  else raise(ErrorKind::invalid_argument, "device has no option \"" + key + "\"; docs/python.md lists them");
+  if (key == "standbys")
+    options.standbys = nb::cast<int>(value);
+  else if (key == "standby")
+    options.standby = nb::cast<bool>(value) ? Standby::warm : Standby::none;
+  else if (key == "cpu_threads")
+    options.cpu_threads = nb::cast<int>(value);
+  else if (key == "vault_limit_bytes")
+    options.vault_limit_bytes = nb::cast<std::uint64_t>(value);
+  else if (key == "host_limit_bytes")
+    options.host_limit_bytes = nb::cast<std::uint64_t>(value);
+  else if (key == "worker_memory_limit_bytes")
+    options.worker_memory_limit_bytes = nb::cast<std::uint64_t>(value);
+  else if (key == "max_waiting")
+    options.max_waiting = nb::cast<std::uint32_t>(value);
+  else if (key == "max_restarts")
+    options.max_restarts = nb::cast<int>(value);
+  else if (key == "guard")
+    options.guard = nb::cast<bool>(value);
+  else if (key == "await_each")
+    options.await_each = nb::cast<bool>(value);
+  else if (key == "silence_limit")
+    options.silence_limit = seconds_from(value);
+  else if (key == "start_timeout")
+    options.start_timeout = seconds_from(value);
+  else if (key == "worker")
+    open.worker = nb::cast<std::string>(value);
+  else if (key == "sandbox")
+    options.sandbox = sandbox_from(nb::cast<std::string>(value));
+  else if (key == "environment")
+    options.worker_environment = open.environment.set(value);
+  else if (key == "readable_paths")
+    options.readable_paths = open.readable.set(value);
+  else if (key == "writable_paths")
+    options.writable_paths = open.writable.set(value);
+  else
+    raise(ErrorKind::invalid_argument, "device has no option \"" + key + "\"; docs/python.md lists them");
 }
 
 Device open(OwnedSystem& owner, nb::handle which, const nb::dict& given) {

@@ -22,7 +22,7 @@ from ._functions import *  # noqa: F403
 from ._functions import NAMES as _function_names
 from ._products import einsum, layer, matmul, vecdot
 from ._reductions import NAMES as _reduction_names
-from . import _functions, _reductions
+from . import _functions, _reductions, blas, fft, linalg, random, sparse
 
 _core.register_classes(Array, convert, _errors.BY_KIND)
 for _name in _function_names:
@@ -35,9 +35,9 @@ newaxis = None
 e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.141592653589793
 
 __all__ = [
-    "Array", "Call", "Device", "System", "arange", "array", "asarray", "bfloat16", "bool_", "call_plugin",
-    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "float16", "float32", "float64",
+    "Array", "Call", "Device", "System", "arange", "array", "asarray", "bfloat16", "blas", "bool_", "call_plugin",
+    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "fft", "float16", "float32", "float64",
     "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full", "full_like", "inf", "int16", "int32", "int64",
-    "int8", "layer", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi", "sealable", "strict",
+    "int8", "layer", "linalg", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi", "random", "sealable", "sparse", "strict",
     "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like", *_errors.__all__, *_function_names, *_reduction_names,
 ]

@@ -41,7 +41,7 @@ class System:
         readable_paths, writable_paths; and standby=False for none.
         """
         if os.getpid() != self._process:
-            raise BY_KIND["unsupported"]("this process was forked after the system was started; start one here")
+            raise BY_KIND["stopped"]("this process was forked after the system was started; start one here")
         options.setdefault("worker", _worker())
         return Device(self._core.open(which, options), system=self)
 

@@ -179,6 +179,9 @@ def concat(arrays, /, *, axis=0):
         number = _core.promoted(number, x.dtype_number)
     axis = range(arrays[0].ndim)[axis]
     shape = list(arrays[0].shape)
+    for i, x in enumerate(arrays):
+        if x.ndim != len(shape) or any(x.shape[a] != shape[a] for a in range(x.ndim) if a != axis):
+            raise ValueError(f"concat: array {i} is {list(x.shape)} and array 0 is {shape}; all but axis {axis} must be equal")
     shape[axis] = sum(x.shape[axis] for x in arrays)
     out = _core.allocate(arrays[0].device_handle, shape, number, 0)
     begin = 0
