@@ -40,14 +40,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLUGIN = r"""
 #include <unistd.h>
 #include "troupe/plugin.h"
-TroupeStatus crash(const TroupeCall*) {
+TroupeStatus look_up(const TroupeCall*) {
   const volatile int* volatile nowhere = nullptr;
   return *nowhere;
 }
 TroupeStatus hang(const TroupeCall*) {
   for (;;) pause();
 }
-constexpr TroupeFunction kFunctions[] = {{"crash", crash}, {"hang", hang}};
+constexpr TroupeFunction kFunctions[] = {{"look_up", look_up}, {"hang", hang}};
 constexpr TroupePlugin kPlugin = {TROUPE_PLUGIN_MAGIC, TROUPE_PLUGIN_ABI_VERSION, "careless", 2, kFunctions};
 extern "C" const TroupePlugin* troupe_plugin(void) { return &kPlugin; }
 """
