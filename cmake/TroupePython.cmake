@@ -7,8 +7,8 @@ find_package(nanobind 3 CONFIG REQUIRED)
 
 troupe_glob(python_sources "python/binding/*.cpp")
 # One module for Python 3.10 and later: what differs between them is in the package nanobind-backend.
-nanobind_add_module(troupe_python BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.10 NB_DOMAIN troupe NB_SUPPRESS_WARNINGS
-                    NOMINSIZE ${python_sources})
+nanobind_add_module(troupe_python BACKEND_MODULE nanobind_backend STABLE_ABI_VERSION 3.10 NB_DOMAIN troupe
+                    NB_SUPPRESS_WARNINGS NOMINSIZE ${python_sources})
 set_target_properties(troupe_python PROPERTIES OUTPUT_NAME _core CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(troupe_python PRIVATE troupe_library)
 troupe_own_target(troupe_python)

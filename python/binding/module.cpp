@@ -57,6 +57,7 @@ NB_MODULE(_core, module) {
   bind_elementwise(module);
   bind_products(module);
   bind_families(module);
+  bind_primitives(module);
   bind_random(module);
   bind_sparse(module);
   bind_dlpack(module);

@@ -233,7 +233,8 @@ def test_creation():
 
 
 @pytest.mark.parametrize("what, error", [
-    ([[1, 2], [3]], ValueError), (["a"], TypeError), ([object()], TypeError), (np.array(["2020"], "datetime64"), TypeError),
+    ([[1, 2], [3]], ValueError), (["a"], TypeError), ([object()], TypeError),
+    (np.array(["2020"], "datetime64"), TypeError),
 ])
 def test_what_is_no_array_is_refused(what, error):
     with pytest.raises(error):

@@ -111,13 +111,38 @@ def test_sparse_matrices():
         troupe.sparse.csr((2, 2), [0, 1, 2], [0, 7], [2.0, 4.0])
 
 
+def test_primitives():
+    x = RANDOM.integers(0, 9, (3, 5)).astype("float32")
+    x[1, 2] = np.nan
+    ours = troupe.asarray(x)
+    for axis in (0, 1, -1):
+        same(troupe.sort(ours, axis=axis), np.sort(x, axis=axis))
+        same(troupe.argsort(ours, axis=axis), np.argsort(x, axis=axis, kind="stable"))
+        same(ours.argmax(axis), np.argmax(x, axis))
+        same(ours.argmin(axis, keepdims=True), np.argmin(x, axis, keepdims=True))
+        same(troupe.cumsum(ours, axis=axis), np.cumsum(x, axis=axis))
+        same(troupe.take(ours, [0, 2, -1, 0], axis=axis), np.take(x, [0, 2, -1, 0], axis=axis))
+    same(ours.argmax(), np.argmax(x))
+    same(troupe.cumsum(troupe.arange(4, dtype="int8")), np.cumsum(np.arange(4, dtype="int8")))
+    same(troupe.cumprod(troupe.arange(1, 5)), np.cumprod(np.arange(1, 5)))
+    same(troupe.unique_values(troupe.asarray([3, 1, 3, 2])), np.array([1, 2, 3]))
+    ascending, keys = np.array([1.0, 2, 2, 5]), np.array([0.0, 2, 9])
+    for side in ("left", "right"):
+        same(troupe.searchsorted(troupe.asarray(ascending), troupe.asarray(keys), side=side),
+             np.searchsorted(ascending, keys, side=side))
+    same(troupe.histogram(troupe.asarray(ascending), troupe.asarray([0.0, 2, 5])), np.array([1, 3]))
+    same(troupe.arange(10)[troupe.asarray([[-1, 0], [3, 3]])], np.arange(10)[np.array([[-1, 0], [3, 3]])])
+    with pytest.raises(IndexError, match="out of bounds"):
+        troupe.arange(3)[[0, 3]]
+    with pytest.raises(troupe.InvalidArgument):
+        troupe.arange(3)[troupe.asarray([0, 3])].numpy()
+
+
 # Ops of C++ that Python cannot spell. This list may only get shorter.
 WITHOUT_SPELLING = """
-    blas.dot blas.gemm_group blas.measure blas.rot jit.launch matmul.gradient primitives.arg_reduce primitives.argsort
-    primitives.gather primitives.histogram primitives.histogram_bounds primitives.reduce primitives.scan
-    primitives.scatter primitives.search primitives.segmented_reduce primitives.segmented_scan
-    primitives.segmented_sort primitives.select primitives.sets primitives.sort primitives.top_k primitives.unique
-    sparse.bicgstab sparse.cg sparse.count_blocks sparse.fill_blocks sparse.gmres sparse.ic0 sparse.ilu0 sparse.jacobi
+    blas.dot blas.gemm_group blas.measure blas.rot jit.launch matmul.gradient primitives.histogram
+    primitives.reduce primitives.scatter primitives.segmented_reduce primitives.segmented_scan primitives.segmented_sort
+    primitives.sets sparse.bicgstab sparse.cg sparse.count_blocks sparse.fill_blocks sparse.gmres sparse.ic0 sparse.ilu0 sparse.jacobi
     sparse.lanczos sparse.power sparse.sddmm tensor.evaluate tensor.evaluate_reduce
     """.split()
 
@@ -127,6 +152,10 @@ SPELLINGS = {
     "blas.symm": "blas.symm", "blas.syrk": "blas.syrk", "blas.triangular": "blas.trsm", "control.nop": "nop",
     "fft.forward": "fft.fft", "fft.inverse": "fft.ifft", "matmul.multiply": "matmul", "memory.cast": "Array.astype",
     "memory.copy": "Array.copy", "memory.fill": "full", "memory.ready": "Array.ready", "plugin.call": "call_plugin",
+    "primitives.arg_reduce": "argmax", "primitives.argsort": "argsort", "primitives.gather": "take",
+    "primitives.histogram_bounds": "histogram", "primitives.scan": "cumsum", "primitives.search": "searchsorted",
+    "primitives.select": "Array.__getitem__", "primitives.sort": "sort", "primitives.top_k": "top_k",
+    "primitives.unique": "unique_values",
     **{f"random.{name}": f"random.Generator.{name}" for name in (
         "bernoulli beta bits cauchy discrete exponential gamma integers log_normal normal permutation poisson "
         "uniform").split()},

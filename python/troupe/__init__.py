@@ -22,13 +22,16 @@ from ._functions import *  # noqa: F403
 from ._functions import NAMES as _function_names
 from ._products import einsum, layer, matmul, vecdot
 from ._reductions import NAMES as _reduction_names
-from . import _functions, _reductions, blas, fft, linalg, random, sparse
+from ._order import NAMES as _order_names
+from . import _functions, _order, _reductions, blas, fft, linalg, random, sparse
 
 _core.register_classes(Array, convert, _errors.BY_KIND)
 for _name in _function_names:
     globals()[_name] = getattr(_functions, _name)
 for _name in _reduction_names:
     globals()[_name] = getattr(_reductions, _name)
+for _name in _order_names:
+    globals()[_name] = getattr(_order, _name)
 del _name
 
 newaxis = None
@@ -36,8 +39,9 @@ e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.1415926535897
 
 __all__ = [
     "Array", "Call", "Device", "System", "arange", "array", "asarray", "bfloat16", "blas", "bool_", "call_plugin",
-    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "fft", "float16", "float32", "float64",
-    "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full", "full_like", "inf", "int16", "int32", "int64",
-    "int8", "layer", "linalg", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi", "random", "sealable", "sparse", "strict",
-    "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like", *_errors.__all__, *_function_names, *_reduction_names,
+    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "fft", "float16",
+    "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full", "full_like", "inf", "int16", "int32", "int64",
+    "int8", "layer", "linalg", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi",
+    "random", "sealable", "sparse", "strict", "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like", *_errors.__all__, *_function_names, *_order_names,
+    *_reduction_names,
 ]

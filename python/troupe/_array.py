@@ -1,7 +1,7 @@
 """`Array`: an N-dimensional array on a device, as the array API standard and NumPy have it."""
 import numpy as np
 
-from . import _core, _dtypes, _in_app, _memory
+from . import _core, _dtypes, _in_app, _memory, _order
 from ._devices import Device
 from ._operators import ArrayOperators
 
@@ -126,7 +126,10 @@ class Array(ArrayOperators):
     def __getitem__(self, key):
         """Integers, slices, `...` and None give views; lists, arrays and masks give copies."""
         view = _core.basic_view(self, key)
-        return view if view is not None else _in_app.take(self, key)
+        if view is not None:
+            return view
+        picked = _order.picked(self, key)
+        return picked if picked is not None else _in_app.take(self, key)
 
     def __setitem__(self, key, value):
         view = _core.basic_view(self, key)

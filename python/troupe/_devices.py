@@ -140,7 +140,7 @@ _default = None  # the device of this process, and the process
 
 
 def device(which=None, **options):
-    """The device that scripts use, opened when it is first asked for: the best one, or the one that $TROUPE_DEVICE names.
+    """The device that scripts use, opened when it is first used: the best one, or that of $TROUPE_DEVICE.
 
     With arguments it opens another device of the same system, as `System.device` does.
 

@@ -32,7 +32,7 @@ class ArrayExchange(_core.Handle):
             if copy is False:
                 raise BufferError("the app does not see this array's memory, so it needs a copy; copy is False")
             if dl_device is None and self.__dlpack_device__()[0] != _CPU:
-                raise BufferError("a GPU's memory is the workers' alone: ask with dl_device=(1, 0) for a copy on the CPU")
+                raise BufferError("a GPU's memory is the workers' alone; dl_device=(1, 0) gives a copy on the CPU")
             source, is_copied = _copied_for_the_app(self), True
         if source.is_sealed:
             raise BufferError("a sealed array is read-only; ask for a copy")
@@ -79,7 +79,7 @@ def from_dlpack(source, *, device=None, copy=None):
         raise BufferError("from_dlpack: workers see only the vault's memory, so this needs a copy; copy is False")
     taken = _core.Import(_capsule_of(source))
     if taken.device[0] != _CPU:
-        raise BufferError(f"from_dlpack: the array is on device {taken.device}; only those of the CPU, (1, 0), are taken")
+        raise BufferError(f"from_dlpack: the array is on device {taken.device}; it must be on the CPU, (1, 0)")
     if taken.dtype_number < 0:
         raise BufferError("from_dlpack: troupe has no such element type")
     dtype = _dtypes.dtype_of(taken.dtype_number)

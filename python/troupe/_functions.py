@@ -26,11 +26,11 @@ _FLOORS = {_UNARY[name] for name in ("floor", "ceil", "round")}
 # What is computed in the app so far: with one array, and with two.
 _IN_APP = [
     "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "log2", "log10", "exp2", "trunc", "isnan",
-    "isinf", "isfinite", "signbit", "real", "imag", "cumsum", "cumprod", "sort", "argsort", "flip", "roll", "diff",
+    "isinf", "isfinite", "signbit", "real", "imag", "flip", "roll", "diff",
     "tril", "triu", "repeat", "tile", "count_nonzero",
 ]
 _IN_APP_OF_TWO = [
-    "floor_divide", "remainder", "atan2", "hypot", "copysign", "logaddexp", "nextafter", "searchsorted",
+    "floor_divide", "remainder", "atan2", "hypot", "copysign", "logaddexp", "nextafter",
 ]
 _NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
                 "atanh": "arctanh", "atan2": "arctan2"}
@@ -181,7 +181,8 @@ def concat(arrays, /, *, axis=0):
     shape = list(arrays[0].shape)
     for i, x in enumerate(arrays):
         if x.ndim != len(shape) or any(x.shape[a] != shape[a] for a in range(x.ndim) if a != axis):
-            raise ValueError(f"concat: array {i} is {list(x.shape)} and array 0 is {shape}; all but axis {axis} must be equal")
+            raise ValueError(f"concat: array {i} is {list(x.shape)} and array 0 is {list(arrays[0].shape)}; "
+                             f"all but axis {axis} must be equal")
     shape[axis] = sum(x.shape[axis] for x in arrays)
     out = _core.allocate(arrays[0].device_handle, shape, number, 0)
     begin = 0
@@ -207,5 +208,5 @@ def result_type(*arrays_and_dtypes):
     return _dtypes.dtype_of(number)
 
 
-NAMES = [*MADE, "pow", "abs", "logical_not", "logical_and", "logical_or", "logical_xor", "where", "fma", "clip", "reshape",
-         "permute_dims", "expand_dims", "squeeze", "broadcast_to", "concat", "stack", "result_type"]
+NAMES = [*MADE, "pow", "abs", "logical_not", "logical_and", "logical_or", "logical_xor", "where", "fma", "clip",
+         "reshape", "permute_dims", "expand_dims", "squeeze", "broadcast_to", "concat", "stack", "result_type"]

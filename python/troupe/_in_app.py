@@ -1,6 +1,5 @@
 """What no op does yet: it is computed here, in the app, by NumPy, after a wait for the arrays. On a GPU that means
-copies both ways. Each function goes from this file when its op comes (gathering and selecting by lists and masks are
-next); docs/python.md lists what is here."""
+copies both ways. Each function goes from this file when its op comes; docs/python.md lists what is here."""
 import numpy as np
 
 from . import _core, _dtypes, _memory

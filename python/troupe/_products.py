@@ -50,7 +50,7 @@ def matmul(x1, x2, /):
 def _complex_product(a, b):
     """By an einsum, whose letters are the batch axes."""
     if a.shape[-1] != b.shape[-2]:
-        raise ValueError(f"matmul: a is {list(a.shape)} and b is {list(b.shape)}; a must have as many columns as b rows")
+        raise ValueError(f"matmul: a is {list(a.shape)} and b is {list(b.shape)}; the inner ones must agree")
     return _core.einsum("...ij,...jk->...ik", [a, b])
 
 

@@ -1,5 +1,5 @@
 """Reductions: methods of `Array`, and functions of the same names."""
-from . import _core, _dtypes, _in_app
+from . import _core, _dtypes, _in_app, _order
 from ._dlpack import ArrayExchange
 
 _REDUCTION, _NOT_EQUAL = _core.REDUCTION, _core.BINARY["not_equal"]
@@ -75,11 +75,11 @@ class ArrayReductions(ArrayExchange):
 
     def argmax(self, axis=None, keepdims=False):
         """The index of the greatest element, the first one of several."""
-        return _in_app.call("argmax", self, self, axis=axis, keepdims=keepdims)
+        return _order.arg_reduced(self, axis, keepdims, True)
 
     def argmin(self, axis=None, keepdims=False):
         """The index of the least element, the first one of several."""
-        return _in_app.call("argmin", self, self, axis=axis, keepdims=keepdims)
+        return _order.arg_reduced(self, axis, keepdims, False)
 
     def conj(self):
         """The conjugates."""

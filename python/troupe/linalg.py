@@ -1,5 +1,5 @@
-"""Linear systems, factorizations, eigenvalues: `troupe.linalg`. Matrices of float32, float64, complex64 or complex128; a
-batch of them is an array of three axes. Integers become float64.
+"""Linear systems, factorizations, eigenvalues: `troupe.linalg`. Matrices of float32, float64, complex64 or complex128;
+a batch of them is an array of three axes. Integers become float64.
 
 When the numbers do not allow it (a singular matrix, no convergence), looking at the result raises `NumericalError`.
 """
@@ -152,7 +152,7 @@ def svdvals(a):
 
 
 def eigh(a):
-    """The eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian a, of which the lower triangle is read."""
+    """The eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian a; its lower triangle is read."""
     a, = _floating(a)
     batch, n, _ = _matrix(a, "eigh")
     w, v = _like(a, (*batch, n), _real(a)), _like(a, a.shape)
