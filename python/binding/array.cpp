@@ -61,6 +61,25 @@ std::string content(const Handle& self) {
   return "unknown";
 }
 
+/// The first element as a number of Python's; None where the app does not see it. Needs an array of one element.
+nb::object item(const Handle& self) {
+  wait_until_ready(self.device, self.array);
+  const std::byte* const at = address_of(self.array);
+  if (at == nullptr) return nb::none();
+  return visit(self.array.dtype(), [&]<class T>(std::type_identity<T>) -> nb::object {
+    T element;
+    std::memcpy(&element, at, sizeof(T));
+    if constexpr (std::same_as<T, bool>)
+      return nb::bool_(element);
+    else if constexpr (std::integral<T>)
+      return nb::int_(element);
+    else if constexpr (std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>)
+      return nb::steal(PyComplex_FromDoubles(element.real(), element.imag()));
+    else
+      return nb::float_(static_cast<double>(static_cast<detail::ComputeType<T>>(element)));
+  });
+}
+
 void bind_handle(nb::module_& module) {
   nb::class_<Handle>(module, "Handle", nb::is_weak_referenceable())
       .def_prop_ro("shape",
@@ -87,6 +106,7 @@ void bind_handle(nb::module_& module) {
            [](const Handle& self, nb::handle order) { return view(self, self.array.permute(numbers_from(order))); })
       .def("view_broadcast",
            [](const Handle& self, nb::handle extents) { return broadcast_to(self, shape_from(extents)); })
+      .def("first_element", &item)
       .def("accept_skipped", [](const Handle& self) { check(self.array.accept_skipped()); });
 }
 

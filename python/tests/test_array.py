@@ -183,6 +183,11 @@ def test_numbers_of_one_element():
     x = troupe.asarray([[4]])
     assert (int(x), float(x), complex(x), bool(x), x.item()) == (4, 4.0, 4 + 0j, True, 4)
     assert [10, 20, 30][troupe.asarray(1)] == 20
+    for dtype in TYPES:
+        number = np.asarray(3 if dtype != "bool" else True, dtype)
+        ours = troupe.asarray(number).item()
+        assert (type(ours), ours) == (type(number.item()), number.item())
+    assert troupe.asarray([1.5]).astype("bf16").item() == 1.5
     with pytest.raises(TypeError):
         len(troupe.asarray(1))
     with pytest.raises(TypeError):

@@ -39,9 +39,9 @@ e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.1415926535897
 
 __all__ = [
     "Array", "Call", "Device", "System", "arange", "array", "asarray", "bfloat16", "blas", "bool_", "call_plugin",
-    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "fft", "float16",
-    "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full", "full_like", "inf", "int16", "int32", "int64",
-    "int8", "layer", "linalg", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi",
-    "random", "sealable", "sparse", "strict", "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like", *_errors.__all__, *_function_names, *_order_names,
-    *_reduction_names,
+    "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "eye", "fft", "float16", "float32",
+    "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full", "full_like", "inf", "int16",
+    "int32", "int64", "int8", "layer", "linalg", "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like",
+    "pi", "random", "sealable", "sparse", "strict", "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like",
+    *_errors.__all__, *_function_names, *_order_names, *_reduction_names,
 ]

@@ -73,7 +73,8 @@ class Array(ArrayOperators):
         """The only element, as a number of Python's."""
         if self.size != 1:
             raise ValueError(f"only an array of one element is a number; this one is {list(self.shape)}")
-        return self.numpy().item()
+        number = self.first_element()
+        return self.numpy().item() if number is None else number
 
     def __array__(self, dtype=None, copy=None):
         elements = self.numpy()

@@ -24,7 +24,7 @@ def _numpy_type(name):
 
 NAMES = [str(name) for name in _core.element_types()]
 DTYPES = [_numpy_type(name) for name in NAMES]
-_NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES) if dtype is not None}
+NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES) if dtype is not None}
 _BY_NAME = {name: number for number, name in enumerate(NAMES)}
 _BY_NAME.update({long: _BY_NAME[short] for short, long in _SMALL_FLOATS.items()})
 
@@ -35,7 +35,7 @@ def number_of(dtype):
     """The C++ side's number of a dtype; `TypeError` for one that Troupe has not."""
     if isinstance(dtype, str) and dtype in _BY_NAME:
         return _BY_NAME[dtype]
-    found = _NUMBERS.get(np.dtype(dtype).newbyteorder("="))
+    found = NUMBERS.get(np.dtype(dtype).newbyteorder("="))
     if found is None:
         raise TypeError(f"troupe has no arrays of {np.dtype(dtype)}; it has {', '.join(NAMES)}")
     return found

@@ -11,7 +11,7 @@ def _elements(value):
 
 def _array(elements, device):
     elements = np.asarray(elements)
-    if elements.dtype not in _dtypes._NUMBERS and elements.dtype.kind in "iu":
+    if elements.dtype not in _dtypes.NUMBERS and elements.dtype.kind in "iu":
         elements = elements.astype("int64")
     return _memory.sent(elements, device, _dtypes.number_of(elements.dtype))
 
@@ -26,7 +26,7 @@ def call(function, beside, *arguments, **options):
     return _array(made, beside.device_handle)
 
 
-def needs(array, a, b):
+def has_no_power(array, a, b):
     """Whether a power is one that the devices do not compute: of integers, or of complex numbers."""
     kinds = {x.dtype.kind if hasattr(x, "dtype") else np.asarray(x).dtype.kind for x in (a, b)}
     return "c" in kinds or kinds <= set("biu") or array.dtype.kind in "biu"

@@ -54,7 +54,7 @@ def power(a, b):
     array = a if isinstance(a, _core.Handle) else b
     if type(b) is int and b == 2 and isinstance(a, _core.Handle):
         return _unary(_SQUARE, a) if a.dtype.kind != "b" else _in_app.call(np.power, array, a, b)
-    if _in_app.needs(array, a, b):
+    if _in_app.has_no_power(array, a, b):
         return _in_app.call(np.power, array, a, b)
     return _binary(_POW, a, b)
 

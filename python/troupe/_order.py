@@ -127,7 +127,7 @@ def unique_values(x, /):
 
 
 def histogram(x, bounds, /):
-    """How many elements are between each two neighbours of the ascending bounds; the last bin has the last bound, too."""
+    """How many elements are between each two neighbours of the ascending bounds, the last one included."""
     counts = _new(x, (bounds.shape[0] - 1,), _dtypes.I64)
     _core.histogram(x, bounds.astype(x.dtype, copy=False), counts)
     return counts
