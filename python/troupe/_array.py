@@ -1,4 +1,6 @@
 """`Array`: an N-dimensional array on a device, as the array API standard and NumPy have it."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import _core, _dtypes, _in_app, _memory, _order
@@ -26,38 +28,38 @@ class Array(ArrayOperators):
     # ---- what it is (shape, ndim and size come from the handle) ----
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         """The type of its elements, a NumPy dtype."""
         return _dtypes.dtype_of(self.dtype_number)
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         """Bytes of an element."""
         return self.dtype.itemsize
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all elements, without gaps."""
         return self.size * self.itemsize
 
     @property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         """Bytes between neighbours along each axis."""
         return tuple(self.itemsize * stride for stride in self.element_strides)
 
     @property
-    def device(self):
+    def device(self) -> Device:
         """The device that computes with it."""
         return Device(self.device_handle)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("an array without axes has no length")
         return self.shape[0]
 
     # ---- looking at it: these wait for the ops that write it ----
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """A NumPy array: of the same memory where the app sees it (on the CPU), a copy elsewhere.
 
         >>> troupe.ones(2).numpy()
@@ -65,7 +67,7 @@ class Array(ArrayOperators):
         """
         return _memory.fetched(self)
 
-    def tolist(self):
+    def tolist(self) -> list:
         """Nested lists of Python's numbers."""
         return self.numpy().tolist()
 
@@ -84,21 +86,21 @@ class Array(ArrayOperators):
             return elements.astype(dtype)
         return elements.copy() if copy else elements
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.item())
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self.item())
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self.item())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(f"an array {list(self.shape)} is neither true nor false; use any() or all()")
         return bool(self.item())
 
-    def __index__(self):
+    def __index__(self) -> int:
         if _dtypes.kind_of(self.dtype_number) != "integer" or self.ndim:
             raise TypeError(f"only an integer array without axes is an index; this one is {self.dtype}")
         return int(self.item())
@@ -108,13 +110,13 @@ class Array(ArrayOperators):
             raise TypeError("an array without axes has nothing to go through")
         return (self[i] for i in range(self.shape[0]))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not _is_whole(self):
             return f"Array(shape={self.shape}, dtype={self.dtype.name}, content {self.content})"
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(")
         return f"Array({body}, dtype={self.dtype.name})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.numpy())
 
     def __format__(self, how):
@@ -124,7 +126,7 @@ class Array(ArrayOperators):
 
     # ---- parts of it ----
 
-    def __getitem__(self, key):
+    def __getitem__(self, key) -> Array:
         """Integers, slices, `...` and None give views; lists, arrays and masks give copies."""
         view = _core.basic_view(self, key)
         if view is not None:
@@ -132,7 +134,7 @@ class Array(ArrayOperators):
         picked = _order.picked(self, key)
         return picked if picked is not None else _in_app.take(self, key)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key, value) -> None:
         view = _core.basic_view(self, key)
         if view is not None:
             _assign(view, value)
@@ -141,7 +143,7 @@ class Array(ArrayOperators):
 
     # ---- the same elements in another form ----
 
-    def reshape(self, *shape, copy=None):
+    def reshape(self, *shape, copy=None) -> Array:
         """The same elements in row-major order in another shape: a view of a contiguous array, else of a copy."""
         shape = shape[0] if len(shape) == 1 and not _is_integer(shape[0]) else shape
         shape = tuple(int(extent) for extent in shape) if not _is_integer(shape) else (int(shape),)
@@ -154,15 +156,15 @@ class Array(ArrayOperators):
                 shape = tuple(source.size // known if extent == -1 else extent for extent in shape)
         return source.view_reshaped(shape)
 
-    def ravel(self):
+    def ravel(self) -> Array:
         """One axis with all elements in row-major order."""
         return self.reshape(-1) if self.size else self.reshape(0)
 
-    def flatten(self):
+    def flatten(self) -> Array:
         """The same in memory of its own."""
         return self.copy().ravel()
 
-    def transpose(self, *axes):
+    def transpose(self, *axes) -> Array:
         """A view with the axes in this order, or reversed."""
         axes = axes[0] if len(axes) == 1 and not _is_integer(axes[0]) else axes
         if not axes:
@@ -170,18 +172,18 @@ class Array(ArrayOperators):
         return self.view_permuted([axis + self.ndim if axis < 0 else axis for axis in axes])
 
     @property
-    def T(self):
+    def T(self) -> Array:
         """The axes in reversed order."""
         return self.view_transposed()
 
     @property
-    def mT(self):
+    def mT(self) -> Array:
         """The last two axes exchanged."""
         if self.ndim < 2:
             raise ValueError("mT needs at least two axes")
         return self.view_permuted([*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
 
-    def squeeze(self, axis=None):
+    def squeeze(self, axis=None) -> Array:
         """Without the axes of extent 1, or without these."""
         axes = range(self.ndim) if axis is None else [axis] if _is_integer(axis) else axis
         axes = {range(self.ndim)[a] for a in axes}
@@ -192,7 +194,7 @@ class Array(ArrayOperators):
                 raise ValueError(f"squeeze: axis {a} has an extent of {self.shape[a]}; it must be 1")
         return self[tuple(0 if a in axes else slice(None) for a in range(self.ndim))]
 
-    def astype(self, dtype, copy=True):
+    def astype(self, dtype, copy=True) -> Array:
         """The elements converted to another type; the array itself when it has that type and need not be copied."""
         number = _dtypes.number_of(dtype)
         if number == self.dtype_number:
@@ -201,13 +203,13 @@ class Array(ArrayOperators):
         _core.cast(self, out)
         return out
 
-    def copy(self):
+    def copy(self) -> Array:
         """The same elements in memory of their own, side by side."""
         out = _core.allocate(self.device_handle, self.shape, self.dtype_number, _memory.USUAL)
         _core.copy(self, out)
         return out
 
-    def to_device(self, device):
+    def to_device(self, device) -> Array:
         """The array itself when it is there, else a copy on that device."""
         if device == self.device:
             return self
@@ -223,12 +225,12 @@ class Array(ArrayOperators):
         from ._calls import Call
         return Call(_core.call_ready(self))
 
-    def seal(self):
+    def seal(self) -> Array:
         """From now on no worker can change the memory, whatever runs there. Needs an array of `troupe.sealable`."""
         _core.seal(self)
         return self
 
-    def unseal(self):
+    def unseal(self) -> Array:
         """The memory can be written again."""
         _core.unseal(self)
         return self
@@ -275,7 +277,7 @@ def _check_number(view, value):
             raise OverflowError(f"Python integer {value} out of bounds for {view.dtype}")
 
 
-def convert(value, beside):
+def convert(value, beside) -> Array:
     """An array of anything that NumPy takes, on the device of another array."""
     elements = np.asarray(value)
     return _memory.sent(elements, beside.device_handle, _dtypes.number_of(elements.dtype))

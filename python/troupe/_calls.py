@@ -1,4 +1,6 @@
 """Calls: what is waited for in a thread, or awaited on an event loop."""
+from __future__ import annotations
+
 import asyncio
 import itertools
 import weakref
@@ -21,16 +23,16 @@ class Call:
     def __init__(self, held):
         self._held = held
 
-    def deadline(self, seconds):
+    def deadline(self, seconds) -> Call:
         """The op must end within that time after its submission, or it is stopped: `DeadlineExceeded`."""
         self._held.deadline(seconds)
         return self
 
-    def submit(self):
+    def submit(self) -> None:
         """Nobody waits for its end: its errors show in what it writes."""
         self._held.submit()
 
-    def get(self):
+    def get(self) -> None:
         """Waits in this thread, without the interpreter lock. Ctrl-C ends the wait and gives the call up."""
         self._held.get()
 
@@ -81,13 +83,13 @@ class _Bell:
             raise
 
 
-def nop(device=None):
+def nop(device=None) -> Call:
     """A call that does nothing: a round trip to the worker and back."""
     from ._creation import device_or_default
     return Call(_core.call_nop(device_or_default(device)._core))
 
 
-def call_plugin(path, function, *, reads=(), writes=(), updates=(), parameters=b"", device=None):
+def call_plugin(path, function, *, reads=(), writes=(), updates=(), parameters=b"", device=None) -> Call:
     """A call of a function of a plugin, a shared object that the worker loads; see docs/plugins.md."""
     uses = [(word, array) for word, arrays in (("reads", reads), ("writes", writes), ("updates", updates))
             for array in arrays]

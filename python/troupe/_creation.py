@@ -1,4 +1,6 @@
 """Making arrays. `device` is where: a device of `troupe.device` or `System.device`; without it, the default one."""
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -16,7 +18,7 @@ def _shape(shape):
     return (shape,) if hasattr(shape, "__index__") else tuple(shape)
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(obj, /, *, dtype=None, device=None, copy=None) -> Array:
     """An array of nested lists, numbers, NumPy arrays, buffers, or anything else that NumPy takes; an `Array` of that
     type on that device is given back as it is.
 
@@ -51,23 +53,23 @@ def _elements_of(obj, dtype):
     return elements
 
 
-def array(obj, dtype=None, *, device=None, copy=True):
+def array(obj, dtype=None, *, device=None, copy=True) -> Array:
     """As `asarray`, but a copy."""
     return asarray(obj, dtype=dtype, device=device, copy=copy or None)
 
 
-def from_numpy(elements, *, device=None):
+def from_numpy(elements, *, device=None) -> Array:
     """An array with the elements of a NumPy array."""
     return asarray(elements, device=device)
 
 
-def empty(shape, *, dtype=None, device=None):
+def empty(shape, *, dtype=None, device=None) -> Array:
     """An array whose content nobody has written."""
     number = _dtypes.F64 if dtype is None else _dtypes.number_of(dtype)
     return _core.allocate(device_or_default(device)._core, _shape(shape), number, _memory.USUAL)
 
 
-def sealable(shape, *, dtype=None, device=None):
+def sealable(shape, *, dtype=None, device=None) -> Array:
     """An empty array that can be sealed: it has memory of its own, a multiple of 2 MiB.
 
     >>> weights = troupe.sealable(3)
@@ -79,7 +81,7 @@ def sealable(shape, *, dtype=None, device=None):
     return _core.allocate(device_or_default(device)._core, _shape(shape), number, _memory.SEALABLE)
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
+def full(shape, fill_value, *, dtype=None, device=None) -> Array:
     """An array full of a number.
 
     >>> troupe.full((2, 2), 7)
@@ -94,32 +96,32 @@ def full(shape, fill_value, *, dtype=None, device=None):
     return out
 
 
-def zeros(shape, *, dtype=None, device=None):
+def zeros(shape, *, dtype=None, device=None) -> Array:
     """An array full of 0."""
     return full(shape, 0, dtype=_dtypes.float64 if dtype is None else dtype, device=device)
 
 
-def ones(shape, *, dtype=None, device=None):
+def ones(shape, *, dtype=None, device=None) -> Array:
     """An array full of 1."""
     return full(shape, 1, dtype=_dtypes.float64 if dtype is None else dtype, device=device)
 
 
-def empty_like(x, /, *, dtype=None, device=None):
+def empty_like(x, /, *, dtype=None, device=None) -> Array:
     """As `empty`, with the shape, type and device of another array."""
     return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=_beside(x, device))
 
 
-def zeros_like(x, /, *, dtype=None, device=None):
+def zeros_like(x, /, *, dtype=None, device=None) -> Array:
     """As `zeros`, with the shape, type and device of another array."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x, /, *, dtype=None, device=None):
+def ones_like(x, /, *, dtype=None, device=None) -> Array:
     """As `ones`, with the shape, type and device of another array."""
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(x, /, fill_value, *, dtype=None, device=None) -> Array:
     """As `full`, with the shape, type and device of another array."""
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=_beside(x, device))
 
@@ -128,7 +130,7 @@ def _beside(x, device):
     return x.device if device is None and isinstance(x, Array) else device
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None) -> Array:
     """The numbers from `start`, or 0, to before `stop`.
 
     >>> troupe.arange(2, 10, 3)
@@ -140,11 +142,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     return asarray(elements, dtype=dtype, device=device)
 
 
-def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
+def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True) -> Array:
     """That many numbers from `start` to `stop`, equally far from each other."""
     return asarray(np.linspace(start, stop, num, endpoint=endpoint), dtype=dtype, device=device)
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None) -> Array:
     """Ones on a diagonal, zeros elsewhere."""
     return asarray(np.eye(n_rows, n_cols, k), dtype=dtype, device=device)

@@ -1,4 +1,6 @@
 """Systems and devices, and the device that scripts use without naming one."""
+from __future__ import annotations
+
 import atexit
 import contextlib
 import os
@@ -28,11 +30,11 @@ class System:
         self._process = os.getpid()
         _open_systems.add(self)
 
-    def devices(self):
+    def devices(self) -> list[dict]:
         """The devices of this machine, the best first; the last one is always the CPU."""
         return self._core.devices()
 
-    def device(self, which=0, **options):
+    def device(self, which=0, **options) -> Device:
         """Opens a device by its number (0 is the best), its backend ("host", "cuda") or its id.
 
         The options are those of C++'s `DeviceOptions`: standbys, cpu_threads, vault_limit_bytes, host_limit_bytes,
@@ -46,10 +48,10 @@ class System:
         return Device(self._core.open(which, options), system=self)
 
     @property
-    def is_closed(self):
+    def is_closed(self) -> bool:
         return self._core.is_closed
 
-    def close(self, timeout=5.0):
+    def close(self, timeout=5.0) -> None:
         """Ends the devices and their workers; what is under way has `timeout` seconds to end."""
         if os.getpid() == self._process:
             self._core.close(float(timeout))
@@ -60,7 +62,7 @@ class System:
     def __exit__(self, *_):
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "System(closed)" if self.is_closed else f"System({len(self.devices())} devices)"
 
 
@@ -75,38 +77,38 @@ class Device:
         self._system = system
 
     @property
-    def info(self):
+    def info(self) -> dict:
         """What it is: a dict with index, backend, id, name, memory_bytes, capability, keeps_memory."""
         return self._core.info
 
     @property
-    def backend(self):
+    def backend(self) -> str:
         """"host" or "cuda"."""
         return self._core.info["backend"]
 
     @property
-    def generation(self):
+    def generation(self) -> int:
         """How many workers it has had."""
         return self._core.generation
 
     @property
-    def worker_pid(self):
+    def worker_pid(self) -> int:
         """The process of the serving worker; 0 when there is none."""
         return self._core.worker_pid
 
-    def stats(self):
+    def stats(self) -> dict:
         """What it has counted: ops submitted, waiting and rerun, and culprits."""
         return self._core.stats()
 
-    def kill_worker(self):
+    def kill_worker(self) -> bool:
         """Kills the serving worker as `kill -9` would, so that you can see what happens."""
         return self._core.kill_worker()
 
-    def named(self, account):
+    def named(self, account) -> Device:
         """The same device for a caller of that name: the workers that its ops cost are charged to this name alone."""
         return Device(self._core.renamed(account), self._system)
 
-    def close(self):
+    def close(self) -> None:
         """Ends the workers; whatever is under way ends in `Stopped`."""
         self._core.close()
 
@@ -116,13 +118,13 @@ class Device:
     def __exit__(self, *_):
         self.close()
 
-    def __eq__(self, other):
+    def __eq__(self, other) -> bool:
         return isinstance(other, Device) and self._core.identity == other._core.identity
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._core.identity)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         info = self._core.info
         return f"Device({info['index']}: {info['backend']}, {info['name']})"
 
@@ -139,7 +141,7 @@ _default_lock = threading.Lock()
 _default = None  # the device of this process, and the process
 
 
-def device(which=None, **options):
+def device(which=None, **options) -> Device:
     """The device that scripts use, opened when it is first used: the best one, or that of $TROUPE_DEVICE.
 
     With arguments it opens another device of the same system, as `System.device` does.

@@ -1,5 +1,12 @@
 """DLPack both ways, for `Array`: exchange of memory with NumPy, PyTorch, JAX and others, without a copy."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from . import _core, _dtypes, _memory
+
+if TYPE_CHECKING:
+    from ._array import Array
 
 _CPU, _CUDA = 1, 2
 
@@ -9,7 +16,7 @@ class ArrayExchange(_core.Handle):
 
     __slots__ = ()
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         info = self.device.info
         if info["backend"] == "host" or not self.size or self.address:
             return (_CPU, 0)
@@ -63,7 +70,7 @@ def _capsule_of(source):
         return source.__dlpack__()
 
 
-def from_dlpack(source, *, device=None, copy=None):
+def from_dlpack(source, *, device=None, copy=None) -> Array:
     """A new array with the elements of any array that speaks DLPack. Workers see only the vault's memory, so it is
     copied once; an array of Troupe's is shared.
 

@@ -1,4 +1,6 @@
 """Functions of elements, and of whole arrays, by the names of the array API standard and NumPy."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import _core, _dtypes, _in_app
@@ -82,12 +84,12 @@ globals().update(MADE)
 pow = power
 
 
-def abs(x, /):
+def abs(x, /) -> Array:
     """The absolute values."""
     return _in_app.absolute(asarray(x))
 
 
-def logical_not(x, /):
+def logical_not(x, /) -> Array:
     """Whether each element is 0."""
     return _core.binary(_BINARY["equal"], asarray(x), 0)
 
@@ -97,22 +99,22 @@ def _truth(x):
     return x if x.dtype_number == _dtypes.BOOL else _core.binary(_BINARY["not_equal"], x, 0)
 
 
-def logical_and(x1, x2, /):
+def logical_and(x1, x2, /) -> Array:
     """Whether both elements are not 0."""
     return _truth(x1) & _truth(x2)
 
 
-def logical_or(x1, x2, /):
+def logical_or(x1, x2, /) -> Array:
     """Whether one of both elements is not 0."""
     return _truth(x1) | _truth(x2)
 
 
-def logical_xor(x1, x2, /):
+def logical_xor(x1, x2, /) -> Array:
     """Whether just one of both elements is not 0."""
     return _truth(x1) ^ _truth(x2)
 
 
-def where(condition, x1, x2, /):
+def where(condition, x1, x2, /) -> Array:
     """x1 where the condition is true, x2 elsewhere.
 
     >>> x = troupe.arange(4)
@@ -125,12 +127,12 @@ def where(condition, x1, x2, /):
     return _core.ternary(_TERNARY["select"], condition, x1, x2)
 
 
-def fma(x1, x2, x3, /):
+def fma(x1, x2, x3, /) -> Array:
     """x1 x2 + x3 in one op."""
     return _core.ternary(_TERNARY["fma"], x1, x2, x3)
 
 
-def clip(x, /, min=None, max=None):
+def clip(x, /, min=None, max=None) -> Array:
     """Each element, but at least `min` and at most `max`."""
     if min is not None:
         x = _core.binary(_BINARY["max"], x, min)
@@ -139,33 +141,33 @@ def clip(x, /, min=None, max=None):
 
 # ---- whole arrays ----
 
-def reshape(x, /, shape, *, copy=None):
+def reshape(x, /, shape, *, copy=None) -> Array:
     """`x.reshape(shape)`."""
     return x.reshape(shape, copy=copy)
 
 
-def permute_dims(x, /, axes):
+def permute_dims(x, /, axes) -> Array:
     """A view with the axes in this order."""
     return x.transpose(tuple(axes))
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, *, axis=0) -> Array:
     """A view with one more axis, of extent 1."""
     axis = range(x.ndim + 1)[axis]
     return x[(slice(None),) * axis + (None,)]
 
 
-def squeeze(x, /, axis=None):
+def squeeze(x, /, axis=None) -> Array:
     """A view without axes of extent 1."""
     return x.squeeze(axis)
 
 
-def broadcast_to(x, /, shape):
+def broadcast_to(x, /, shape) -> Array:
     """A view that repeats what has an extent of 1, for reading."""
     return asarray(x).view_broadcast(tuple(shape))
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays, /, *, axis=0) -> Array:
     """The arrays one behind the other along an axis, or all of their elements (`axis=None`).
 
     >>> troupe.concat([troupe.zeros(2), troupe.ones(1)])
@@ -193,13 +195,13 @@ def concat(arrays, /, *, axis=0):
     return out
 
 
-def stack(arrays, /, *, axis=0):
+def stack(arrays, /, *, axis=0) -> Array:
     """The arrays along a new axis."""
     arrays = [asarray(x) for x in arrays]
     return concat([expand_dims(x, axis=axis) for x in arrays], axis=range(arrays[0].ndim + 1)[axis])
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes) -> np.dtype:
     """The dtype that these are promoted to."""
     numbers = [x.dtype_number if isinstance(x, Array) else _dtypes.number_of(x) for x in arrays_and_dtypes]
     number = numbers[0]

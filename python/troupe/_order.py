@@ -1,8 +1,15 @@
 """Sorts, scans, searches, and what is picked by indices and masks: the family `primitives`. Complex numbers have no
 order, and NumPy does them in the app."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _core, _dtypes, _in_app
+
+if TYPE_CHECKING:
+    from ._array import Array
 
 
 def _new(x, shape, number):
@@ -22,7 +29,7 @@ def _has_order(x):
     return x.dtype.kind != "c"
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x, /, *, axis=-1, descending=False, stable=True) -> Array:
     """The elements of each row in order, NaN last.
 
     >>> troupe.sort(troupe.asarray([3, 1, 2]))
@@ -36,7 +43,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
     return out
 
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+def argsort(x, /, *, axis=-1, descending=False, stable=True) -> Array:
     """Where the elements are that `sort` puts into each place; equal ones in their order."""
     if not _has_order(x):
         return _in_app.call(np.argsort, x, x, axis=axis)
@@ -46,7 +53,7 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     return out
 
 
-def top_k(x, k, /, *, axis=-1, largest=True):
+def top_k(x, k, /, *, axis=-1, largest=True) -> tuple[Array, Array]:
     """The k greatest elements of each row, the greatest first, and where they are; or the least.
 
     >>> troupe.top_k(troupe.asarray([3., 1., 2.]), 2)
@@ -59,7 +66,7 @@ def top_k(x, k, /, *, axis=-1, largest=True):
     return best, indices
 
 
-def arg_reduced(x, axis, keepdims, greatest):
+def arg_reduced(x, axis, keepdims, greatest) -> Array:
     """The index of the greatest or the least element of each row."""
     if not _has_order(x) or not x.size:
         return _in_app.call("argmax" if greatest else "argmin", x, x, axis=axis, keepdims=keepdims)
@@ -89,7 +96,7 @@ def _scanned(function, x, axis, dtype):
     return out
 
 
-def cumsum(x, /, axis=None, dtype=None):
+def cumsum(x, /, axis=None, dtype=None) -> Array:
     """The sums of the first elements of each row: of one, of two, and so on.
 
     >>> troupe.cumsum(troupe.arange(5))
@@ -98,12 +105,12 @@ def cumsum(x, /, axis=None, dtype=None):
     return _scanned("sum", x, axis, dtype)
 
 
-def cumprod(x, /, axis=None, dtype=None):
+def cumprod(x, /, axis=None, dtype=None) -> Array:
     """The same of products."""
     return _scanned("product", x, axis, dtype)
 
 
-def searchsorted(sorted, keys, /, *, side="left"):
+def searchsorted(sorted, keys, /, *, side="left") -> Array:
     """Where each key could be put into an ascending vector: before its equals, or behind them with side="right"."""
     number = _core.promoted(sorted.dtype_number, keys.dtype_number)
     dtype = _dtypes.dtype_of(number)
@@ -112,7 +119,7 @@ def searchsorted(sorted, keys, /, *, side="left"):
     return out
 
 
-def unique_values(x, /):
+def unique_values(x, /) -> Array:
     """Each element once, in order. Waits, because only the elements say how many they are.
 
     >>> troupe.unique_values(troupe.asarray([2, 1, 2]))
@@ -126,14 +133,14 @@ def unique_values(x, /):
     return out[:int(count)]
 
 
-def histogram(x, bounds, /):
+def histogram(x, bounds, /) -> Array:
     """How many elements are between each two neighbours of the ascending bounds, the last one included."""
     counts = _new(x, (bounds.shape[0] - 1,), _dtypes.I64)
     _core.histogram(x, bounds.astype(x.dtype, copy=False), counts)
     return counts
 
 
-def take(x, indices, /, *, axis=0):
+def take(x, indices, /, *, axis=0) -> Array:
     """The elements, or parts, with these indices along an axis; those below 0 are counted from the end.
 
     >>> troupe.take(troupe.arange(10, 20), [0, -1, 3])
@@ -163,14 +170,14 @@ def _indices(indices, x, axis):
     return _core.ternary(_core.TERNARY["select"], below, indices + extent, indices)
 
 
-def selected(x, mask):
+def selected(x, mask) -> Array:
     """The elements of a vector where a mask of its shape is true. Waits, because only the mask says how many."""
     out, count = _new(x, x.shape, x.dtype_number), _new(x, (1,), _dtypes.I64)
     _core.select(x, mask, out, count)
     return out[:int(count)]
 
 
-def picked(x, key):
+def picked(x, key) -> Array | None:
     """What an index of lists, arrays or masks picks, by an op where there is one; None where there is none."""
     if isinstance(key, tuple) or not x.ndim or not x.size:
         return None

@@ -1,4 +1,6 @@
 """Products of matrices and contractions."""
+from __future__ import annotations
+
 import numpy as np
 
 from . import _core, _dtypes, _in_app
@@ -21,7 +23,7 @@ def _of_one_type(*arrays):
     return [array.astype(dtype, copy=False) for array in arrays]
 
 
-def matmul(x1, x2, /):
+def matmul(x1, x2, /) -> Array:
     """The product of matrices: the last two axes are matrices, the others a batch; a vector is a row or a column.
 
     >>> troupe.eye(2) @ troupe.asarray([[1., 2.], [3., 4.]])
@@ -54,7 +56,7 @@ def _complex_product(a, b):
     return _core.einsum("...ij,...jk->...ik", [a, b])
 
 
-def einsum(subscripts, /, *operands):
+def einsum(subscripts, /, *operands) -> Array:
     """The sum over all letters that are not in the output: `einsum("ik,kj->ij", a, b)`, with up to 32 operands.
 
     >>> troupe.einsum("ii->", troupe.eye(3))
@@ -73,13 +75,13 @@ def einsum(subscripts, /, *operands):
     return _core.einsum(text, arrays)
 
 
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1, x2, /, *, axis=-1) -> Array:
     """The sum of the products along an axis; the first operand is conjugated."""
     a, b = _both(x1, x2)
     return ((a.conj() if a.dtype.kind == "c" else a) * b).sum(axis)
 
 
-def layer(x, w, /, *, bias=None, activation="none", alpha=1.0):
+def layer(x, w, /, *, bias=None, activation="none", alpha=1.0) -> Array:
     """activation(alpha x w + bias) in one op and one pass; the activation is "none", "relu" or "gelu_tanh".
 
     >>> troupe.layer(-troupe.eye(2), troupe.eye(2), activation="relu").sum()

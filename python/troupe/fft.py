@@ -1,8 +1,15 @@
 """Fourier transforms: `troupe.fft`, with NumPy's names. One to three axes are transformed at a time."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _core, _dtypes
 from ._creation import asarray
+
+if TYPE_CHECKING:
+    from ._array import Array
 
 
 def _complex(x):
@@ -45,7 +52,7 @@ def _complex_transform(x, lengths, axes, norm, inverse):
     return _run(x, x.shape, x.dtype_number, axes, norm, inverse)
 
 
-def fft(x, n=None, axis=-1, norm="backward"):
+def fft(x, n=None, axis=-1, norm="backward") -> Array:
     """The spectrum along one axis.
 
     >>> troupe.fft.fft(troupe.asarray([1., 0, 0, 0]))
@@ -54,7 +61,7 @@ def fft(x, n=None, axis=-1, norm="backward"):
     return _complex_transform(x, (n,), (axis,), norm, False)
 
 
-def ifft(x, n=None, axis=-1, norm="backward"):
+def ifft(x, n=None, axis=-1, norm="backward") -> Array:
     """What x is the spectrum of."""
     return _complex_transform(x, (n,), (axis,), norm, True)
 
@@ -64,22 +71,22 @@ def _axes(x, s, axes):
     return (None,) * len(axes) if s is None else s, axes
 
 
-def fftn(x, s=None, axes=None, norm="backward"):
+def fftn(x, s=None, axes=None, norm="backward") -> Array:
     """The spectrum along several axes, up to three."""
     return _complex_transform(x, *_axes(x, s, axes), norm, False)
 
 
-def ifftn(x, s=None, axes=None, norm="backward"):
+def ifftn(x, s=None, axes=None, norm="backward") -> Array:
     """What x is the spectrum of."""
     return _complex_transform(x, *_axes(x, s, axes), norm, True)
 
 
-def rfft(x, n=None, axis=-1, norm="backward"):
+def rfft(x, n=None, axis=-1, norm="backward") -> Array:
     """Half of the spectrum of real numbers: n / 2 + 1 of them."""
     return rfftn(x, (n,), (axis,), norm)
 
 
-def rfftn(x, s=None, axes=None, norm="backward"):
+def rfftn(x, s=None, axes=None, norm="backward") -> Array:
     """The same along several axes; the last one has half of the spectrum."""
     lengths, axes = _axes(x, s, axes)
     x = _fitted(_real(x), lengths, axes)
@@ -90,14 +97,14 @@ def rfftn(x, s=None, axes=None, norm="backward"):
     return _run(x, shape, number, axes, norm, False)
 
 
-def irfft(x, n=None, axis=-1, norm="backward"):
+def irfft(x, n=None, axis=-1, norm="backward") -> Array:
     """The n real numbers whose half of the spectrum x is."""
     x = _complex(x)
     n = 2 * (x.shape[axis] - 1) if n is None else n
     return irfftn(x, (n,), (axis,), norm)
 
 
-def irfftn(x, s=None, axes=None, norm="backward"):
+def irfftn(x, s=None, axes=None, norm="backward") -> Array:
     """The same along several axes."""
     x = _complex(x)
     lengths, axes = _axes(x, s, axes)
@@ -111,12 +118,12 @@ def irfftn(x, s=None, axes=None, norm="backward"):
     return _run(x, shape, number, axes, norm, True)
 
 
-def fftfreq(n, d=1.0, *, device=None):
+def fftfreq(n, d=1.0, *, device=None) -> Array:
     """The frequencies of a spectrum of n numbers."""
     return asarray(np.fft.fftfreq(n, d), device=device)
 
 
-def rfftfreq(n, d=1.0, *, device=None):
+def rfftfreq(n, d=1.0, *, device=None) -> Array:
     """Those of half a spectrum."""
     return asarray(np.fft.rfftfreq(n, d), device=device)
 
@@ -129,11 +136,11 @@ def _shifted(x, axes, is_inverse):
     return out
 
 
-def fftshift(x, axes=None):
+def fftshift(x, axes=None) -> Array:
     """Frequency 0 in the middle, along all axes or these."""
     return _shifted(x, axes, False)
 
 
-def ifftshift(x, axes=None):
+def ifftshift(x, axes=None) -> Array:
     """The way back."""
     return _shifted(x, axes, True)

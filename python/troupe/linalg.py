@@ -3,6 +3,8 @@ a batch of them is an array of three axes. Integers become float64.
 
 When the numbers do not allow it (a singular matrix, no convergence), looking at the result raises `NumericalError`.
 """
+from __future__ import annotations
+
 from collections import namedtuple
 
 from . import _core, _dtypes
@@ -48,7 +50,7 @@ def _run(op, *arrays, **options):
     return arrays[-1]
 
 
-def solve(a, b):
+def solve(a, b) -> Array:
     """The x with a x = b.
 
     >>> troupe.linalg.solve(2 * troupe.eye(2), troupe.ones(2))
@@ -58,27 +60,27 @@ def solve(a, b):
     return _run("solver.solve", a, b, _like(b, b.shape))
 
 
-def solve_positive(a, b):
+def solve_positive(a, b) -> Array:
     """The same for a Hermitian positive definite a, of which the lower triangle is read."""
     a, b = _floating(a, b)
     return _run("solver.solve_positive", a, b, _like(b, b.shape))
 
 
-def solve_triangular(a, b, *, upper=False, unit_diagonal=False):
+def solve_triangular(a, b, *, upper=False, unit_diagonal=False) -> Array:
     """The x with a x = b for a triangular a."""
     a, b = _floating(a, b)
     name = "blas.trsv" if b.ndim == 1 else "blas.trsm"
     return _run(name, a, b, _like(b, b.shape), upper=upper, unit_diagonal=unit_diagonal)
 
 
-def inv(a):
+def inv(a) -> Array:
     """The inverse."""
     a, = _floating(a)
     _matrix(a, "inv")
     return _run("solver.inverse", a, _like(a, a.shape))
 
 
-def det(a):
+def det(a) -> Array:
     """The determinant."""
     a, = _floating(a)
     batch, _, _ = _matrix(a, "det")
@@ -86,7 +88,7 @@ def det(a):
     return found if batch else found[0]
 
 
-def lu(a):
+def lu(a) -> LU:
     """The factors of p a = l u in one array, and the pivots, for `lu_solve`."""
     a, = _floating(a)
     batch, m, n = _matrix(a, "lu")
@@ -95,13 +97,13 @@ def lu(a):
     return LU(factors, pivots)
 
 
-def lu_solve(factors, b):
+def lu_solve(factors, b) -> Array:
     """The x with a x = b, with what `lu` gave for a."""
     b, = _floating(b)
     return _run("solver.lu_solve", factors[0], factors[1], b, _like(b, b.shape))
 
 
-def cholesky(a, *, upper=False):
+def cholesky(a, *, upper=False) -> Array:
     """The l with a = l l^H for a Hermitian positive definite a, of which the lower triangle is read; or its adjoint."""
     a, = _floating(a)
     _matrix(a, "cholesky")
@@ -109,13 +111,13 @@ def cholesky(a, *, upper=False):
     return factor.conj().mT if upper else factor
 
 
-def cholesky_solve(factor, b):
+def cholesky_solve(factor, b) -> Array:
     """The x with a x = b, with the l that `cholesky` gave for a."""
     factor, b = _floating(factor, b)
     return _run("solver.cholesky_solve", factor, b, _like(b, b.shape))
 
 
-def qr(a, *, mode="reduced"):
+def qr(a, *, mode="reduced") -> QR:
     """a = Q R; `mode` is "reduced" or "complete"."""
     a, = _floating(a)
     batch, m, n = _matrix(a, "qr")
@@ -125,7 +127,7 @@ def qr(a, *, mode="reduced"):
     return QR(q, r)
 
 
-def lstsq(a, b):
+def lstsq(a, b) -> Array:
     """The x for which |a x - b| is least, or the smallest one with a x = b."""
     a, b = _floating(a, b)
     batch, _, n = _matrix(a, "lstsq")
@@ -133,7 +135,7 @@ def lstsq(a, b):
     return _run("solver.least_squares", a, b, x)
 
 
-def svd(a, *, full_matrices=False):
+def svd(a, *, full_matrices=False) -> SVD:
     """a = U diag(S) Vh, with descending S."""
     a, = _floating(a)
     batch, m, n = _matrix(a, "svd")
@@ -144,14 +146,14 @@ def svd(a, *, full_matrices=False):
     return SVD(u, s, vh)
 
 
-def svdvals(a):
+def svdvals(a) -> Array:
     """The singular values alone."""
     a, = _floating(a)
     batch, m, n = _matrix(a, "svdvals")
     return _run("solver.singular_values", a, _like(a, (*batch, min(m, n)), _real(a)))
 
 
-def eigh(a):
+def eigh(a) -> Eigh:
     """The eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian a; its lower triangle is read."""
     a, = _floating(a)
     batch, n, _ = _matrix(a, "eigh")
@@ -160,26 +162,26 @@ def eigh(a):
     return Eigh(w, v)
 
 
-def eigvalsh(a):
+def eigvalsh(a) -> Array:
     """The eigenvalues alone."""
     a, = _floating(a)
     batch, n, _ = _matrix(a, "eigvalsh")
     return _run("solver.eigenvalues", a, _like(a, (*batch, n), _real(a)))
 
 
-def norm(x, axis=None, keepdims=False):
+def norm(x, axis=None, keepdims=False) -> Array:
     """The square root of the sum of the squares, along all axes or these."""
     x, = _floating(x)
     axes = None if axis is None else axis if isinstance(axis, tuple) else (axis,)
     return _core.reduce(_core.REDUCTION["norm"], x, axes, keepdims, -1)
 
 
-def trace(x):
+def trace(x) -> Array:
     """The sum of the diagonal of the last two axes."""
     return Array.sum(diagonal(x), -1) if x.dtype.kind in "iub" else _core.einsum("...ii->...", [x])
 
 
-def diagonal(x):
+def diagonal(x) -> Array:
     """The diagonals of the last two axes."""
     from . import _in_app
     return _in_app.call(lambda m: m.diagonal(axis1=-2, axis2=-1), x, x)

@@ -4,6 +4,8 @@
 >>> a @ troupe.arange(3, dtype="float64")
 Array([0., 1., 2.], dtype=float64)
 """
+from __future__ import annotations
+
 from . import _core, _dtypes
 from ._array import Array
 from ._creation import asarray
@@ -19,11 +21,11 @@ class Matrix:
         self._core = core
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return (self._core.rows, self._core.columns)
 
     @property
-    def nnz(self):
+    def nnz(self) -> int:
         """The number of stored elements, zero or not."""
         return self._core.nonzeros
 
@@ -32,16 +34,16 @@ class Matrix:
         return _dtypes.dtype_of(self._core.dtype_number)
 
     @property
-    def format(self):
+    def format(self) -> str:
         """"csr", "csc" or "coo"."""
         return self._core.format
 
     @property
-    def values(self):
+    def values(self) -> Array:
         """The stored elements, an array that can be written."""
         return self._core.values
 
-    def multiply(self, x, *, transpose=False, conjugate=False):
+    def multiply(self, x, *, transpose=False, conjugate=False) -> Array:
         """The product with a vector or a dense matrix."""
         return self._core.multiply(asarray(x, dtype=self.dtype), transpose, conjugate)
 
@@ -50,19 +52,19 @@ class Matrix:
             return Matrix(self._core.product(other._core))
         return self.multiply(other)
 
-    def solve_triangular(self, b, *, upper=False, unit_diagonal=False, transpose=False):
+    def solve_triangular(self, b, *, upper=False, unit_diagonal=False, transpose=False) -> Array:
         """The x with triangle x = b, where the triangle is one of this matrix."""
         return self._core.solve(asarray(b, dtype=self.dtype), upper, unit_diagonal, transpose)
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The same as an array."""
         return self._core.to_dense()
 
-    def to_format(self, name):
+    def to_format(self, name) -> Matrix:
         """The same as "csr", "csc" or "coo"."""
         return Matrix(self._core.converted(name))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Matrix({self.format}, {list(self.shape)}, {self.nnz} stored, dtype={self.dtype.name})"
 
 
@@ -73,27 +75,27 @@ def _made(name, shape, offsets, indices, values):
     return Matrix(_core.sparse_from_parts(name, int(shape[0]), int(shape[1]), *parts, values))
 
 
-def csr(shape, offsets, indices, values):
+def csr(shape, offsets, indices, values) -> Matrix:
     """Compressed rows: `offsets` has rows + 1 numbers, `indices` are columns."""
     return _made("csr", shape, offsets, indices, values)
 
 
-def csc(shape, offsets, indices, values):
+def csc(shape, offsets, indices, values) -> Matrix:
     """Compressed columns."""
     return _made("csc", shape, offsets, indices, values)
 
 
-def coo(shape, rows, columns, values):
+def coo(shape, rows, columns, values) -> Matrix:
     """Elements with their rows and columns, sorted by row and then by column."""
     return _made("coo", shape, rows, columns, values)
 
 
-def from_dense(array):
+def from_dense(array) -> Matrix:
     """The elements that are not 0, as CSR."""
     return Matrix(_core.sparse_from_dense(asarray(array)))
 
 
-def from_scipy(matrix, *, device=None):
+def from_scipy(matrix, *, device=None) -> Matrix:
     """A matrix of scipy.sparse, as CSR."""
     matrix = matrix.tocsr()
     matrix.sum_duplicates()
