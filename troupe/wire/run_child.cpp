@@ -42,7 +42,7 @@ class Conversation {
  private:
   bool read_some(std::string& printed) {
     std::array<char, 65536> buffer;
-    const ssize_t size = read(ends_.from_child.get(), buffer.data(), buffer.size());
+    const ssize_t size = ::read(ends_.from_child.get(), buffer.data(), buffer.size());
     if (size > 0) printed.append(buffer.data(), static_cast<std::size_t>(size));
     return size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN));
   }

@@ -1,0 +1,80 @@
+"""Calls on an event loop: one descriptor for all of them, no thread for each; cancelled tasks give their calls up."""
+import asyncio
+import threading
+
+import pytest
+
+import troupe
+
+
+def test_a_call_is_awaited(device):
+    async def main():
+        x = troupe.ones(1000) + 1
+        await x.ready()
+        await troupe.nop()
+        return float(x.sum())
+
+    assert asyncio.run(main()) == 2000
+
+
+def test_many_calls_at_once_need_no_threads(device):
+    async def main():
+        arrays = [troupe.full(10, i) + 1 for i in range(500)]
+        before = threading.active_count()
+        await asyncio.gather(*(x.ready() for x in arrays))
+        assert threading.active_count() == before
+        return [int(x[0]) for x in arrays]
+
+    assert asyncio.run(main()) == list(range(1, 501))
+
+
+def test_errors_come_out_of_await(device):
+    async def main():
+        with pytest.raises(troupe.Error):
+            await troupe.linalg.solve(troupe.zeros((2, 2)), troupe.ones(2)).ready()
+
+    asyncio.run(main())
+
+
+def test_each_loop_has_its_own_bell(device):
+    for _ in range(3):
+        asyncio.run(_nops(10))
+    threads = [threading.Thread(target=lambda: asyncio.run(_nops(20))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+async def _nops(count):
+    await asyncio.gather(*(troupe.nop() for _ in range(count)))
+
+
+def test_cancelling_the_task_gives_the_call_up(fresh_device, plugin):
+    async def main():
+        x = troupe.ones(10, device=fresh_device)
+        call = troupe.call_plugin(plugin, "hang", reads=[x]).deadline(1)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(call, 0.1)
+        return float(x.sum())
+
+    assert asyncio.run(main()) == 10
+
+
+def test_a_call_is_submitted_once(device):
+    call = troupe.nop()
+    call.submit()
+    with pytest.raises(troupe.InvalidArgument, match="once"):
+        call.get()
+
+
+def test_calls_end_while_workers_die(fresh_device):
+    async def main():
+        x = troupe.arange(100, device=fresh_device)
+        for round_of in range(3):
+            sums = [(x + i).sum() for i in range(100)]
+            fresh_device.kill_worker()
+            await asyncio.gather(*(s.ready() for s in sums))
+            assert [int(s) for s in sums] == [4950 + 100 * i for i in range(100)]
+
+    asyncio.run(main())

@@ -1,0 +1,43 @@
+"""The examples of docstrings and of docs/python.md do what they say."""
+import doctest
+import importlib
+import pkgutil
+
+import numpy
+import pytest
+from conftest import ROOT
+
+import troupe
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+NAMES = {"troupe": troupe, "numpy": numpy, "np": numpy}
+MODULES = ["troupe", *(f"troupe.{found.name}" for found in pkgutil.iter_modules(troupe.__path__)
+                       if found.name != "_core")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name, device):
+    ended = doctest.testmod(importlib.import_module(name), extraglobs=NAMES, optionflags=FLAGS)
+    assert ended.failed == 0
+
+
+def test_the_page(device):
+    page = ROOT / "docs" / "python.md"
+    if not page.exists():
+        pytest.skip("the documents are not here")
+    ended = doctest.testfile(str(page), module_relative=False, globs=dict(NAMES), optionflags=FLAGS)
+    assert ended.attempted > 10 and ended.failed == 0
+
+
+def test_the_readme(plugin, capsys):
+    text = (ROOT / "README.md").read_text()
+    program = text.split("```python\n")[1].split("```")[0]
+    exec(program.replace('"libcareless.so"', repr(str(plugin))), {"troupe": troupe})
+    printed = capsys.readouterr().out
+    assert "SIGSEGV" in printed and "x is 13.0 long" in printed
+
+
+def test_every_public_name_is_there_and_has_words():
+    for name in troupe.__all__:
+        found = getattr(troupe, name)
+        assert not callable(found) or found.__doc__, name

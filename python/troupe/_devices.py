@@ -1,0 +1,181 @@
+"""Systems and devices, and the device that scripts use without naming one."""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import weakref
+
+from . import _core
+from ._errors import BY_KIND
+
+_open_systems = weakref.WeakSet()
+
+
+class System:
+    """The actor system, with its threads and devices. A program usually has one.
+
+    >>> with troupe.System() as system:
+    ...     with system.device("host") as cpu:
+    ...         print(troupe.arange(3, device=cpu).sum())
+    3
+
+    threads: how many threads its pool has; None is one for each core
+    logs: whether warnings and errors go to standard error
+    """
+
+    def __init__(self, *, threads=None, logs=True):
+        self._core = _core.OwnedSystem(threads, logs)
+        self._process = os.getpid()
+        _open_systems.add(self)
+
+    def devices(self) -> list[dict]:
+        """The devices of this machine, the best first; the last one is always the CPU."""
+        return self._core.devices()
+
+    def device(self, which=0, **options) -> Device:
+        """Opens a device by its number (0 is the best), its backend ("host", "cuda") or its id.
+
+        The options are those of C++'s `DeviceOptions`: standbys, cpu_threads, vault_limit_bytes, host_limit_bytes,
+        worker_memory_limit_bytes, max_waiting, max_restarts, guard, await_each, silence_limit and start_timeout (in
+        seconds), worker (the path of the executable), sandbox ("none", "standard", "strict"), environment,
+        readable_paths, writable_paths; and standby=False for none.
+        """
+        if os.getpid() != self._process:
+            raise BY_KIND["stopped"]("this process was forked after the system was started; start one here")
+        options.setdefault("worker", _worker())
+        return Device(self._core.open(which, options), system=self)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._core.is_closed
+
+    def close(self, timeout=5.0) -> None:
+        """Ends the devices and their workers; what is under way has `timeout` seconds to end."""
+        if os.getpid() == self._process:
+            self._core.close(float(timeout))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self) -> str:
+        return "System(closed)" if self.is_closed else f"System({len(self.devices())} devices)"
+
+
+class Device:
+    """The stable address of an accelerator: it stays, whatever becomes of the workers behind it.
+
+    `System.device` and `troupe.device` open one. Ops of an array run on the array's device.
+    """
+
+    def __init__(self, core, system=None):
+        self._core = core
+        self._system = system
+
+    @property
+    def info(self) -> dict:
+        """What it is: a dict with index, backend, id, name, memory_bytes, capability, keeps_memory."""
+        return self._core.info
+
+    @property
+    def backend(self) -> str:
+        """"host" or "cuda"."""
+        return self._core.info["backend"]
+
+    @property
+    def generation(self) -> int:
+        """How many workers it has had."""
+        return self._core.generation
+
+    @property
+    def worker_pid(self) -> int:
+        """The process of the serving worker; 0 when there is none."""
+        return self._core.worker_pid
+
+    def stats(self) -> dict:
+        """What it has counted: ops submitted, waiting and rerun, and culprits."""
+        return self._core.stats()
+
+    def kill_worker(self) -> bool:
+        """Kills the serving worker as `kill -9` would, so that you can see what happens."""
+        return self._core.kill_worker()
+
+    def named(self, account) -> Device:
+        """The same device for a caller of that name: the workers that its ops cost are charged to this name alone."""
+        return Device(self._core.renamed(account), self._system)
+
+    def close(self) -> None:
+        """Ends the workers; whatever is under way ends in `Stopped`."""
+        self._core.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Device) and self._core.identity == other._core.identity
+
+    def __hash__(self) -> int:
+        return hash(self._core.identity)
+
+    def __repr__(self) -> str:
+        info = self._core.info
+        return f"Device({info['index']}: {info['backend']}, {info['name']})"
+
+
+def _worker():
+    """The worker of this package, unless the environment names one."""
+    if os.environ.get("TROUPE_WORKER"):
+        return ""
+    path = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "troupe-worker")
+    return path if os.access(path, os.X_OK) else ""
+
+
+_default_lock = threading.Lock()
+_default = None  # the device of this process, and the process
+
+
+def device(which=None, **options) -> Device:
+    """The device that scripts use, opened when it is first used: the best one, or that of $TROUPE_DEVICE.
+
+    With arguments it opens another device of the same system, as `System.device` does.
+
+    >>> troupe.device()
+    Device(...)
+    """
+    global _default
+    with _default_lock:
+        if _default is None or _default[1] != os.getpid() or _default[0]._system.is_closed:
+            name = os.environ.get("TROUPE_DEVICE", "0")
+            _default = (System().device(int(name) if name.isdecimal() else name), os.getpid())
+        default = _default[0]
+    if which is None and not options:
+        return default
+    return default._system.device(0 if which is None else which, **options)
+
+
+@contextlib.contextmanager
+def strict():
+    """In this block, each op of this thread waits for its end, and raises its own error.
+
+    >>> with troupe.strict():
+    ...     x = troupe.ones(3) + 1
+    """
+    before = _core.is_strict()
+    _core.set_strict(True)
+    try:
+        yield
+    finally:
+        _core.set_strict(before)
+
+
+@atexit.register
+def _close_all():
+    for system in list(_open_systems):
+        system.close(0.5)

@@ -1,0 +1,94 @@
+"""DLPack both ways, for `Array`: exchange of memory with NumPy, PyTorch, JAX and others, without a copy."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _core, _dtypes, _memory
+
+if TYPE_CHECKING:
+    from ._array import Array
+
+_CPU, _CUDA = 1, 2
+
+
+class ArrayExchange(_core.Handle):
+    """The methods by which other libraries take an array."""
+
+    __slots__ = ()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        info = self.device.info
+        if info["backend"] == "host" or not self.size or self.address:
+            return (_CPU, 0)
+        return (_CUDA, info["index"])
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule of the array, complete: all ops that write it have ended.
+
+        It is of the version that `max_version` asks for: from (1, 0) on one that has a version, before that and without
+        it the older form. With `copy=True` it is a copy. Memory that the app does not see (a GPU's, or sealed) goes to
+        the CPU only by a copy, so it needs `dl_device=(1, 0)`.
+        """
+        _check_stream(stream, self.__dlpack_device__())
+        if dl_device is not None and tuple(dl_device) != (_CPU, 0):
+            raise BufferError(f"an array goes to the CPU, (1, 0); dl_device is {tuple(dl_device)}")
+        has_version = max_version is not None and max_version[0] >= 1
+        source, is_copied = self, False
+        self.wait()
+        if copy or (self.size and not self.address):
+            if copy is False:
+                raise BufferError("the app does not see this array's memory, so it needs a copy; copy is False")
+            if dl_device is None and self.__dlpack_device__()[0] != _CPU:
+                raise BufferError("a GPU's memory is the workers' alone; dl_device=(1, 0) gives a copy on the CPU")
+            source, is_copied = _copied_for_the_app(self), True
+        if source.is_sealed:
+            raise BufferError("a sealed array is read-only; ask for a copy")
+        return _core.to_capsule(source, has_version, is_copied)
+
+
+def _copied_for_the_app(array):
+    copy = _core.allocate(array.device_handle, array.shape, array.dtype_number, _memory.APP)
+    _core.copy(array, copy)
+    copy.wait()
+    return copy
+
+
+def _check_stream(stream, device):
+    """The standard's rules; there is nothing to order, because the array is complete."""
+    if stream is None or stream == -1:
+        return
+    if device[0] == _CPU:
+        raise ValueError(f"an array on the CPU has no stream; stream is {stream!r}, and must be None")
+    if not isinstance(stream, int) or stream < 0:
+        raise ValueError(f"a stream is None, -1 or a positive number; it is {stream!r}")
+
+
+def _capsule_of(source):
+    try:
+        return source.__dlpack__(max_version=(1, 0))
+    except TypeError:  # it knows nothing of versions
+        return source.__dlpack__()
+
+
+def from_dlpack(source, *, device=None, copy=None) -> Array:
+    """A new array with the elements of any array that speaks DLPack. Workers see only the vault's memory, so it is
+    copied once; an array of Troupe's is shared.
+
+    >>> import numpy
+    >>> troupe.from_dlpack(numpy.arange(3))
+    Array([0, 1, 2], dtype=int64)
+    """
+    from ._array import Array
+    from ._creation import device_or_default
+    if isinstance(source, Array) and not copy and (device is None or device == source.device):
+        return source
+    if copy is False:
+        raise BufferError("from_dlpack: workers see only the vault's memory, so this needs a copy; copy is False")
+    taken = _core.Import(_capsule_of(source))
+    if taken.device[0] != _CPU:
+        raise BufferError(f"from_dlpack: the array is on device {taken.device}; it must be on the CPU, (1, 0)")
+    if taken.dtype_number < 0:
+        raise BufferError("from_dlpack: troupe has no such element type")
+    dtype = _dtypes.dtype_of(taken.dtype_number)
+    elements = _memory.lent(taken, taken.address, dtype, taken.shape, taken.element_strides, taken.is_read_only)
+    return _memory.sent(elements, device_or_default(device)._core, taken.dtype_number)
