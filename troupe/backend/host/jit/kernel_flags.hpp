@@ -1,0 +1,19 @@
+// The flags of NVRTC as those of a C++ compiler.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "troupe/core/result.hpp"
+
+namespace troupe::host {
+
+/// What is between blanks, and in quotation marks, which go.
+std::vector<std::string> words_of(std::string_view text);
+
+/// `folder` is where relative paths begin. `invalid_argument` names a flag that is not known. What only a GPU has a use
+/// for is left out.
+Result<std::vector<std::string>> cpu_flags(std::string_view flags, const std::string& folder);
+
+}  // namespace troupe::host
