@@ -1,6 +1,6 @@
-// The answer of `troupe-worker --compile CAPABILITY`, or of `--compile cpu FOLDER`, which compiles kernels in a process of its own: it reads the
-// compiler's flags (one line), the instances of templates that are wanted (one line, with tabs between them) and the
-// source from its standard input, and answers on its standard output.
+// The answer of `troupe-worker --compile CAPABILITY`, or of `--compile cpu FOLDER`, which compiles kernels in a process
+// of its own: it reads the compiler's flags (one line), the instances of templates that are wanted (one line, with tabs
+// between them) and the source from its standard input, and answers on its standard output.
 #pragma once
 
 #include <optional>

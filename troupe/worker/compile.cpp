@@ -81,10 +81,9 @@ int answer_compile(const char* target, const char* folder) {
       !input         ? Result<CompiledImage>(fail(input.error()))
       : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
       : target == std::string_view("cpu")
-          ? compile_typed(std::string(text),
-                          [&](const std::string& source) {
-                            return host::compile_for_cpu(source, flags, instances, folder);
-                          })
+          ? compile_typed(
+                std::string(text),
+                [&](const std::string& source) { return host::compile_for_cpu(source, flags, instances, folder); })
           : compile_here(std::string(text), flags, instances, std::atoi(target));
   const std::string answer = encode(compiled);
   for (std::size_t done = 0; done < answer.size();) {

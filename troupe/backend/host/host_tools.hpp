@@ -16,7 +16,12 @@ class HostTools : public HostViews {
  public:
   HostTools(const HostViews& views, const backend::Work& work, backend::PluginCaller& plugins, FftPlans& fft_plans,
             KernelPrograms& programs, bool& has_begun) noexcept
-      : HostViews(views), work_(work), plugins_(plugins), fft_plans_(fft_plans), programs_(programs), has_begun_(has_begun) {}
+      : HostViews(views),
+        work_(work),
+        plugins_(plugins),
+        fft_plans_(fft_plans),
+        programs_(programs),
+        has_begun_(has_begun) {}
 
   const backend::Work& work() const noexcept { return work_; }
   backend::PluginCaller& plugins() const noexcept { return plugins_; }

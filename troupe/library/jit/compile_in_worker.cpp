@@ -53,7 +53,8 @@ Result<wire::CompiledImage> compile_in_worker(const ProgramKey& program, Duratio
   const wire::ChildAnswer answer =
       TROUPE_TRY(wire::run_child(executable, arguments, std::as_bytes(std::span(input)), limit));
   if (!answer.end) return fail(ErrorKind::timeout, "the kernels did not compile within " + to_string(limit));
-  if (std::optional<Result<wire::CompiledImage>> compiled = wire::decode_compiled(answer.printed, capability == kOnCpu ? "c++" : "nvrtc"))
+  if (std::optional<Result<wire::CompiledImage>> compiled =
+          wire::decode_compiled(answer.printed, capability == kOnCpu ? "c++" : "nvrtc"))
     return std::move(*compiled);
   return fail(ErrorKind::worker_crashed, "the compiler " + answer.end->to_string());
 }

@@ -1,84 +1,11 @@
-// The user's own kernels on the CPU. They are compiled by the system's C++ compiler without any sanitizer, and so is all
-// that switches their stacks: sanitized builds run these tests as any other does.
-#include <stdlib.h>
+// The user's own kernels on the CPU: what they can do, and what comes of their mistakes.
+#include "troupe/library/jit/host_kernels.test.hpp"
 
 #include <cmath>
-#include <filesystem>
 #include <numeric>
-
-#include "troupe/device/device_fixture.test.hpp"
 
 namespace troupe {
 namespace {
-
-/// A variable of the environment while a test runs.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    const char* const before = ::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-    if (before) before_ = before;
-    ::setenv(name, value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
-  }
-  ~Variable() {
-    if (before_)
-      ::setenv(name_, before_->c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
-    else
-      ::unsetenv(name_);  // NOLINT(concurrency-mt-unsafe): one thread
-  }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-class HostKernels : public DeviceTest {
- protected:
-  void SetUp() override {
-    // Where there is no compiler, that is what it says.
-    const Result<Program> compiled = device.jit().compile("__global__ void f() {}").get();
-    if (!compiled && compiled.error().kind() == ErrorKind::unsupported) GTEST_SKIP() << compiled.error().to_string();
-    value(Result<Program>(compiled));
-  }
-  Program compiled(std::string source, CompileOptions options = {}) {
-    return value(device.jit().compile(std::move(source), options).get());
-  }
-  /// What is said of a source that does not compile.
-  Error refused(std::string source, CompileOptions options = {}) {
-    const Result<Program> program = device.jit().compile(std::move(source), options).get();
-    return program ? Error(ErrorKind::internal, "it compiled") : program.error();
-  }
-  template <class... Arguments>
-  Result<void> launched(const Program& program, std::string_view kernel, const Grid& grid,
-                        const Arguments&... arguments) {
-    return device.jit().launch(program, kernel, grid, arguments...).get();
-  }
-  template <class... Arguments>
-  void launch(const Program& program, std::string_view kernel, const Grid& grid, const Arguments&... arguments) {
-    value(launched(program, kernel, grid, arguments...));
-  }
-  template <Element T>
-  Array<T> array_of(const std::vector<T>& values) {
-    Array<T> array = value(device.array<T>({static_cast<std::int64_t>(values.size())}));
-    value(device.write(array, values).get());
-    return array;
-  }
-  template <Element T>
-  std::vector<T> values_of(const Array<T>& array) {
-    const HostArray<T> values = value(device.read(array).get());
-    return {values.begin(), values.end()};
-  }
-  std::vector<float> counted(std::size_t count, float step = 1) {
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = step * static_cast<float>(i);
-    return values;
-  }
-
-  LogKeeper log;
-  System system{system_options(log)};
-  Device device = open();
-};
-
-bool says(const Error& error, std::string_view text) { return error.message().find(text) != std::string_view::npos; }
 
 TEST_F(HostKernels, run_with_arrays_and_numbers) {
   const Program program = compiled(R"(
@@ -278,10 +205,9 @@ TEST_F(HostKernels, have_the_names_and_types_that_the_source_gives_them) {
   };
   std::vector<std::string> names = program.kernels();
   std::ranges::sort(names);
-  EXPECT_EQ(names, (std::vector<std::string>{
-                       "mine::fill<float, 3>(float*, int)", "mine::fill<int, 4>(int*, int)",
-                       "mine::weigh(mine::Weights, int const*, float4*, void*)", "twice(float*)", "twice(int*)",
-                       "typed(float const*, long long, float*)", "untyped"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"mine::fill<float, 3>(float*, int)", "mine::fill<int, 4>(int*, int)",
+                                             "mine::weigh(mine::Weights, int const*, float4*, void*)", "twice(float*)",
+                                             "twice(int*)", "typed(float const*, long long, float*)", "untyped"}));
   const Array<std::int32_t> ints = value(device.array<std::int32_t>({64}));
   const Array<float> floats = value(device.array<float>({64}));
   launch(program, "mine::fill<int,4>", {.threads = 64}, writes(ints), 64);
@@ -333,7 +259,7 @@ TEST_F(HostKernels, say_which_threads_wait_for_what_does_not_come) {
       __syncthreads();
       a[threadIdx.x] = __ballot_sync(~0u, 1) == 0x55555555u;
     })");
-  const std::uint64_t generation = device.generation();
+  const auto generation = device.generation();
   const auto said = [&](std::string_view kernel) {
     const Array<std::int32_t> a = filled(device, {32}, 0);
     const Result<void> end = launched(program, kernel, {.blocks = 2, .threads = 32}, updates(a));
@@ -341,9 +267,9 @@ TEST_F(HostKernels, say_which_threads_wait_for_what_does_not_come) {
     EXPECT_EQ(end.error().kind(), ErrorKind::invalid_argument);
     return std::string(end.error().message());
   };
-  EXPECT_NE(said("two_barriers")
-                .find("thread (0, 0, 0) waits at __syncthreads in line 3 and thread (3, 0, 0) in line 5"),
-            std::string::npos)
+  EXPECT_NE(
+      said("two_barriers").find("thread (0, 0, 0) waits at __syncthreads in line 3 and thread (3, 0, 0) in line 5"),
+      std::string::npos)
       << said("two_barriers");
   EXPECT_NE(said("two_barriers").find("the kernel two_barriers was stopped in block ("), std::string::npos);
   EXPECT_NE(said("lane_elsewhere").find("no thread can go on: "), std::string::npos) << said("lane_elsewhere");
@@ -360,7 +286,8 @@ TEST_F(HostKernels, say_what_does_not_hold) {
     __global__ void f(int n) { assert(n == 3); }
     __global__ void g() { if (threadIdx.x == 2) __trap(); })");
   launch(program, "f", {.threads = 4}, 3);
-  const Result<void> failed = launched(program, "f", {.threads = 4}, 4), trapped = launched(program, "g", {.threads = 4});
+  const Result<void> failed = launched(program, "f", {.threads = 4}, 4),
+                     trapped = launched(program, "g", {.threads = 4});
   ASSERT_FALSE(failed || trapped);
   EXPECT_TRUE(says(failed.error(), "thread (0, 0, 0): the assertion n == 3 in line 4 does not hold"))
       << failed.error().to_string();
@@ -399,92 +326,6 @@ TEST_F(HostKernels, that_hang_end_at_their_deadline) {
       device.jit().launch(program, "hang", {.threads = 2}, updates(a)).deadline(std::chrono::milliseconds(200)).get();
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().kind(), ErrorKind::deadline_exceeded);
-}
-
-TEST_F(HostKernels, that_do_not_compile_get_the_compilers_words) {
-  const Error error = refused("__global__ void f(int* a) {\n  *a = nonsense;\n}");
-  EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
-  EXPECT_TRUE(says(error, "kernels.cu:2:8: error: ")) << error.to_string();
-  EXPECT_TRUE(says(error, "nonsense"));
-  EXPECT_EQ(error.origin().library, "c++");
-  EXPECT_EQ(refused("__global__ int f(int* a) { return 0; }").kind(), ErrorKind::invalid_argument);
-  const Error wrong = refused("template <class T> __global__ void f(T*) {}", {.instances = "g<int>"});
-  EXPECT_EQ(wrong.kind(), ErrorKind::invalid_argument);
-  EXPECT_TRUE(says(wrong, "instances:1:")) << wrong.to_string();
-  EXPECT_NE(compiled("__global__ void f() { int unused; }").log().find("unused"), std::string::npos);
-}
-
-TEST_F(HostKernels, that_need_what_a_cpu_has_not_are_refused_by_name) {
-  const std::vector<std::pair<const char*, const char*>> sources{
-      {"__global__ void f() {\n asm volatile(\"bar.sync 0;\"); }", "inline PTX, which line 2 needs"},
-      {"#include <cooperative_groups.h>\n", "cooperative groups, which line 1 needs"},
-      {"__global__ void f() {}\n__global__ void g() { f<<<1, 1>>>(); }", "kernels that launch kernels (<<<), which line 2"},
-      {"#include <mma.h>\nusing namespace nvcuda;", "tensor cores by wmma, which line 1"},
-      {"texture<float, 2> t;", "textures, which line 1"},
-      {"#include <cuda_fp16.h>\n", "half precision (cuda_fp16.h), which line 1"},
-      {"#include <cub/cub.cuh>\n", "CUB, which line 1"}};
-  for (const auto& [source, what] : sources) {
-    const Error error = refused(source);
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported) << source;
-    EXPECT_TRUE(says(error, what)) << error.to_string();
-  }
-  EXPECT_TRUE(compiled("// asm(\"\") <<<\n__global__ void f() { printf(\"<<< asm texture\"); int surface = 1; (void)surface; }")
-                  .size_bytes() > 0)
-      << "comments, texts and names of one's own are no such thing";
-}
-
-TEST_F(HostKernels, take_the_flags_of_nvrtc) {
-  const Program program = compiled(
-      "#ifndef TROUPE_CPU_KERNEL\n#error\n#endif\n__global__ void f(TYPE* a) { a[0] = WIDTH; static_assert(__cplusplus >= 202002L); }",
-      {.flags = "\"-DTYPE=unsigned long\" -D WIDTH=4 --use_fast_math --fmad=false -std=c++20 --define-macro=A -lineinfo"});
-  EXPECT_EQ(program.kernels(), std::vector<std::string>{"f(unsigned long*)"});
-  const Array<std::uint64_t> a = filled(device, {1}, std::uint64_t{0});
-  launch(program, "f", {}, updates(a));
-  EXPECT_EQ(values_of(a)[0], 4U);
-  for (const char* const flags : {"--no-such-flag", "-dlto", "-std=c++99", "-DA=1\n-DB=2"})
-    EXPECT_EQ(refused("__global__ void f() {}", {.flags = flags}).kind(), ErrorKind::invalid_argument) << flags;
-}
-
-TEST_F(HostKernels, need_a_compiler) {
-  {
-    const Variable no_path("PATH", "/nonexistent");
-    const Error error = refused("__global__ void f() {}", {.cached = false});
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    EXPECT_TRUE(says(error, "install g++ or clang++, or name one in TROUPE_CXX")) << error.to_string();
-  }
-  const Variable other("TROUPE_CXX", "no-such-compiler");
-  const Error error = refused("__global__ void f() {}", {.cached = false});
-  EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-  EXPECT_TRUE(says(error, "there is no compiler no-such-compiler, which TROUPE_CXX names")) << error.to_string();
-}
-
-TEST_F(HostKernels, leave_no_files_behind) {
-  std::string folder = (std::filesystem::temp_directory_path() / "troupe-kernels-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  {
-    const Variable files("TMPDIR", folder);
-    compiled("__global__ void f() {}", {.cached = false});
-    EXPECT_EQ(refused("__global__ void f() {}", {.timeout = std::chrono::milliseconds(30), .cached = false}).kind(),
-              ErrorKind::timeout);
-    EXPECT_EQ(refused("nonsense", {.cached = false}).kind(), ErrorKind::invalid_argument);
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(folder));
-  std::filesystem::remove_all(folder);
-}
-
-TEST_F(HostKernels, are_taken_from_the_disk_the_second_time) {
-  std::string folder = (std::filesystem::temp_directory_path() / "troupe-programs-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  {
-    const Variable programs("TROUPE_PROGRAMS", folder);
-    const std::string source = "__global__ void f(int* a) { a[0] = 7; }";
-    compiled(source);
-    const Program again = compiled(source, {.timeout = std::chrono::milliseconds(1)});
-    const Array<std::int32_t> a = filled(device, {1}, 0);
-    launch(again, "f", {}, updates(a));
-    EXPECT_EQ(values_of(a)[0], 7);
-  }
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(HostKernels, keep_to_the_limits_of_a_gpu) {
@@ -557,7 +398,8 @@ TEST_F(HostKernels, of_a_network_compute_what_loops_compute) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i)) * 3;
   const Array<float> in = array_of(numbers), weight = array_of(weights), bias = array_of(biases),
                      out = value(device.array<float>({rows * columns}));
-  launch(program, "layernorm", {.blocks = 10, .threads = 128}, writes(out), reads(in), reads(weight), reads(bias), 37, 80);
+  launch(program, "layernorm", {.blocks = 10, .threads = 128}, writes(out), reads(in), reads(weight), reads(bias), 37,
+         80);
   const std::vector<float> normed = values_of(out);
   launch(program, "softmax", {.blocks = 37, .threads = 64, .shared_bytes = 8}, writes(out), reads(in), 80);
   const std::vector<float> soft = values_of(out);
@@ -571,7 +413,8 @@ TEST_F(HostKernels, of_a_network_compute_what_loops_compute) {
     for (std::size_t i = 0; i < columns; ++i) sum += std::exp(static_cast<double>(x[i]));
     for (std::size_t i = 0; i < columns; ++i) {
       const double v = x[i], scaled = (v - mean) / std::sqrt(squares + 1e-5);
-      EXPECT_NEAR(normed[r * columns + i], scaled * static_cast<double>(weights[i]) + static_cast<double>(biases[i]), 1e-5);
+      EXPECT_NEAR(normed[r * columns + i], scaled * static_cast<double>(weights[i]) + static_cast<double>(biases[i]),
+                  1e-5);
       EXPECT_NEAR(soft[r * columns + i], std::exp(v) / sum, 1e-7);
       EXPECT_NEAR(gelus[r * columns + i],
                   0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (v + 0.044715 * v * v * v))), 1e-6);

@@ -132,8 +132,8 @@ class Jit {
   /// Compiles for this device. Kernels of templates are made when `instances` names them. `invalid_argument` with the
   /// compiler's log when the source is wrong, `timeout`, `unsupported` when there is no compiler and, on the host
   /// device, for what a CPU cannot do (docs/gpu.md has the list). There the flag "-arch=sm_90" has NVRTC compile for
-  /// such a GPU, to see whether it takes the source; what comes of it cannot be launched. What has been compiled is kept
-  /// in the folder $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other processes.
+  /// such a GPU, to see whether it takes the source; what comes of it cannot be launched. What has been compiled is
+  /// kept in the folder $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other processes.
   detail::TaskCall<Program> compile(std::string source, CompileOptions options = {}) const;
 
   /// A kernel is found by its name, with its namespaces where that is needed: "saxpy", "scale<float>", "mine::scale".

@@ -1,7 +1,7 @@
-// Compiled programs on the disk, so that the next process need not compile them again: a compiler takes 0.1 to 3 s for one.
-// The files are only a cache. One that is damaged, that another compiler has made, or that somebody else could have
-// written counts as not there; several processes may use a folder at once; the least used go first. Nothing here fails:
-// a folder that cannot be used keeps nothing.
+// Compiled programs on the disk, so that the next process need not compile them again: a compiler takes 0.1 to 3 s for
+// one. The files are only a cache. One that is damaged, that another compiler has made, or that somebody else could
+// have written counts as not there; several processes may use a folder at once; the least used go first. Nothing here
+// fails: a folder that cannot be used keeps nothing.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostLogBytes = std::size_t{256} << 10;
 constexpr const char* kSource = "kernels.cu";
 constexpr const char* kObject = "kernels.so";
+constexpr const char* kMacros = "troupe_macros.h";
 
 std::string variable(const char* name) {
   const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -99,7 +100,7 @@ std::vector<std::string> usual_flags(const std::string& before) {
           "-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
           "-fno-strict-aliasing", "-fwrapv", "-fdiagnostics-color=never", "-Wall", "-Wno-sign-compare",
           "-Wno-unknown-pragmas", "-Wno-unused-function", "-Wno-attributes", "-Iinclude", "-iquote", before, "-include",
-          "troupe_kernels.h"};
+          "troupe_kernels.h", "-include", kMacros};
 }
 
 /// Two lines for each instance: as it was written, and its symbol.
@@ -124,16 +125,17 @@ Result<std::string> find_cxx() {
   }
   for (const char* const name : {"g++", "clang++", "c++"})
     if (std::string path = find_program(name); !path.empty()) return path;
-  return fail(ErrorKind::unsupported,
-              "kernels on the CPU need a C++ compiler, and there is none in PATH: install g++ or clang++, or name one in "
-              "TROUPE_CXX");
+  return fail(
+      ErrorKind::unsupported,
+      "kernels on the CPU need a C++ compiler, and there is none in PATH: install g++ or clang++, or name one in "
+      "TROUPE_CXX");
 }
 
 Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::string_view flags,
                                             std::string_view instances, const std::string& folder) {
   const std::string compiler = TROUPE_TRY(find_cxx());
   const std::string before = fs::current_path().string();
-  const std::vector<std::string> given = TROUPE_TRY(cpu_flags(flags, before));
+  const CpuFlags given = TROUPE_TRY(cpu_flags(flags, before));
   const std::string text = TROUPE_TRY(cpu_source(source, instances));
   const struct Return {
     const std::string& to;
@@ -141,7 +143,8 @@ Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::stri
   } back{before};
   std::error_code error;
   fs::create_directory(folder + "/include", error);
-  bool is_written = ::chdir(folder.c_str()) == 0 && write_file(kSource, text);
+  bool is_written = ::chdir(folder.c_str()) == 0 && write_file(kSource, text) &&
+                    write_file("include/" + std::string(kMacros), given.macros);
   for (const KernelHeader& header : kernel_headers())
     is_written = is_written && write_file("include/" + std::string(header.name), header.text);
   if (!is_written) return fail(wire::errno_error("cannot write what the compiler reads into " + folder, errno));
@@ -150,7 +153,7 @@ Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::stri
 
   std::vector<std::string> words{compiler};
   std::ranges::copy(usual_flags(before), std::back_inserter(words));
-  std::ranges::copy(given, std::back_inserter(words));
+  std::ranges::copy(given.words, std::back_inserter(words));
   words.insert(words.end(), {kSource, "-o", kObject});
   Ended ended = TROUPE_TRY(run(std::move(words)));
   if (ended.status != 0)

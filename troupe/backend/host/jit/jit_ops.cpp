@@ -11,7 +11,8 @@
 namespace troupe::host {
 namespace {
 
-/// What a block costs at least, for the team: a few microseconds, so that a large grid is shared and a small one is not.
+/// What a block costs at least, for the team: a few microseconds, so that a large grid is shared and a small one is
+/// not.
 constexpr double kNsOfThread = 20;
 
 Unexpected refuse(const op::Launch& op, const std::string& why) {
@@ -22,8 +23,8 @@ Result<void> check_arguments(const op::Launch& op, const troupe_kernel_record& k
   if (op.order.size() > op::kMaxKernelArguments)
     return refuse(op, "was given more than " + std::to_string(op::kMaxKernelArguments) + " arguments");
   if (op.order.size() != kernel.count)
-    return refuse(op, "takes " + std::to_string(kernel.count) + " arguments and was given " +
-                          std::to_string(op.order.size()));
+    return refuse(
+        op, "takes " + std::to_string(kernel.count) + " arguments and was given " + std::to_string(op.order.size()));
   for (std::size_t i = 0; i < op.order.size(); ++i) {
     const bool is_array = op.order[i] == std::byte{0};
     const std::size_t given = is_array ? sizeof(void*) : static_cast<std::size_t>(op.order[i]);

@@ -8,12 +8,32 @@ namespace troupe::host {
 namespace {
 
 /// What means something to a GPU's compiler alone; with a value behind `=` or without.
-constexpr std::array<std::string_view, 26> kOfGpus{
-    "-fmad",   "--fmad",  "-ftz",      "--ftz",       "-prec-div",    "--prec-div",   "-prec-sqrt",
-    "--prec-sqrt",  "-maxrregcount", "--maxrregcount", "-extra-device-vectorization", "--extra-device-vectorization",
-    "-restrict", "--restrict", "-rdc", "--relocatable-device-code", "-default-device",
-    "--device-as-default-execution-space", "-dopt", "--dopt", "-diag-suppress", "--diag-suppress",
-    "-ewp", "--extensible-whole-program", "-split-compile", "--split-compile"};
+constexpr std::array<std::string_view, 26> kOfGpus{"-fmad",
+                                                   "--fmad",
+                                                   "-ftz",
+                                                   "--ftz",
+                                                   "-prec-div",
+                                                   "--prec-div",
+                                                   "-prec-sqrt",
+                                                   "--prec-sqrt",
+                                                   "-maxrregcount",
+                                                   "--maxrregcount",
+                                                   "-extra-device-vectorization",
+                                                   "--extra-device-vectorization",
+                                                   "-restrict",
+                                                   "--restrict",
+                                                   "-rdc",
+                                                   "--relocatable-device-code",
+                                                   "-default-device",
+                                                   "--device-as-default-execution-space",
+                                                   "-dopt",
+                                                   "--dopt",
+                                                   "-diag-suppress",
+                                                   "--diag-suppress",
+                                                   "-ewp",
+                                                   "--extensible-whole-program",
+                                                   "-split-compile",
+                                                   "--split-compile"};
 
 std::string_view name_of(std::string_view word) { return word.substr(0, word.find('=')); }
 
@@ -27,6 +47,14 @@ std::optional<std::string> standard_of(std::string_view name) {
   if (name == "c++20") return "-std=gnu++20";
   if (name == "c++23") return "-std=gnu++23";
   return std::nullopt;
+}
+
+/// "NAME" or "NAME=VALUE", as a line.
+std::string define(std::string macro) {
+  const std::size_t equals = macro.find('=');
+  if (equals == std::string::npos) return "#define " + macro + " 1\n";
+  macro[equals] = ' ';
+  return "#define " + macro + "\n";
 }
 
 }  // namespace
@@ -46,8 +74,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-Result<std::vector<std::string>> cpu_flags(std::string_view flags, const std::string& folder) {
-  std::vector<std::string> all;
+Result<CpuFlags> cpu_flags(std::string_view flags, const std::string& folder) {
+  CpuFlags all;
   const std::vector<std::string> words = words_of(flags);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -56,31 +84,30 @@ Result<std::vector<std::string>> cpu_flags(std::string_view flags, const std::st
     const auto value = [&](std::string_view short_name, std::string_view long_name) -> std::optional<std::string> {
       if (name == long_name && word.size() > name.size()) return word.substr(name.size() + 1);
       if (word != short_name && word != long_name)
-        return !short_name.empty() && word.starts_with(short_name)
-                   ? std::optional(word.substr(short_name.size()))
-                   : std::nullopt;
+        return !short_name.empty() && word.starts_with(short_name) ? std::optional(word.substr(short_name.size()))
+                                                                   : std::nullopt;
       return i + 1 < words.size() ? std::optional(words[++i]) : std::nullopt;
     };
     if (const auto path = value("-include", "--pre-include")) {
-      all.insert(all.end(), {"-include", from_folder(*path, folder)});
+      all.words.insert(all.words.end(), {"-include", from_folder(*path, folder)});
     } else if (const auto macro = value("-D", "--define-macro")) {
-      all.push_back("-D" + *macro);
+      all.macros += define(*macro);
     } else if (const auto undefined = value("-U", "--undefine-macro")) {
-      all.push_back("-U" + *undefined);
+      all.macros += "#undef " + *undefined + "\n";
     } else if (const auto path_of_headers = value("-I", "--include-path")) {
-      all.push_back("-I" + from_folder(*path_of_headers, folder));
+      all.words.push_back("-I" + from_folder(*path_of_headers, folder));
     } else if (name == "-std" || name == "--std") {
       const std::optional<std::string> standard = standard_of(std::string_view(word).substr(name.size() + 1));
       if (!standard) return fail(ErrorKind::invalid_argument, "there is no such C++: " + word);
-      all.push_back(*standard);
+      all.words.push_back(*standard);
     } else if (word == "-use_fast_math" || word == "--use_fast_math") {
-      all.push_back("-D__USE_FAST_MATH__");
+      all.macros += define("__USE_FAST_MATH__");
     } else if (word == "-w" || word == "--disable-warnings") {
-      all.push_back("-w");
+      all.words.push_back("-w");
     } else if (word == "-G" || word == "--device-debug") {
-      all.insert(all.end(), {"-O0", "-g"});
+      all.words.insert(all.words.end(), {"-O0", "-g"});
     } else if (word == "-lineinfo" || word == "--generate-line-info") {
-      all.push_back("-g");
+      all.words.push_back("-g");
     } else if (std::ranges::find(kOfGpus, name) == kOfGpus.end()) {
       return fail(ErrorKind::invalid_argument,
                   "kernels on the CPU know no flag " + word +

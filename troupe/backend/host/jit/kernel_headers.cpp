@@ -3,14 +3,14 @@
 #include <array>
 
 // TROUPE_KERNEL_HEADERS is the folder where they lie.
-#define TROUPE_TEXT(name, file)                    \
-  asm(".pushsection .rodata\n"                     \
-      "troupe_kernel_header_" #name                \
-      ":\n"                                        \
-      ".incbin \"" TROUPE_KERNEL_HEADERS "/" file  \
-      "\"\n"                                       \
-      ".byte 0\n"                                  \
-      ".popsection\n");                            \
+#define TROUPE_TEXT(name, file)                   \
+  asm(".pushsection .rodata\n"                    \
+      "troupe_kernel_header_" #name               \
+      ":\n"                                       \
+      ".incbin \"" TROUPE_KERNEL_HEADERS "/" file \
+      "\"\n"                                      \
+      ".byte 0\n"                                 \
+      ".popsection\n");                           \
   extern "C" const char troupe_kernel_header_##name[];
 TROUPE_TEXT(kernel_abi, "kernel_abi.h")
 TROUPE_TEXT(cuda_words, "cuda_words.h")

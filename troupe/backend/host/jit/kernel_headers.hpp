@@ -1,4 +1,5 @@
-// The headers that kernels for a CPU are compiled with, as text: the worker has them in itself.
+// The headers that kernels for a CPU are compiled with, as text: the worker has them in itself, so that it needs no
+// files beside it.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The shared object that kernels for a CPU are compiled to: where its kernels are. Each has a record in a section of its
-// own (include/kernel_abi.h); what stands in the record is known before anything of the object has run.
+// The shared object that kernels for a CPU are compiled to: where its kernels are. Each has a record in a section of
+// its own (include/kernel_abi.h); what stands in the record is known before anything of the object has run.
 #pragma once
 
 #include <cstddef>

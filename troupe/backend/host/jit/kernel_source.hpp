@@ -9,8 +9,8 @@
 
 namespace troupe::host {
 
-/// `instances` are kernels that are templates, with tabs between them. `unsupported` names what a CPU cannot do, and the
-/// line.
+/// `instances` are kernels that are templates, with tabs between them. `unsupported` names what a CPU cannot do, and
+/// the line.
 Result<std::string> cpu_source(std::string_view source, std::string_view instances);
 
 }  // namespace troupe::host

@@ -49,14 +49,14 @@ class Reader {
       while (at_ < source_.size() && (is_letter(source_[at_]) || is_digit(source_[at_]))) ++at_;
       const std::string_view word = source_.substr(begin, at_ - begin);
       const bool is_raw = word.ends_with('R') && word.size() <= 3 && at_ < source_.size() && source_[at_] == '"';
-      if (is_raw)
-        raw_text();
+      if (is_raw) raw_text();
       add(is_raw ? Token::Kind::text : Token::Kind::word, begin);
     } else if (is_digit(c)) {
       // The marks of digits, of exponents and of points are in it.
       for (; at_ < source_.size(); ++at_) {
         const char d = source_[at_], before = source_[at_ - (at_ > begin ? 1 : 0)];
-        const bool is_sign = (d == '+' || d == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
+        const bool is_sign =
+            (d == '+' || d == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
         if (!is_letter(d) && !is_digit(d) && d != '.' && d != '\'' && !is_sign) break;
       }
       add(Token::Kind::number, begin);

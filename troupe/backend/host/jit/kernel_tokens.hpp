@@ -1,4 +1,5 @@
-// The words and marks of a C++ source, without its comments, strings left whole.
+// The words and marks of a C++ source, without its comments, and with strings left whole: enough to find kernels, and
+// what a CPU cannot do, without taking a comment for either.
 #pragma once
 
 #include <cstddef>

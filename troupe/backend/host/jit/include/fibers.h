@@ -376,6 +376,12 @@ inline __attribute__((cold, noinline)) void report_deadlock(Block& b) {
   for (uint32_t i = 0; i < b.made && told < 3; ++i) {
     const Fiber& fiber = b.fibers[i];
     if (!fiber.at_barrier && fiber.at == Kind::none) continue;
+    bool is_told = false;
+    for (uint32_t j = 0; j < i; ++j) {
+      const Fiber& other = b.fibers[j];
+      is_told |= other.at_barrier == fiber.at_barrier && other.at == fiber.at && other.line == fiber.line;
+    }
+    if (is_told) continue;
     const uint3 at = thread_at(fiber.thread);
     size += static_cast<size_t>(snprintf(text + size, sizeof text - size, "%sthread (%u, %u, %u) waits at %s in line %d",
                                          told++ == 0 ? "" : ", ", at.x, at.y, at.z,
