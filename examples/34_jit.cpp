@@ -1,5 +1,5 @@
-// Kernels of one's own: CUDA C++ compiled at run time, launched as an op. It compiles everywhere; it runs where there
-// is a GPU.
+// Kernels of one's own: CUDA C++ compiled at run time, launched as an op. NVRTC compiles it for a GPU, the system's C++
+// compiler for the CPU.
 #include <cstdio>
 #include <vector>
 

@@ -113,5 +113,65 @@ TEST_F(GpuJit, finds_its_programs_again_in_the_next_worker) {
   EXPECT_TRUE(all_equal(*gpu, a, 3.0f));
 }
 
+TEST_F(GpuJit, gives_what_the_same_source_gives_on_the_cpu) {
+  constexpr const char* kSource = R"(
+    template <class T> __device__ T sum_of_warp(T v) {
+      for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+      return v;
+    }
+    template <class T> __global__ void sum_of_blocks(int n, const T* x, T* sums, unsigned* bins, int* most) {
+      extern __shared__ __align__(8) unsigned char bytes[];
+      T* const part = reinterpret_cast<T*>(bytes);
+      __shared__ unsigned here[16];
+      const int t = threadIdx.y * blockDim.x + threadIdx.x, i = blockIdx.x * blockDim.x * blockDim.y + t;
+      if (t < 16) here[t] = 0;
+      __syncthreads();
+      const T v = i < n ? x[i] : T(0);
+      if (i < n) atomicAdd(&here[unsigned(v * T(7)) % 16], 1u);
+      const unsigned positive = __ballot_sync(0xffffffffu, v > T(3));
+      const T sum = sum_of_warp(v * v + T(1) / (T(1) + v));
+      if (t % 32 == 0) part[t / 32] = sum + T(__popc(positive));
+      __syncthreads();
+      if (t < 16) atomicAdd(&bins[t], here[t]);
+      if (t == 0) {
+        T all = 0;
+        for (int w = 0; w < blockDim.x * blockDim.y / 32; ++w) all += part[w];
+        sums[blockIdx.x] = sqrt(all);
+        atomicMax(most, int(all));
+      }
+    })";
+  constexpr std::int64_t n = 100'000, blocks = (n + 255) / 256;
+  const auto results_on = [&](const Device& device) {
+    const Program program = value(
+        device.jit()
+            .compile(kSource, {.flags = "--fmad=false", .instances = "sum_of_blocks<float>, sum_of_blocks<double>"})
+            .get());
+    std::vector<double> all;
+    const auto of_type = [&]<class T>(const char* kernel, T) {
+      std::vector<T> numbers(n);
+      for (std::int64_t i = 0; i < n; ++i)
+        numbers[static_cast<std::size_t>(i)] = static_cast<T>(i * 7919 % 10007) / static_cast<T>(1000);
+      const Array<T> x = value(device.array<T>({n})), sums = value(device.array<T>({blocks}));
+      const Array<std::uint32_t> bins = filled(device, {16}, std::uint32_t{0});
+      const Array<std::int32_t> most = filled(device, {1}, 0);
+      value(device.write(x, numbers).get());
+      value(
+          device.jit()
+              .launch(program, kernel,
+                      {.blocks = static_cast<std::uint32_t>(blocks), .threads = {64, 4}, .shared_bytes = 8 * sizeof(T)},
+                      static_cast<int>(n), reads(x), writes(sums), updates(bins), updates(most))
+              .get());
+      for (const T sum : value(device.read(sums).get())) all.push_back(static_cast<double>(sum));
+      for (const std::uint32_t bin : value(device.read(bins).get())) all.push_back(bin);
+      all.push_back(value(device.read(most).get())[0]);
+    };
+    of_type("sum_of_blocks<float>", 0.0f);
+    of_type("sum_of_blocks<double>", 0.0);
+    return all;
+  };
+  const std::vector<double> on_cpu = results_on(value(system.device("host", patient())));
+  EXPECT_EQ(results_on(*gpu), on_cpu);
+}
+
 }  // namespace
 }  // namespace troupe

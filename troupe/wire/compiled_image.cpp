@@ -55,7 +55,7 @@ std::optional<std::string> take_bytes(std::string_view& text, std::size_t count)
 
 }  // namespace
 
-std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
+std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer, std::string_view library) {
   if (take(answer, "ok")) {
     std::array<std::size_t, 4> sizes{};
     for (std::size_t& size : sizes) {
@@ -79,7 +79,7 @@ std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer) {
   const auto native_code = take_number<int>(answer);
   if (!native_code || !take(answer, "\n")) return std::nullopt;
   return Result<CompiledImage>(fail(Error(static_cast<ErrorKind>(*kind), std::string(answer),
-                                          ErrorOrigin{.library = "nvrtc", .native_code = *native_code})));
+                                          ErrorOrigin{.library = std::string(library), .native_code = *native_code})));
 }
 
 }  // namespace troupe::inline v0::wire

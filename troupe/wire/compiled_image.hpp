@@ -1,6 +1,6 @@
-// The answer of `troupe-worker --compile CAPABILITY`, which compiles kernels in a process of its own: it reads the
-// compiler's flags (one line), the instances of templates that are wanted (one line, with tabs between them) and the
-// source from its standard input, and answers on its standard output.
+// The answer of `troupe-worker --compile CAPABILITY`, or of `--compile cpu FOLDER`, which compiles kernels in a process
+// of its own: it reads the compiler's flags (one line), the instances of templates that are wanted (one line, with tabs
+// between them) and the source from its standard input, and answers on its standard output.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct CompiledImage {
 std::string_view take_line(std::string_view& text);
 
 std::string encode(const Result<CompiledImage>& compiled);
-/// Nothing when the text is not such an answer.
-std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer);
+/// Nothing when the text is not such an answer. Errors are said to come from that `library`.
+std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer, std::string_view library = "nvrtc");
 
 }  // namespace troupe::inline v0::wire

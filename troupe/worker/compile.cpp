@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <string_view>
 
 #include "troupe/backend/cuda/jit/nvrtc.hpp"
+#include "troupe/backend/host/jit/host_compiler.hpp"
 #include "troupe/wire/compiled_image.hpp"
 
 namespace troupe::worker {
@@ -24,7 +27,6 @@ Result<std::string> read_input() {
   return text;
 }
 
-#if TROUPE_CUDA_BACKEND
 /// The source with blanks for `extern "C"` before `__global__`: so the kernels have the types of their parameters in
 /// their symbols, and whoever launches them is told of a wrong one. Lines and columns stay.
 std::string without_c_linkage(std::string source) {
@@ -39,18 +41,23 @@ std::string without_c_linkage(std::string source) {
   }
   return source;
 }
-#endif
+
+/// `compile(source)` for the source with typed kernels, or else as it is.
+template <class Compile>
+auto compile_typed(const std::string& source, const Compile& compile) {
+  const std::string typed = without_c_linkage(source);
+  auto code = compile(typed);
+  // It may need its C names, or be wrong in any case: then the compiler speaks of what the user wrote.
+  if (!code && typed != source && code.error().kind() == ErrorKind::invalid_argument) code = compile(source);
+  return code;
+}
 
 Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
                                    [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability) {
 #if TROUPE_CUDA_BACKEND
-  const auto compile = [&](const std::string& text) {
+  Result<cuda::CompiledCode> code = compile_typed(source, [&](const std::string& text) {
     return cuda::compile(text, flags, capability, cuda::c_headers(), instances);
-  };
-  const std::string typed = without_c_linkage(source);
-  Result<cuda::CompiledCode> code = compile(typed);
-  // It may need its C names, or be wrong in any case: then the compiler speaks of what the user wrote.
-  if (!code && typed != source) code = compile(source);
+  });
   if (!code) return fail(code.error());
   return CompiledImage{.bytes = std::move(code->image),
                        .log = std::move(code->log),
@@ -63,7 +70,7 @@ Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [
 
 }  // namespace
 
-int answer_compile(int capability) {
+int answer_compile(const char* target, const char* folder) {
   // A compiler may print; standard output must have the answer alone.
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -73,7 +80,11 @@ int answer_compile(int capability) {
   const Result<CompiledImage> compiled =
       !input         ? Result<CompiledImage>(fail(input.error()))
       : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
-                     : compile_here(std::string(text), flags, instances, capability);
+      : target == std::string_view("cpu")
+          ? compile_typed(
+                std::string(text),
+                [&](const std::string& source) { return host::compile_for_cpu(source, flags, instances, folder); })
+          : compile_here(std::string(text), flags, instances, std::atoi(target));
   const std::string answer = encode(compiled);
   for (std::size_t done = 0; done < answer.size();) {
     const ssize_t size = write(out, answer.data() + done, answer.size() - done);

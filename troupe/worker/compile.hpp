@@ -4,7 +4,8 @@
 
 namespace troupe::worker {
 
-/// Compiles the source on standard input, and answers on standard output. Gives the exit code.
-int answer_compile(int capability);
+/// Compiles the source on standard input, and answers on standard output. Gives the exit code. `target` is a compute
+/// capability, "90", or "cpu"; then `folder` is an empty one for what the compiler writes.
+int answer_compile(const char* target, const char* folder);
 
 }  // namespace troupe::worker

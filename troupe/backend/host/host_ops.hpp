@@ -4,6 +4,7 @@
 
 #include "troupe/backend/host/fft/fft_plans.hpp"
 #include "troupe/backend/host/host_tools.hpp"
+#include "troupe/backend/host/jit/kernel_programs.hpp"
 
 namespace troupe::host {
 
@@ -19,6 +20,7 @@ class HostOps {
   const HostViews here_;
   backend::PluginCaller plugins_;
   FftPlans fft_plans_;
+  KernelPrograms programs_;
   const RunTable table_;
 };
 

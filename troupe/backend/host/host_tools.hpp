@@ -9,17 +9,24 @@
 namespace troupe::host {
 
 class FftPlans;
+class KernelPrograms;
 
 /// Most ops need only their arrays, and take a `HostViews`.
 class HostTools : public HostViews {
  public:
   HostTools(const HostViews& views, const backend::Work& work, backend::PluginCaller& plugins, FftPlans& fft_plans,
-            bool& has_begun) noexcept
-      : HostViews(views), work_(work), plugins_(plugins), fft_plans_(fft_plans), has_begun_(has_begun) {}
+            KernelPrograms& programs, bool& has_begun) noexcept
+      : HostViews(views),
+        work_(work),
+        plugins_(plugins),
+        fft_plans_(fft_plans),
+        programs_(programs),
+        has_begun_(has_begun) {}
 
   const backend::Work& work() const noexcept { return work_; }
   backend::PluginCaller& plugins() const noexcept { return plugins_; }
   FftPlans& fft_plans() const noexcept { return fft_plans_; }
+  KernelPrograms& programs() const noexcept { return programs_; }
   /// From now on the op may write.
   void begin() const noexcept { has_begun_ = true; }
 
@@ -27,6 +34,7 @@ class HostTools : public HostViews {
   const backend::Work& work_;
   backend::PluginCaller& plugins_;
   FftPlans& fft_plans_;
+  KernelPrograms& programs_;
   bool& has_begun_;
 };
 

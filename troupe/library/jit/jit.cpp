@@ -1,6 +1,8 @@
 #include "troupe/library/jit/jit.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <mutex>
 
@@ -16,9 +18,6 @@
 
 namespace troupe::inline v0 {
 namespace {
-
-/// The compute capability to compile for when there is no GPU.
-constexpr int kUsualCapability = 90;
 
 /// Waits for one compiler, which may take a second, on a thread that has nothing else to do. Whoever made it stops it.
 struct Compiler {
@@ -94,8 +93,20 @@ Result<void> check_launch(const detail::ProgramKernel* kernel, std::span<const A
   return kernel ? detail::check_arguments(*kernel, std::span(all).first(order.size())) : Result<void>();
 }
 
-int capability_of(const Device& device) noexcept {
-  return device.info().capability > 0 ? device.info().capability : kUsualCapability;
+/// A GPU's is its own. The CPU's flags may name one, "-arch=sm_90", and then no longer do.
+int capability_of(const Device& device, std::string& flags) {
+  if (device.info().capability > 0) return device.info().capability;
+  for (const std::string_view name : {"--gpu-architecture=sm_", "-arch=sm_"}) {
+    const std::size_t begin = flags.find(name);
+    if (begin == std::string::npos || (begin > 0 && flags[begin - 1] != ' ')) continue;
+    const std::size_t digits = begin + name.size(), end = std::min(flags.find(' ', digits), flags.size());
+    int capability = 0;
+    const auto [read, error] = std::from_chars(flags.data() + digits, flags.data() + end, capability);
+    if (error != std::errc() || read != flags.data() + end || capability <= 0) continue;
+    flags.erase(begin, end - begin);
+    return capability;
+  }
+  return kOnCpu;
 }
 
 }  // namespace
@@ -128,11 +139,12 @@ detail::TaskCall<Program> Jit::compile(std::string source, CompileOptions option
 Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, std::string instances,
                                       Duration timeout, bool cached) {
   Result<std::string> found;
+  const int capability = capability_of(device, flags);
   ProgramKey program{.executable = worker_of(DeviceParts::state(device), found),
                      .source = std::move(source),
                      .flags = std::move(flags),
                      .instances = std::move(instances),
-                     .capability = capability_of(device)};
+                     .capability = capability};
   if (!found) co_return fail(found.error());
   if (cached) {
     if (const std::optional<wire::CompiledImage> kept = ProgramCache::of_user().find(program))

@@ -1,4 +1,5 @@
-// Your own kernels on a GPU. NVRTC compiles CUDA C++ at run time, in a process of its own. Launches are ops like any
+// Your own kernels, in CUDA C++, compiled at run time in a process of its own: for a GPU by NVRTC, for the CPU by the
+// system's C++ compiler. Launches are ops like any
 // other: ordered by what they say they read and write, stopped by a deadline, tried alone after a crash. A kernel that
 // touches memory outside of its arrays can spoil what is in the vault, as anywhere in CUDA; one that faults costs its
 // own caller and nobody else.
@@ -60,7 +61,7 @@ struct Grid {
 
 /// What the compiler can be told.
 struct CompileOptions {
-  /// For NVRTC, with spaces between them: "-DWIDTH=4 --use_fast_math". What has spaces in it is in quotation marks.
+  /// NVRTC's, with spaces between them: "-DWIDTH=4 --use_fast_math". What has spaces in it is in quotation marks.
   std::string_view flags = {};
   /// The kernels to make of templates, with commas between them: "scale<float>, scale<double>". So they are launched.
   std::string_view instances = {};
@@ -129,9 +130,10 @@ class Jit {
   explicit Jit(Device device) noexcept : device_(std::move(device)) {}
 
   /// Compiles for this device. Kernels of templates are made when `instances` names them. `invalid_argument` with the
-  /// compiler's log when the source is wrong, `unsupported` when there is no NVRTC, `timeout`. Works without a GPU,
-  /// too, but what was compiled on the host device cannot be launched. What has been compiled is kept in the folder
-  /// $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other processes.
+  /// compiler's log when the source is wrong, `timeout`, `unsupported` when there is no compiler and, on the host
+  /// device, for what a CPU cannot do (docs/gpu.md has the list). There the flag "-arch=sm_90" has NVRTC compile for
+  /// such a GPU, to see whether it takes the source; what comes of it cannot be launched. What has been compiled is
+  /// kept in the folder $TROUPE_PROGRAMS, or else in ~/.cache/troupe/programs, for this and other processes.
   detail::TaskCall<Program> compile(std::string source, CompileOptions options = {}) const;
 
   /// A kernel is found by its name, with its namespaces where that is needed: "saxpy", "scale<float>", "mine::scale".

@@ -1,5 +1,5 @@
 // The parts of `jit()` that need no GPU: NVRTC compiles or refuses with its log, and launches are checked before they
-// are made.
+// are made. Kernels that run on the CPU are in host_kernels.test.cpp.
 #include "troupe/library/jit/jit.hpp"
 
 #include <gtest/gtest.h>
@@ -25,6 +25,9 @@ __global__ void scale(int n, float factor, float* a) {
   if (i < n) a[i] *= factor;
 })";
 
+/// For a GPU, which need not be there.
+constexpr const char* kForGpu = "-arch=sm_90";
+
 template <class R>
 ErrorKind kind_of(const Result<R>& result) {
   return result ? static_cast<ErrorKind>(255) : result.error().kind();
@@ -34,7 +37,7 @@ class JitOnHost : public ::testing::Test {
  protected:
   void SetUp() override {
     // Where there is no compiler, that is what it says.
-    const Result<Program> compiled = device.jit().compile(kGood).get();
+    const Result<Program> compiled = device.jit().compile(kGood, {.flags = kForGpu}).get();
     if (!compiled && compiled.error().kind() == ErrorKind::unsupported)
       GTEST_SKIP() << "no NVRTC: " << compiled.error().to_string();
     program = value(Result<Program>(compiled));
@@ -51,36 +54,42 @@ TEST_F(JitOnHost, compiles_without_a_gpu) {
 
 TEST_F(JitOnHost, compiles_for_those_who_await_it) {
   const Program compiled = value(system.run([](Device on) -> Task<Result<Program>> {
-    co_return co_await on.jit().compile(kGood, {.flags = "-DWIDTH=4 --use_fast_math"});
+    co_return co_await on.jit().compile(kGood, {.flags = "-DWIDTH=4 -arch=sm_90 --use_fast_math"});
   }(device)));
   EXPECT_GT(compiled.size_bytes(), 0);
 }
 
 TEST_F(JitOnHost, gives_the_compilers_words_for_code_that_is_none) {
-  const Result<Program> bad = device.jit().compile("extern \"C\" __global__ void f(int* a) { *a = nonsense; }").get();
+  const Result<Program> bad =
+      device.jit().compile("extern \"C\" __global__ void f(int* a) { *a = nonsense; }", {.flags = kForGpu}).get();
   ASSERT_EQ(kind_of(bad), ErrorKind::invalid_argument);
   EXPECT_NE(bad.error().message().find("identifier \"nonsense\" is undefined"), std::string_view::npos);
   EXPECT_EQ(bad.error().origin().library, "nvrtc");
 }
 
 TEST_F(JitOnHost, keeps_the_compilers_warnings) {
-  const Program warned = value(device.jit().compile("extern \"C\" __global__ void f() { int unused; }").get());
+  const Program warned =
+      value(device.jit().compile("extern \"C\" __global__ void f() { int unused; }", {.flags = kForGpu}).get());
   EXPECT_NE(warned.log().find("unused"), std::string::npos) << warned.log();
 }
 
 TEST_F(JitOnHost, refuses_a_source_that_cannot_be) {
   EXPECT_EQ(kind_of(device.jit().compile("").get()), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "--no-such-flag -arch=sm_90"}).get()),
+            ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-DA=1\n-DB=2"}).get()), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-dlto"}).get()), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.timeout = std::chrono::milliseconds(1), .cached = false}).get()),
+  EXPECT_EQ(kind_of(device.jit().compile(kGood, {.flags = "-arch=sm_90 -dlto"}).get()), ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of(device.jit()
+                        .compile(kGood, {.flags = kForGpu, .timeout = std::chrono::milliseconds(1), .cached = false})
+                        .get()),
             ErrorKind::timeout);
 }
 
 TEST_F(JitOnHost, finds_the_toolkits_headers) {
   EXPECT_TRUE(
       device.jit()
-          .compile("#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }")
+          .compile("#include <cuda_fp16.h>\nextern \"C\" __global__ void f(__half* a) { *a = __float2half(1.0f); }",
+                   {.flags = kForGpu})
           .get());
 }
 
@@ -110,7 +119,8 @@ TEST_F(JitOnHost, has_the_headers_that_kernels_include_everywhere) {
       a[0] = std::sqrt(M_PI) < DBL_MAX ? -INFINITY : NAN;
       b[0] = std::isnan(a[0]);
       if (b[0] == INT32_MIN) printf("%d", CHAR_BIT);
-    })")
+    })",
+                                              {.flags = kForGpu})
                                      .get());
   EXPECT_EQ(compiled.log(), "");
 }
@@ -127,13 +137,14 @@ TEST_F(JitOnHost, leaves_constants_alone_that_the_kernel_has_defined_itself) {
     extern "C" __global__ void f(float* a, double* b) {
       a[0] = INFINITY + NAN + FLT_EPSILON + FLT_MIN + FLT_MAX + std::numeric_limits<float>::max();
       b[0] = M_PI + M_E + HUGE_VAL + DBL_EPSILON + DBL_MIN + std::numeric_limits<double>::max();
-    })")
+    })",
+                                                {.flags = kForGpu})
                                        .get();
   EXPECT_TRUE(compiled) << compiled.error().to_string();
 }
 
 Task<Result<void>> compiled_anew(Device on) {
-  const Result<Program> compiled = co_await on.jit().compile(kGood, {.cached = false});
+  const Result<Program> compiled = co_await on.jit().compile(kGood, {.flags = kForGpu, .cached = false});
   if (!compiled) co_return fail(compiled.error());
   co_return {};
 }
@@ -155,13 +166,14 @@ TEST_F(JitOnHost, takes_what_was_compiled_before_from_the_disk) {
   std::string folder = (std::filesystem::temp_directory_path() / "troupe-programs-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   setenv("TROUPE_PROGRAMS", folder.c_str(), 1);
-  EXPECT_TRUE(device.jit().compile(kGood).get());
+  EXPECT_TRUE(device.jit().compile(kGood, {.flags = kForGpu}).get());
   System next({.threads = 1, .log = log_nothing()});
   const Device other = value(next.device("host", {.standby = Standby::none}));
   constexpr auto kTooShortToCompile = std::chrono::milliseconds(1);
-  const Result<Program> again = other.jit().compile(kGood, {.timeout = kTooShortToCompile}).get();
-  EXPECT_EQ(kind_of(other.jit().compile(kGood, {.timeout = kTooShortToCompile, .cached = false}).get()),
-            ErrorKind::timeout);
+  const Result<Program> again = other.jit().compile(kGood, {.flags = kForGpu, .timeout = kTooShortToCompile}).get();
+  EXPECT_EQ(
+      kind_of(other.jit().compile(kGood, {.flags = kForGpu, .timeout = kTooShortToCompile, .cached = false}).get()),
+      ErrorKind::timeout);
   setenv("TROUPE_PROGRAMS", "", 1);
   std::filesystem::remove_all(folder);
   EXPECT_EQ(value(Result<Program>(again)).size_bytes(), program.size_bytes());
@@ -177,7 +189,8 @@ TEST_F(JitOnHost, compiles_cooperative_groups) {
     extern "C" __global__ void f(float* a) {
       const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
       a[0] = cg::reduce(warp, a[threadIdx.x], cg::greater<float>{});
-    })")
+    })",
+                                                {.flags = kForGpu})
                                        .get();
   if (!compiled &&
       compiled.error().message().find("cannot open source file \"cooperative_groups.h\"") != std::string_view::npos)
@@ -204,11 +217,13 @@ class JitKernels : public JitOnHost {
   void SetUp() override {
     JitOnHost::SetUp();
     if (!IsSkipped())
-      program = value(device.jit().compile(kMany, {.instances = "mine::scale<float, 2>, mine::scale<int,3>"}).get());
+      program = value(device.jit()
+                          .compile(kMany, {.flags = kForGpu, .instances = "mine::scale<float, 2>, mine::scale<int,3>"})
+                          .get());
   }
-  /// What is said of a launch; "unsupported" of one that only the host cannot do.
+  /// What is said of a launch; "unsupported" of one that only the CPU cannot run.
   std::string said(std::string_view kernel, const auto&... arguments) {
-    // One that the host cannot do leaves what it would have written without content.
+    // One that the CPU cannot run leaves what it would have written without content.
     value(device.fill(floats, 1.0f).get());
     value(device.fill(doubles, 1.0).get());
     value(device.fill(ints, 1).get());
@@ -310,9 +325,13 @@ TEST_F(JitKernels, of_an_image_that_is_damaged_are_none_or_some) {
 }
 
 TEST_F(JitOnHost, makes_kernels_of_templates_only_when_they_are_wanted) {
-  EXPECT_TRUE(value(device.jit().compile("template <class T> __global__ void f(T*) {}").get()).kernels().empty());
+  EXPECT_TRUE(value(device.jit().compile("template <class T> __global__ void f(T*) {}", {.flags = kForGpu}).get())
+                  .kernels()
+                  .empty());
   const Result<Program> wrong =
-      device.jit().compile("template <class T> __global__ void f(T*) {}", {.instances = "g<int>"}).get();
+      device.jit()
+          .compile("template <class T> __global__ void f(T*) {}", {.flags = kForGpu, .instances = "g<int>"})
+          .get();
   ASSERT_EQ(kind_of(wrong), ErrorKind::invalid_argument);
   EXPECT_NE(wrong.error().message().find("g<int>"), std::string_view::npos) << wrong.error().to_string();
 }
@@ -323,16 +342,18 @@ TEST_F(JitOnHost, leaves_kernels_their_c_names_where_the_source_needs_them) {
     extern "C" {
     __global__ void f(float* a) { a[0] = 1; }
     })";
-  const Result<Program> compiled = device.jit().compile(declared_before).get();
+  const Result<Program> compiled = device.jit().compile(declared_before, {.flags = kForGpu}).get();
   ASSERT_TRUE(compiled) << compiled.error().to_string();
   EXPECT_EQ(compiled->kernels(), std::vector<std::string>{"f"});
 }
 
 TEST_F(JitOnHost, gives_flags_with_spaces_as_one) {
-  EXPECT_EQ(
-      value(device.jit().compile("__global__ void f(TYPE* a) {}", {.flags = "\"-DTYPE=unsigned long\" -DB"}).get())
-          .kernels(),
-      std::vector<std::string>{"f(unsigned long*)"});
+  EXPECT_EQ(value(device.jit()
+                      .compile("__global__ void f(TYPE* a) {}",
+                               {.flags = "\"-DTYPE=unsigned long\" --gpu-architecture=sm_90 -DB"})
+                      .get())
+                .kernels(),
+            std::vector<std::string>{"f(unsigned long*)"});
 }
 
 TEST(KernelParameters, are_told_from_how_the_compiler_writes_them) {
@@ -375,7 +396,7 @@ TEST_F(JitOnHost, refuses_launches_before_they_are_made) {
   EXPECT_EQ(kind_of(device.jit().launch(program, "scale", {}, updates(AnyArray())).get()), ErrorKind::invalid_argument);
 }
 
-TEST_F(JitOnHost, says_that_the_host_runs_no_kernels) {
+TEST_F(JitOnHost, says_that_a_cpu_runs_no_kernels_of_gpus) {
   const Array<float> a = value(device.array<float>({8}));
   EXPECT_EQ(kind_of(device.jit().launch(program, "scale", {}, 8, 2.0f, updates(a)).get()), ErrorKind::unsupported);
 }

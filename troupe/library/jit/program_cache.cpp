@@ -27,6 +27,9 @@ constexpr std::string_view kSuffix = ".program";
 constexpr std::array kVariables{"TROUPE_CUDA_LIBRARIES", "CUDA_HOME",   "CUDA_PATH",
                                 "LD_LIBRARY_PATH",       "VIRTUAL_ENV", "HOME"};
 
+/// The same of a C++ compiler.
+constexpr std::array kVariablesOfCpu{"TROUPE_CXX", "PATH", "CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"};
+
 std::string variable(const char* name) {
   const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the program's own affair
   return text ? text : "";
@@ -44,6 +47,8 @@ std::string state_of(const std::string& file) {
 std::string text_of(const ProgramKey& key) {
   std::string text = state_of(key.executable) + '\n' + std::to_string(key.capability) + '\n';
   for (const char* const name : kVariables) text += variable(name) + '\n';
+  if (key.capability == kOnCpu)
+    for (const char* const name : kVariablesOfCpu) text += variable(name) + '\n';
   return text + key.flags + '\n' + key.instances + '\n' + key.source;
 }
 

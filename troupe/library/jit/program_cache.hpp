@@ -1,7 +1,7 @@
-// Compiled programs on the disk, so that the next process need not compile them again: NVRTC takes 0.1 to 3 s for one.
-// The files are only a cache. One that is damaged, that another compiler has made, or that somebody else could have
-// written counts as not there; several processes may use a folder at once; the least used go first. Nothing here fails:
-// a folder that cannot be used keeps nothing.
+// Compiled programs on the disk, so that the next process need not compile them again: a compiler takes 0.1 to 3 s for
+// one. The files are only a cache. One that is damaged, that another compiler has made, or that somebody else could
+// have written counts as not there; several processes may use a folder at once; the least used go first. Nothing here
+// fails: a folder that cannot be used keeps nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,16 @@
 
 namespace troupe::inline v0 {
 
+/// In the place of a compute capability: the CPU of this machine.
+inline constexpr int kOnCpu = 0;
+
 /// All that an image depends on, but for the compiler, which the image itself names.
 struct ProgramKey {
   std::string executable;  // the worker's, which has headers of ours in it
   std::string source;
   std::string flags;
   std::string instances;  // of templates, with tabs between them
-  int capability = 0;
+  int capability = kOnCpu;
 
   /// Whether nothing else is read for it. Sources and flags that name files of the user's are not kept: those may
   /// change.
