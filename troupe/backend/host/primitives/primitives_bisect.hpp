@@ -1,4 +1,5 @@
-// Bisection of several keys side by side.
+// Bisection of several keys side by side: the loads of one key wait for each other, those of different keys do not, so
+// that memory is asked for several keys at a time.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The functions that put elements together, as constants, with the types that have them.
+// The functions that put elements together, as constants, with the types that have them: loops over rows are compiled
+// for each, and none asks in its innermost turn which function it runs.
 #pragma once
 
 #include "troupe/backend/host/kernels/host_view.hpp"

@@ -1,4 +1,5 @@
-// Rows along the last axis, in several arrays at once; indices of either size; offsets of segments; and the verdict.
+// Rows along the last axis, in several arrays at once; indices of either size; offsets of segments; and the verdict:
+// what all primitives share.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Rows of keys that are sorted, whatever their strides, with values of any size or with the positions of the keys.
+// Rows of keys that are sorted, whatever their strides, with values of any size or with the positions of the keys. The
+// kernels themselves see ranks only, unsigned numbers in the order of the keys.
 #pragma once
 
 #include "troupe/backend/host/primitives/primitives_rows.hpp"
