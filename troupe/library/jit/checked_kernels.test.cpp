@@ -8,6 +8,117 @@
 namespace troupe {
 namespace {
 
+constexpr const char* kSaxpy = R"(
+__global__ void saxpy(int n, float a, const float* __restrict__ x, float *y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];
+})";
+
+constexpr const char* kShift = R"(
+__global__ void shift(int by, const float* from, float* to) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  to[i] = from[i + by];
+})";
+
+constexpr const char* kScribble = R"(
+__global__ void scribble(long long n, int* a) {
+  const long long i = blockIdx.x * 64 + threadIdx.x;
+  a[i - n] = -1;
+})";
+
+constexpr const char* kRows = R"(
+#define WIDTH 4
+namespace mine {
+struct Row { const float* begin; int length; };
+__device__ float* row_of(float* a, int row, int columns) { return a + row * columns; }
+__device__ float sum(const float *x, int n) {
+  float all = 0;
+  for (const float* p = x, *const end = x + n; p != end; ++p) all += *p;
+  return all;
+}
+template <class T> __device__ T sum_of(const T* x, int n) {
+  T all = T();
+  while (n-- > 0) all += *x++;
+  return all;
+}
+}
+__global__ void rows(int columns, float* a, float* out, int wrong) {
+  const int row = blockIdx.x;
+  float* mine_row = a + row * columns;
+  const float* again = &a[row * columns];
+  auto third = mine::row_of(a, row, columns);
+  float *p = mine_row, *q = p;
+  const mine::Row of{a + row * columns, columns};
+  __shared__ float here[WIDTH];
+  here[threadIdx.x % WIDTH] = threadIdx.x % WIDTH;
+  __syncthreads();
+  float* const shared = here;
+  const int too_many = row == 2 ? wrong : 0;
+  float v = mine::sum(again, columns) + mine::sum_of(third, columns) + mine::sum_of(here, WIDTH) + shared[1];
+  const int product = row * columns, scaled = product * WIDTH;
+  v += *(p + 1) + q[0] + of.begin[of.length - 1 + too_many] + (again - mine_row) + scaled * (out == nullptr);
+  if (threadIdx.x == 0 && out) out[row] = v;
+})";
+
+constexpr const char* kVectors = R"(
+__global__ void vectors(int at, const float* x, float* y) {
+  const float4 a = reinterpret_cast<const float4*>(x)[at];
+  const float4 b = *(const float4*)&x[4 * at];
+  const float4 c = ((const float4*)x)[at];
+  float4& d = reinterpret_cast<float4&>(y[4 * at]);
+  d = make_float4(a.x + b.x, a.y + c.y, a.z, a.w);
+  const unsigned char* bytes = (const unsigned char*)(x + 4 * at);
+  if (bytes[3] == 77) y[0] = (unsigned long long)x % 16;
+})";
+
+constexpr const char* kCount = R"(
+__device__ void most_of(float* address, float v) {
+  int* as_int = (int*)address;
+  int old = *as_int;
+  while (__int_as_float(old) < v) {
+    const int assumed = old;
+    old = atomicCAS(as_int, assumed, __float_as_int(v));
+    if (old == assumed) break;
+  }
+}
+__global__ void count(int n, const int* x, unsigned* bins, float* sum, float* most) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int v = __ldg(&x[i]);
+  atomicAdd(&bins[v], 1);
+  atomicAdd(sum, float(__ldg(x + i)));
+  most_of(most, v);
+})";
+
+constexpr const char* kSums = R"(
+__device__ float sum_of_warp(float v) {
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+  return v;
+}
+template <class T, int kThreads>
+__global__ void sums(int n, const T* __restrict__ x, T* sums) {
+  __shared__ T part[kThreads / 32];
+  T v = x[blockIdx.x * kThreads + threadIdx.x];
+  __syncthreads();
+  v = sum_of_warp(v);
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kThreads / 32; ++i) v += part[i];
+  sums[blockIdx.x] = v;
+})";
+
+constexpr const char* kBiased = R"(
+__global__ void biased(int n, const float* bias, float a[], const float* const x) {
+  const int i = threadIdx.x;
+  if (i >= n) return;
+  float sine, cosine;
+  sincosf(0.0f, &sine, &cosine);
+  float v = x[i] + sine;
+  float* at = &v;
+  *at += bias != NULL ? bias[i] : 0.0f;
+  a[i] = bias == nullptr ? v : -v;
+})";
+
 class CheckedKernels : public GpuTest, public ::testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -65,10 +176,7 @@ INSTANTIATE_TEST_SUITE_P(On, CheckedKernels, ::testing::Values(false, true),
                          [](const auto& param) { return param.param ? "Gpu" : "Host"; });
 
 TEST_P(CheckedKernels, compute_what_others_compute) {
-  const Program program = compiled(R"(
-    __global__ void saxpy(int n, float a, const float* __restrict__ x, float *y) {
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];
-    })");
+  const Program program = compiled(kSaxpy);
   EXPECT_EQ(program.kernels(), std::vector<std::string>{"saxpy(int, float, float const*, float*)"});
   EXPECT_EQ(program.log(), "");
   const Array<float> x = counted(10000), y = filled(*device, {10000}, 1.0f);
@@ -78,11 +186,7 @@ TEST_P(CheckedKernels, compute_what_others_compute) {
 }
 
 TEST_P(CheckedKernels, are_stopped_where_they_read_or_write_outside) {
-  const Program program = compiled(R"(
-    __global__ void shift(int by, const float* from, float* to) {
-      const int i = blockIdx.x * blockDim.x + threadIdx.x;
-      to[i] = from[i + by];
-    })");
+  const Program program = compiled(kShift);
   const Array<float> from = counted(256), neighbour = filled(*device, {256}, 7.0f), to = filled(*device, {256}, 0.0f);
   const Grid grid{.blocks = 4, .threads = {64}};
   EXPECT_EQ(said(program, "shift", grid, 0, reads(from), writes(to)), "all is well");
@@ -106,11 +210,7 @@ TEST_P(CheckedKernels, are_stopped_where_they_read_or_write_outside) {
 }
 
 TEST_P(CheckedKernels, touch_nothing_outside) {
-  const Program program = compiled(R"(
-    __global__ void scribble(long long n, int* a) {
-      const long long i = blockIdx.x * 64 + threadIdx.x;
-      a[i - n] = -1;
-    })");
+  const Program program = compiled(kScribble);
   const Array<std::int32_t> all = filled(*device, {1 << 20}, 3);
   const Array<std::int32_t> middle = value(all.slice(0, 1 << 19, (1 << 19) + 64));
   for (const long long n : {64LL, -64LL, 1000LL, -100'000'000'000LL, 1LL << 45})
@@ -120,39 +220,7 @@ TEST_P(CheckedKernels, touch_nothing_outside) {
 }
 
 TEST_P(CheckedKernels, know_their_arrays_in_pointers_of_their_own) {
-  const Program program = compiled(R"(
-    #define WIDTH 4
-    namespace mine {
-    struct Row { const float* begin; int length; };
-    __device__ float* row_of(float* a, int row, int columns) { return a + row * columns; }
-    __device__ float sum(const float *x, int n) {
-      float all = 0;
-      for (const float* p = x, *const end = x + n; p != end; ++p) all += *p;
-      return all;
-    }
-    template <class T> __device__ T sum_of(const T* x, int n) {
-      T all = T();
-      while (n-- > 0) all += *x++;
-      return all;
-    }
-    }
-    __global__ void rows(int columns, float* a, float* out, int wrong) {
-      const int row = blockIdx.x;
-      float* mine_row = a + row * columns;
-      const float* again = &a[row * columns];
-      auto third = mine::row_of(a, row, columns);
-      float *p = mine_row, *q = p;
-      const mine::Row of{a + row * columns, columns};
-      __shared__ float here[WIDTH];
-      here[threadIdx.x % WIDTH] = threadIdx.x % WIDTH;
-      __syncthreads();
-      float* const shared = here;
-      const int too_many = row == 2 ? wrong : 0;
-      float v = mine::sum(again, columns) + mine::sum_of(third, columns) + mine::sum_of(here, WIDTH) + shared[1];
-      const int product = row * columns, scaled = product * WIDTH;
-      v += *(p + 1) + q[0] + of.begin[of.length - 1 + too_many] + (again - mine_row) + scaled * (out == nullptr);
-      if (threadIdx.x == 0 && out) out[row] = v;
-    })");
+  const Program program = compiled(kRows);
   const Array<float> a = counted(12), out = filled(*device, {3}, 0.0f);
   EXPECT_EQ(said(program, "rows", {.blocks = 3, .threads = 32}, 4, updates(a), writes(out), 0), "all is well");
   EXPECT_EQ(values_of(out), (std::vector<float>{12 + 7 + 1 + 0 + 3, 44 + 7 + 5 + 4 + 7, 76 + 7 + 9 + 8 + 11}));
@@ -162,16 +230,7 @@ TEST_P(CheckedKernels, know_their_arrays_in_pointers_of_their_own) {
 }
 
 TEST_P(CheckedKernels, know_them_behind_casts_and_in_vectors) {
-  const Program program = compiled(R"(
-    __global__ void vectors(int at, const float* x, float* y) {
-      const float4 a = reinterpret_cast<const float4*>(x)[at];
-      const float4 b = *(const float4*)&x[4 * at];
-      const float4 c = ((const float4*)x)[at];
-      float4& d = reinterpret_cast<float4&>(y[4 * at]);
-      d = make_float4(a.x + b.x, a.y + c.y, a.z, a.w);
-      const unsigned char* bytes = (const unsigned char*)(x + 4 * at);
-      if (bytes[3] == 77) y[0] = (unsigned long long)x % 16;
-    })");
+  const Program program = compiled(kVectors);
   const Array<float> x = counted(18), y = filled(*device, {18}, 0.0f);
   EXPECT_EQ(said(program, "vectors", {}, 1, reads(x), updates(y)), "all is well");
   const std::vector<float> four = values_of(value(y.slice(0, 4, 8)));
@@ -187,24 +246,7 @@ TEST_P(CheckedKernels, know_them_behind_casts_and_in_vectors) {
 }
 
 TEST_P(CheckedKernels, have_atomics_and_loads_that_are_checked) {
-  const Program program = compiled(R"(
-    __device__ void most_of(float* address, float v) {
-      int* as_int = (int*)address;
-      int old = *as_int;
-      while (__int_as_float(old) < v) {
-        const int assumed = old;
-        old = atomicCAS(as_int, assumed, __float_as_int(v));
-        if (old == assumed) break;
-      }
-    }
-    __global__ void count(int n, const int* x, unsigned* bins, float* sum, float* most) {
-      const int i = blockIdx.x * blockDim.x + threadIdx.x;
-      if (i >= n) return;
-      const int v = __ldg(&x[i]);
-      atomicAdd(&bins[v], 1);
-      atomicAdd(sum, float(__ldg(x + i)));
-      most_of(most, v);
-    })");
+  const Program program = compiled(kCount);
   std::vector<std::int32_t> numbers(1000);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i % 10);
   const Array<std::int32_t> x = array_of(numbers);
@@ -222,24 +264,7 @@ TEST_P(CheckedKernels, have_atomics_and_loads_that_are_checked) {
 }
 
 TEST_P(CheckedKernels, come_to_their_barriers_although_threads_were_stopped) {
-  const Program program = compiled(R"(
-    __device__ float sum_of_warp(float v) {
-      for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
-      return v;
-    }
-    template <class T, int kThreads>
-    __global__ void sums(int n, const T* __restrict__ x, T* sums) {
-      __shared__ T part[kThreads / 32];
-      T v = x[blockIdx.x * kThreads + threadIdx.x];
-      __syncthreads();
-      v = sum_of_warp(v);
-      if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
-      __syncthreads();
-      if (threadIdx.x != 0) return;
-      for (int i = 1; i < kThreads / 32; ++i) v += part[i];
-      sums[blockIdx.x] = v;
-    })",
-                                   "sums<float, 128>");
+  const Program program = compiled(kSums, "sums<float, 128>");
   EXPECT_EQ(program.kernels(), std::vector<std::string>{"sums<float, 128>(int, float const*, float*)"});
   const Array<float> x = filled(*device, {1024}, 1.0f), out = filled(*device, {8}, 0.0f);
   EXPECT_EQ(said(program, "sums<float, 128>", {.blocks = 8, .threads = 128}, 1024, reads(x), writes(out)),
@@ -252,17 +277,7 @@ TEST_P(CheckedKernels, come_to_their_barriers_although_threads_were_stopped) {
 }
 
 TEST_P(CheckedKernels, take_null_pointers_and_pointers_to_one) {
-  const Program program = compiled(R"(
-    __global__ void biased(int n, const float* bias, float a[], const float* const x) {
-      const int i = threadIdx.x;
-      if (i >= n) return;
-      float sine, cosine;
-      sincosf(0.0f, &sine, &cosine);
-      float v = x[i] + sine;
-      float* at = &v;
-      *at += bias != NULL ? bias[i] : 0.0f;
-      a[i] = bias == nullptr ? v : -v;
-    })");
+  const Program program = compiled(kBiased);
   const Array<float> x = counted(8), a = filled(*device, {8}, 0.0f), bias = filled(*device, {8}, 1.0f);
   EXPECT_EQ(said(program, "biased", {.threads = 32}, 8, nullptr, writes(a), reads(x)), "all is well");
   EXPECT_EQ(values_of(a)[7], 7.0f);
@@ -298,6 +313,30 @@ TEST_P(CheckedKernels, say_what_cannot_be_checked) {
   const Error wrong = refused("__global__ void f(float* a) {\n  *a = nonsense;\n}");
   EXPECT_EQ(wrong.kind(), ErrorKind::invalid_argument);
   EXPECT_EQ(wrong.message().find("checked mode"), std::string::npos) << wrong.to_string();
+}
+
+/// What needs no GPU of it: NVRTC takes the same texts.
+TEST(CheckedKernelsOfAGpu, compile_without_one) {
+  System system({.threads = 1, .log = log_nothing()});
+  const Device device = value(system.device("host", {.standby = Standby::none}));
+  const auto compile = [&](const char* source, std::string_view instances) {
+    return device.jit().compile(source, {.flags = "-arch=sm_90", .instances = instances, .checked = true}).get();
+  };
+  const Result<Program> first = compile(kSaxpy, {});
+  if (!first && first.error().kind() == ErrorKind::unsupported) GTEST_SKIP() << first.error().to_string();
+  EXPECT_EQ(value(Result<Program>(first)).kernels(),
+            std::vector<std::string>{"saxpy(int, float, float const*, float*)"});
+  for (const char* const source : {kShift, kScribble, kRows, kVectors, kCount, kBiased}) {
+    const Result<Program> compiled = compile(source, {});
+    EXPECT_TRUE(compiled) << compiled.error().to_string();
+    if (compiled) EXPECT_EQ(compiled->log(), "") << source;
+  }
+  EXPECT_EQ(value(compile(kSums, "sums<float, 128>")).kernels(),
+            std::vector<std::string>{"sums<float, 128>(int, float const*, float*)"});
+  const Result<Program> plain = compile("__global__ void f(float* a) { a[0] = modff(a[1], a); }", {});
+  ASSERT_FALSE(plain);
+  EXPECT_NE(plain.error().message().find("is given to what takes a plain pointer"), std::string::npos)
+      << plain.error().to_string();
 }
 
 TEST_P(CheckedKernels, go_on_after_a_worker_was_replaced) {

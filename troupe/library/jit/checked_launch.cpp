@@ -48,11 +48,12 @@ Result<void> judge_report(std::span<const std::int32_t> words) {
   std::memcpy(kernel, words.data() + sizeof report / sizeof(std::int32_t), sizeof kernel);
   kernel[sizeof kernel - 1] = '\0';
   const std::string name = report.name;
-  return fail(ErrorKind::invalid_argument, "the kernel " + std::string(kernel) + " was stopped in block " +
-                                               in_parentheses(report.block) + ": thread " + in_parentheses(report.thread) + " touches " +
-                                               name + "[" + std::to_string(report.index) + "], and " + name + " has " +
-                                               std::to_string(report.elements) + " elements of " +
-                                               std::to_string(report.element_bytes) + " bytes");
+  const std::string who =
+      "block " + in_parentheses(report.block) + ": thread " + in_parentheses(report.thread) + " touches ";
+  const std::string what = name + "[" + std::to_string(report.index) + "], and " + name + " has " +
+                           std::to_string(report.elements) + " elements of " + std::to_string(report.element_bytes);
+  return fail(ErrorKind::invalid_argument,
+              "the kernel " + std::string(kernel) + " was stopped in " + who + what + " bytes");
 }
 
 }  // namespace troupe::inline v0::detail

@@ -1,6 +1,7 @@
 #include "troupe/backend/host/jit/checked_source.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -26,16 +27,16 @@ class CheckedWriter {
       if (words_.token(at_).kind == Token::Kind::directive) continue;
       TROUPE_TRY(look_at(at_));
     }
-    std::ranges::stable_sort(edits_, [](const Edit& a, const Edit& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end == a.begin && b.end != b.begin;
-    });
+    // Of several at one place, what is only put in comes first.
+    std::multimap<std::pair<std::size_t, bool>, const Edit*> in_order;
+    for (const Edit& edit : edits_) in_order.emplace(std::pair(edit.begin, edit.end != edit.begin), &edit);
     std::string text;
     std::size_t done = 0;
-    for (const Edit& edit : edits_) {
-      if (edit.begin < done) continue;
-      text += source_.substr(done, edit.begin - done);
-      text += edit.text;
-      done = edit.end;
+    for (const auto& [place, edit] : in_order) {
+      if (edit->begin < done) continue;
+      text += source_.substr(done, edit->begin - done);
+      text += edit->text;
+      done = edit->end;
     }
     text += source_.substr(done);
     return text + "\n";
