@@ -6,9 +6,12 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "troupe/backend/cuda/jit/nvrtc.hpp"
+#include "troupe/backend/host/jit/checked_source.hpp"
 #include "troupe/backend/host/jit/host_compiler.hpp"
+#include "troupe/backend/host/jit/kernel_headers.hpp"
 #include "troupe/wire/compiled_image.hpp"
 
 namespace troupe::worker {
@@ -52,11 +55,46 @@ auto compile_typed(const std::string& source, const Compile& compile) {
   return code;
 }
 
-Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
-                                   [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability) {
+/// `compile(source, is_checked)` for the source in checked mode, or else why that does not compile.
+template <class Compile>
+auto compile_checked(const std::string& source, const Compile& compile) -> decltype(compile(source, true)) {
+  const std::string checked = TROUPE_TRY(host::checked_source(without_c_linkage(source)));
+  auto code = compile(checked, true);
+  if (code || code.error().kind() != ErrorKind::invalid_argument) return code;
+  // When it is wrong in any case, the compiler speaks of what the user wrote.
+  auto plain = compile_typed(source, [&](const std::string& text) { return compile(text, false); });
+  if (!plain) return plain;
+  return fail(Error(ErrorKind::invalid_argument,
+                    "checked mode: the kernels compile, but not with pointers that know their arrays; docs/gpu.md says "
+                    "what cannot be checked. " +
+                        std::string(code.error().message()),
+                    code.error().origin()));
+}
+
+template <class Compile>
+auto compile_as_wanted(const std::string& source, bool is_checked, const Compile& compile) {
+  if (is_checked) return compile_checked(source, compile);
+  return compile_typed(source, [&](const std::string& text) { return compile(text, false); });
+}
+
 #if TROUPE_CUDA_BACKEND
-  Result<cuda::CompiledCode> code = compile_typed(source, [&](const std::string& text) {
-    return cuda::compile(text, flags, capability, cuda::c_headers(), instances);
+/// Those of the C library, and in checked mode that of the pointers.
+std::vector<cuda::SourceHeader> headers_for(bool is_checked) {
+  const auto of_c = cuda::c_headers();
+  std::vector<cuda::SourceHeader> headers(of_c.begin(), of_c.end());
+  for (const host::KernelHeader& header : host::kernel_headers())
+    if (is_checked && header.name == host::kCheckedHeader) headers.push_back({header.name.data(), header.text.data()});
+  return headers;
+}
+#endif
+
+Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
+                                   [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability,
+                                   [[maybe_unused]] bool is_checked) {
+#if TROUPE_CUDA_BACKEND
+  Result<cuda::CompiledCode> code = compile_as_wanted(source, is_checked, [&](const std::string& text, bool checked) {
+    const std::string include = checked ? "--pre-include=" + std::string(host::kCheckedHeader) + " " : "";
+    return cuda::compile(text, include + std::string(flags), capability, headers_for(checked), instances);
   });
   if (!code) return fail(code.error());
   return CompiledImage{.bytes = std::move(code->image),
@@ -70,7 +108,7 @@ Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [
 
 }  // namespace
 
-int answer_compile(const char* target, const char* folder) {
+int answer_compile(const char* target, const char* folder, bool is_checked) {
   // A compiler may print; standard output must have the answer alone.
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -81,10 +119,11 @@ int answer_compile(const char* target, const char* folder) {
       !input         ? Result<CompiledImage>(fail(input.error()))
       : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
       : target == std::string_view("cpu")
-          ? compile_typed(
-                std::string(text),
-                [&](const std::string& source) { return host::compile_for_cpu(source, flags, instances, folder); })
-          : compile_here(std::string(text), flags, instances, std::atoi(target));
+          ? compile_as_wanted(std::string(text), is_checked,
+                              [&](const std::string& source, bool checked) {
+                                return host::compile_for_cpu(source, flags, instances, folder, checked);
+                              })
+          : compile_here(std::string(text), flags, instances, std::atoi(target), is_checked);
   const std::string answer = encode(compiled);
   for (std::size_t done = 0; done < answer.size();) {
     const ssize_t size = write(out, answer.data() + done, answer.size() - done);

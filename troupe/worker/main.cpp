@@ -20,7 +20,8 @@ constexpr const char* kHelp =
     "  --devices   the accelerators it can open, a line each\n"
     "  --doctor    what it finds on this machine, for `troupe doctor`\n"
     "  --compile C compiles CUDA C++ from standard input (its first line: flags) for compute capability C (90: 9.0);\n"
-    "              `--compile cpu FOLDER` for this machine, with what the compiler writes in an empty folder\n";
+    "              `--compile cpu FOLDER` for this machine, with what the compiler writes in an empty folder;\n"
+    "              `--compile-checked` in its place compiles kernels that find accesses outside their arrays\n";
 
 /// The app reads what we print.
 void log_to_app(const troupe::LogRecord& record) {
@@ -40,8 +41,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc == 2 && std::strcmp(argv[1], "--devices") == 0) return troupe::worker::print_devices();
-  if ((argc == 3 || argc == 4) && std::strcmp(argv[1], "--compile") == 0)
-    return troupe::worker::answer_compile(argv[2], argc == 4 ? argv[3] : "");
+  const bool is_checked = argc > 1 && std::strcmp(argv[1], "--compile-checked") == 0;
+  if ((argc == 3 || argc == 4) && (is_checked || std::strcmp(argv[1], "--compile") == 0))
+    return troupe::worker::answer_compile(argv[2], argc == 4 ? argv[3] : "", is_checked);
   if (argc == 2 && std::strcmp(argv[1], "--doctor") == 0) {
     troupe::worker::print_facts(stdout);
     _exit(0);  // what the libraries do at the end of a process is not worth waiting for

@@ -36,7 +36,7 @@ class CompilerFolder {
 }  // namespace
 
 Result<wire::CompiledImage> compile_in_worker(const ProgramKey& program, Duration limit) {
-  const auto& [executable, source, flags, instances, capability] = program;
+  const auto& [executable, source, flags, instances, capability, is_checked] = program;
   if (source.empty() || source.size() > wire::kMaxSourceBytes)
     return fail(ErrorKind::invalid_argument, "the source has " + std::to_string(source.size()) +
                                                  " bytes; it must have 1 to " + std::to_string(wire::kMaxSourceBytes));
@@ -45,10 +45,10 @@ Result<wire::CompiledImage> compile_in_worker(const ProgramKey& program, Duratio
   if (instances.find('\n') != std::string::npos) return fail(ErrorKind::invalid_argument, "instances must be one line");
   const std::string input = flags + "\n" + instances + "\n" + source;
   std::optional<CompilerFolder> folder;
-  std::vector<std::string> arguments{"--compile", std::to_string(capability)};
+  std::vector<std::string> arguments{is_checked ? "--compile-checked" : "--compile", std::to_string(capability)};
   if (capability == kOnCpu) {
     folder.emplace(TROUPE_TRY(CompilerFolder::make()));
-    arguments = {"--compile", "cpu", folder->path()};
+    arguments = {arguments.front(), "cpu", folder->path()};
   }
   const wire::ChildAnswer answer =
       TROUPE_TRY(wire::run_child(executable, arguments, std::as_bytes(std::span(input)), limit));

@@ -11,10 +11,12 @@
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/find_worker.hpp"
 #include "troupe/device/make_call.hpp"
+#include "troupe/library/jit/checked_launch.hpp"
 #include "troupe/library/jit/compile_in_worker.hpp"
 #include "troupe/library/jit/program_cache.hpp"
 #include "troupe/library/jit/program_kernels.hpp"
 #include "troupe/op/jit.hpp"
+#include "troupe/op/jit_report.hpp"
 
 namespace troupe::inline v0 {
 namespace {
@@ -132,19 +134,21 @@ Result<Program> Jit::load(const Device& device, const wire::CompiledImage& compi
 }
 
 detail::TaskCall<Program> Jit::compile(std::string source, CompileOptions options) const {
-  return {DeviceParts::state(device_), compile_on(device_, std::move(source), std::string(options.flags),
-                                                  lines_up(options.instances), options.timeout, options.cached)};
+  return {DeviceParts::state(device_),
+          compile_on(device_, std::move(source), std::string(options.flags), lines_up(options.instances),
+                     options.timeout, options.checked, options.cached)};
 }
 
 Task<Result<Program>> Jit::compile_on(Device device, std::string source, std::string flags, std::string instances,
-                                      Duration timeout, bool cached) {
+                                      Duration timeout, bool checked, bool cached) {
   Result<std::string> found;
   const int capability = capability_of(device, flags);
   ProgramKey program{.executable = worker_of(DeviceParts::state(device), found),
                      .source = std::move(source),
                      .flags = std::move(flags),
                      .instances = std::move(instances),
-                     .capability = capability};
+                     .capability = capability,
+                     .is_checked = checked};
   if (!found) co_return fail(found.error());
   if (cached) {
     if (const std::optional<wire::CompiledImage> kept = ProgramCache::of_user().find(program))
@@ -190,8 +194,22 @@ Call<void> Jit::launch(const Program& program, std::string_view kernel, const Gr
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used[count++] = &array.array();
   }
-  used[count++] = &program.image_;  // has no view: it is kept
-  return troupe::make_call(device_, op, std::span<const AnyArray* const>(used).first(count));
+  if (!*found || !(*found)->is_checked) {
+    used[count++] = &program.image_;  // has no view: it is kept
+    return troupe::make_call(device_, op, std::span<const AnyArray* const>(used).first(count));
+  }
+  if (count + 2 > op::kMaxKernelArguments || op.order.size() + 2 > op::kMaxKernelArguments)
+    return refuse("a kernel in checked mode takes at most 62 arguments");
+  Result<HostArray<std::int32_t>> report = device_.host_array<std::int32_t>({op::kReportWords});
+  if (!report) return fail(std::move(report).error());
+  detail::begin_report(report->span(), kernel);
+  detail::add_bounds(op);
+  op.order.push_back(std::byte{0});
+  op.arrays.push_back({.access = op::Access::write, .view = report->view()});
+  used[count++] = &*report;
+  used[count++] = &program.image_;
+  return make_judged_call<void>(device_, {}, op, std::span<const AnyArray* const>(used).first(count), *report,
+                                detail::judge_report);
 }
 
 }  // namespace troupe::inline v0

@@ -66,6 +66,10 @@ struct CompileOptions {
   /// The kernels to make of templates, with commas between them: "scale<float>, scale<double>". So they are launched.
   std::string_view instances = {};
   Duration timeout = std::chrono::minutes(1);  // the compiler is stopped then
+  /// Checked mode, to find mistakes: an access outside an array ends the kernel's thread before anything is read or
+  /// written, and the launch ends in `invalid_argument` with kernel, array, index, block and thread. docs/gpu.md says
+  /// what cannot be checked, and what it costs.
+  bool checked = false;
   bool cached = true;  // what was compiled before is taken from the disk, and what is compiled now is kept there
 };
 static_assert(std::is_trivially_destructible_v<Grid> && std::is_trivially_destructible_v<CompileOptions>,
@@ -154,7 +158,7 @@ class Jit {
 
  private:
   static Task<Result<Program>> compile_on(Device device, std::string source, std::string flags, std::string instances,
-                                          Duration timeout, bool cached);
+                                          Duration timeout, bool checked, bool cached);
   static Result<Program> load(const Device& device, const wire::CompiledImage& image);
 
   Device device_;

@@ -45,7 +45,8 @@ std::string state_of(const std::string& file) {
 
 /// Everything that a program is found by.
 std::string text_of(const ProgramKey& key) {
-  std::string text = state_of(key.executable) + '\n' + std::to_string(key.capability) + '\n';
+  std::string text =
+      state_of(key.executable) + '\n' + std::to_string(key.capability) + (key.is_checked ? " checked\n" : "\n");
   for (const char* const name : kVariables) text += variable(name) + '\n';
   if (key.capability == kOnCpu)
     for (const char* const name : kVariablesOfCpu) text += variable(name) + '\n';

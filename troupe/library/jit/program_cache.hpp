@@ -23,6 +23,7 @@ struct ProgramKey {
   std::string flags;
   std::string instances;  // of templates, with tabs between them
   int capability = kOnCpu;
+  bool is_checked = false;
 
   /// Whether nothing else is read for it. Sources and flags that name files of the user's are not kept: those may
   /// change.

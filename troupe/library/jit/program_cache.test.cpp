@@ -76,6 +76,7 @@ TEST_F(ProgramCacheTest, tells_programs_apart_by_all_that_they_depend_on) {
   EXPECT_TRUE(differs([](ProgramKey& other) { other.flags.clear(); }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.instances = "f<int>"; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.capability = 80; }));
+  EXPECT_TRUE(differs([](ProgramKey& other) { other.is_checked = true; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.executable = "/bin/cat"; }));
   EXPECT_TRUE(cache().find(key));
 }

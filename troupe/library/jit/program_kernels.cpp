@@ -150,13 +150,25 @@ std::size_t begin_of_parameters(std::string_view signature) {
   return std::string_view::npos;
 }
 
+/// What a kernel has in checked mode, behind what the user gave it.
+bool take_checks(std::string& signature) {
+  const std::size_t begin = signature.rfind(", troupe_bounds<");
+  if (begin == std::string::npos || !signature.ends_with(">, troupe_report*)")) return false;
+  signature.replace(begin, std::string::npos, ")");
+  return true;
+}
+
 ProgramKernel kernel_of(std::string symbol) {
   std::string text = demangled(symbol);
+  const bool is_checked = take_checks(text);
   const std::size_t begin = text.ends_with(')') ? begin_of_parameters(text) : std::string::npos;
   if (begin == std::string::npos)
     return {.symbol = symbol, .name = symbol, .signature = symbol, .parameters = std::nullopt};
-  ProgramKernel kernel{
-      .symbol = std::move(symbol), .name = {}, .signature = {}, .parameters = std::vector<KernelParameter>()};
+  ProgramKernel kernel{.symbol = std::move(symbol),
+                       .name = {},
+                       .signature = {},
+                       .parameters = std::vector<KernelParameter>(),
+                       .is_checked = is_checked};
   // A template's symbol has what it returns, and kernels return nothing.
   const std::size_t returned = text.starts_with("void ") ? 5 : 0;
   kernel.name = text.substr(returned, begin - returned);

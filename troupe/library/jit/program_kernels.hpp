@@ -37,6 +37,7 @@ struct ProgramKernel {
   std::string name;       // "scale<float>"
   std::string signature;  // "scale<float>(int, float*)"; of a kernel that is `extern "C"`, its name
   std::optional<std::vector<KernelParameter>> parameters;
+  bool is_checked = false;  // it takes what checked_launch.hpp adds, too
 };
 
 /// One argument of a launch.

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <vector>
 
+#include "troupe/backend/host/jit/checked_source.hpp"
 #include "troupe/backend/host/jit/kernel_flags.hpp"
 #include "troupe/backend/host/jit/kernel_headers.hpp"
 #include "troupe/backend/host/jit/kernel_image.hpp"
@@ -94,13 +95,16 @@ Result<Ended> run(std::vector<std::string> words) {
 }
 
 /// What comes behind the compiler's name and before the user's flags.
-std::vector<std::string> usual_flags(const std::string& before) {
-  return {"-x", "c++", "-std=gnu++17", "-shared", "-fPIC", "-O2",
-          // The same bits on every CPU, and as a GPU has them that is told not to contract.
-          "-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
-          "-fno-strict-aliasing", "-fwrapv", "-fdiagnostics-color=never", "-Wall", "-Wno-sign-compare",
-          "-Wno-unknown-pragmas", "-Wno-unused-function", "-Wno-attributes", "-Iinclude", "-iquote", before, "-include",
-          "troupe_kernels.h", "-include", kMacros};
+std::vector<std::string> usual_flags(const std::string& before, bool is_checked) {
+  std::vector<std::string> flags{"-x", "c++", "-std=gnu++17", "-shared", "-fPIC", "-O2",
+                                 // The same bits on every CPU, and as a GPU has them that is told not to contract.
+                                 "-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-fno-rtti",
+                                 "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv", "-fdiagnostics-color=never",
+                                 "-Wall", "-Wno-sign-compare", "-Wno-unknown-pragmas", "-Wno-unused-function",
+                                 "-Wno-attributes", "-Iinclude", "-iquote", before, "-include", "troupe_kernels.h"};
+  if (is_checked) flags.insert(flags.end(), {"-include", std::string(kCheckedHeader)});
+  flags.insert(flags.end(), {"-include", kMacros});
+  return flags;
 }
 
 /// Two lines for each instance: as it was written, and its symbol.
@@ -132,7 +136,7 @@ Result<std::string> find_cxx() {
 }
 
 Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::string_view flags,
-                                            std::string_view instances, const std::string& folder) {
+                                            std::string_view instances, const std::string& folder, bool is_checked) {
   const std::string compiler = TROUPE_TRY(find_cxx());
   const std::string before = fs::current_path().string();
   const CpuFlags given = TROUPE_TRY(cpu_flags(flags, before));
@@ -152,7 +156,7 @@ Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::stri
   ::setenv("LC_ALL", "C", 1);             // NOLINT(concurrency-mt-unsafe): one thread
 
   std::vector<std::string> words{compiler};
-  std::ranges::copy(usual_flags(before), std::back_inserter(words));
+  std::ranges::copy(usual_flags(before, is_checked), std::back_inserter(words));
   std::ranges::copy(given.words, std::back_inserter(words));
   words.insert(words.end(), {kSource, "-o", kObject});
   Ended ended = TROUPE_TRY(run(std::move(words)));

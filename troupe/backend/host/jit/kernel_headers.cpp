@@ -18,6 +18,7 @@ TROUPE_TEXT(fibers, "fibers.h")
 TROUPE_TEXT(threads_and_atomics, "threads_and_atomics.h")
 TROUPE_TEXT(cuda_math, "cuda_math.h")
 TROUPE_TEXT(troupe_kernels, "troupe_kernels.h")
+TROUPE_TEXT(checked_pointers, "checked_pointers.h")
 TROUPE_TEXT(assert, "assert.h")
 TROUPE_TEXT(empty, "empty.h")
 #undef TROUPE_TEXT
@@ -32,6 +33,7 @@ std::span<const KernelHeader> kernel_headers() noexcept {
       KernelHeader{"threads_and_atomics.h", troupe_kernel_header_threads_and_atomics},
       KernelHeader{"cuda_math.h", troupe_kernel_header_cuda_math},
       KernelHeader{"troupe_kernels.h", troupe_kernel_header_troupe_kernels},
+      KernelHeader{"checked_pointers.h", troupe_kernel_header_checked_pointers},
       // What kernels include, and find here before any other.
       KernelHeader{"assert.h", troupe_kernel_header_assert},
       KernelHeader{"cassert", troupe_kernel_header_assert},

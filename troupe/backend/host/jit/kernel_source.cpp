@@ -53,11 +53,6 @@ constexpr std::array kRefusedHeaders{
     Refused{"thrust/", "Thrust"},
 };
 
-/// A template's arguments and a type need no more, and a line that never ends is no kernel.
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, text) != words.end();
-}
-
 class Rewriter {
  public:
   explicit Rewriter(std::string_view source) : source_(source), tokens_(tokens_of(source)) {}
@@ -238,9 +233,15 @@ class Rewriter {
     std::string all;
     for (std::size_t k = begin; k < end; ++k) {
       if (tokens_[k].kind == Token::Kind::directive) continue;
-      all += (all.empty() ? "" : " ") + std::string(text(k));
+      all += (all.empty() ? "" : blank_before(k)) + std::string(text(k));
     }
     return all;
+  }
+  /// Marks that touch stay together: `::` and `&&` are two here.
+  std::string blank_before(std::size_t k) const {
+    const bool are_one = k > 0 && touches(k - 1, 2) && tokens_[k].kind == Token::Kind::mark &&
+                         tokens_[k - 1].kind == Token::Kind::mark;
+    return are_one ? "" : " ";
   }
   /// The parameters up to the parenthesis that closes them, in one line.
   std::string without_defaults(std::size_t begin, std::size_t brace) const {
@@ -255,7 +256,7 @@ class Rewriter {
       if (is_one_of(word, {")", "]", ">"})) --depth;
       if (depth == 0 && word == "=") is_default = true;
       if (depth == 0 && word == ",") is_default = false;
-      if (!is_default) all += (all.empty() ? "" : " ") + std::string(word);
+      if (!is_default) all += (all.empty() ? "" : blank_before(k)) + std::string(word);
     }
     return all;
   }

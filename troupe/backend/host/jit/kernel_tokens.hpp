@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,12 @@ struct Token {
   std::size_t end = 0;
   bool in_directive = false;  // behind `#define`; other directives are one token
 };
+
+inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words)
+    if (text == word) return true;
+  return false;
+}
 
 /// Never fails: what has no end ends with the source.
 std::vector<Token> tokens_of(std::string_view source);
