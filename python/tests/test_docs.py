@@ -11,8 +11,8 @@ import troupe
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NAMES = {"troupe": troupe, "numpy": numpy, "np": numpy}
-MODULES = ["troupe", *(f"troupe.{found.name}" for found in pkgutil.iter_modules(troupe.__path__)
-                       if found.name != "_core")]
+MODULES = ["troupe", *(found.name for found in pkgutil.walk_packages(troupe.__path__, "troupe.")
+                       if found.name != "troupe._core")]
 
 
 @pytest.mark.parametrize("name", MODULES)

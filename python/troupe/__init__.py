@@ -34,6 +34,14 @@ for _name in _order_names:
     globals()[_name] = getattr(_order, _name)
 del _name
 
+
+def __getattr__(name):
+    if name == "array_api":  # is imported when it is used
+        import importlib
+        return importlib.import_module("troupe.array_api")
+    raise AttributeError(f"module 'troupe' has no attribute {name!r}")
+
+
 newaxis = None
 e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.141592653589793
 

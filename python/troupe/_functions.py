@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _core, _dtypes, _in_app
+from . import _core, _dtypes, _in_app, _order
 from ._array import Array, convert
 from ._creation import asarray
 from ._operators import power
@@ -66,7 +66,11 @@ def _computed_in_app(name):
     numpy_function = getattr(np, _NUMPY_NAMES.get(name, name))
 
     def function(*arguments, **options):
-        return _in_app.call(numpy_function, _first_array(*arguments), *arguments, **options)
+        beside = _first_array(*arguments)
+        if isinstance(numpy_function, np.ufunc) and not options:
+            has_array = any(isinstance(x, Array) for x in arguments)
+            return _in_app.ufunc(numpy_function, *(arguments if has_array else (beside, *arguments[1:])))
+        return _in_app.call(numpy_function, beside, *arguments, **options)
     function.__doc__ = f"NumPy's `{numpy_function.__name__}`, computed in the app."
     return function
 
@@ -95,8 +99,7 @@ def logical_not(x, /) -> Array:
 
 
 def _truth(x):
-    x = asarray(x)
-    return x if x.dtype_number == _dtypes.BOOL else _core.binary(_BINARY["not_equal"], x, 0)
+    return _order.truth(asarray(x))
 
 
 def logical_and(x1, x2, /) -> Array:
