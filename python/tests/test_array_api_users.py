@@ -1,4 +1,4 @@
-"""SciPy and scikit-learn compute with our arrays by the array API: what comes out are our arrays, with NumPy's numbers."""
+"""SciPy and scikit-learn compute with our arrays by the array API; what comes out are our arrays, and NumPy's numbers."""
 import warnings
 
 import numpy as np
