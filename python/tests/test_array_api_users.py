@@ -1,4 +1,4 @@
-"""SciPy and scikit-learn compute with our arrays by the array API; what comes out are our arrays, and NumPy's numbers."""
+"""SciPy and scikit-learn compute with our arrays by the array API: our arrays come out, with the numbers of NumPy."""
 import warnings
 
 import numpy as np
