@@ -62,4 +62,8 @@ NB_MODULE(_core, module) {
   bind_sparse(module);
   bind_dlpack(module);
   bind_calls(module);
+  bind_jit(module);
+  bind_expressions(module);
+  bind_iterative(module);
+  bind_numbers(module);
 }

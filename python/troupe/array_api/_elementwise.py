@@ -20,7 +20,7 @@ _OF_ONE = {
     "cosh": ("", ""), "exp": ("exp", "f"), "expm1": ("expm1", "f"), "floor": ("floor", "iuf"), "isfinite": ("", ""),
     "isinf": ("", ""), "log": ("log", "f"), "log1p": ("log1p", "f"), "log10": ("", ""), "log2": ("", ""),
     "negative": ("neg", "iufc"), "positive": ("identity", "biufc"), "reciprocal": ("reciprocal", "f"),
-    "sign": ("sign", "iuf"), "signbit": ("", ""), "sin": ("sin", "f"), "sinh": ("", ""), "sqrt": ("sqrt", "f"),
+    "sign": ("sign", "iu"), "signbit": ("", ""), "sin": ("sin", "f"), "sinh": ("", ""), "sqrt": ("sqrt", "f"),
     "square": ("square", "iufc"), "tan": ("tan", "f"), "tanh": ("tanh", "f"), "trunc": ("", ""),
 }
 _OF_TWO = {

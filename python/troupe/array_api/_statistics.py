@@ -5,6 +5,7 @@ import math
 
 from .. import _core, _dtypes, _in_app
 from .._array import Array
+from .._creation import full
 from .._functions import concat
 from .._order import cumprod, cumsum
 from .._reductions import ArrayReductions
@@ -32,8 +33,16 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False) -> Array:
     return ArrayReductions.prod(x, _axis(axis, x), dtype, keepdims)
 
 
+def _nothing(x, axes, keepdims):
+    """NaN, in the shape of a reduction along these axes."""
+    shape = tuple(1 if a in axes else side for a, side in enumerate(x.shape) if keepdims or a not in axes)
+    return full(shape, math.nan, dtype=x.dtype if x.dtype.kind in "fc" else "float64", device=x.device)
+
+
 def mean(x, /, *, axis=None, keepdims=False) -> Array:
     """The mean; NaN of nothing."""
+    if not math.prod(x.shape[a] for a in _axis(axis, x)):
+        return _nothing(x, _axis(axis, x), keepdims)
     return ArrayReductions.mean(x, _axis(axis, x), keepdims)
 
 
@@ -62,9 +71,7 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False) -> Array:
     axes = _axis(axis, x)
     count = math.prod(x.shape[a] for a in axes)
     if count - correction <= 0:
-        shape = tuple(1 if a in axes else side for a, side in enumerate(x.shape) if keepdims or a not in axes)
-        from .._creation import full
-        return full(shape, math.nan, dtype=x.dtype if x.dtype.kind == "f" else "float64", device=x.device)
+        return _nothing(x, axes, keepdims)
     return ArrayReductions.var(x, axes, correction, keepdims)
 
 
@@ -94,7 +101,6 @@ def _cumulative(function, first, x, axis, dtype, include_initial):
     made = function(x, axis, dtype) if x.size else x.astype(dtype or x.dtype)
     if not include_initial:
         return made
-    from .._creation import full
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1:])
     return concat([full(shape, first, dtype=made.dtype, device=x.device), made], axis=axis)
 
