@@ -19,6 +19,7 @@ __global__ void row_sums(int columns, const float* x, float* sums) {
 // Step 2: it compiles, and threads wait at two different barriers. Step 3: one number too many is read; an assertion
 // about the index finds it. Then it is right, by one thread for each row.
 constexpr const char* kSteps = R"(
+#include <assert.h>
 __global__ void barrier_for_some(int columns, const float* x, float* sums) {
   __shared__ float part[64];
   part[threadIdx.x] = x[blockIdx.x * columns + threadIdx.x];

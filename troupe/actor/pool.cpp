@@ -118,13 +118,13 @@ struct alignas(64) Pool::Worker {
 constinit thread_local Pool::Worker* Pool::this_worker_ = nullptr;
 constinit thread_local Pool::Awaiting* Pool::Awaiting::of_this_thread_ = nullptr;
 
-Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::function<void()> wake_watcher) {
+Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, PoolClock& clock) {
   if (options.threads < 1 || options.threads > kMaxPoolThreads)
     return fail(ErrorKind::invalid_argument, "a pool needs 1 to " + std::to_string(kMaxPoolThreads) + " threads, not " +
                                                  std::to_string(options.threads));
   if (options.core && !core_exists(*options.core))
     return fail(ErrorKind::invalid_argument, "this process may not run on core " + std::to_string(*options.core));
-  std::unique_ptr<Pool> pool(new Pool(std::move(wake_watcher)));
+  std::unique_ptr<Pool> pool(new Pool(clock));
   for (int i = 0; i < options.threads; ++i) {
     auto worker = std::make_unique<Worker>();
     worker->pool = pool.get();
@@ -153,7 +153,7 @@ Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, std::funct
   return pool;
 }
 
-Pool::Pool(std::function<void()> wake_watcher) : wake_watcher_(std::move(wake_watcher)) {}
+Pool::Pool(PoolClock& clock) : clock_(clock) {}
 
 Pool::~Pool() { join(); }
 
@@ -355,6 +355,10 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
   bool counted = begin_search();
   for (;;) {
     Runnable* runnable = counted ? search(self) : nullptr;
+    if (!runnable && counted && clock_.timer_is_due_soon() && !stopping_.load(std::memory_order_relaxed)) {
+      counted = begin_search();
+      continue;
+    }
     if (!runnable) {
       {
         const std::lock_guard lock(sleepers_mutex_);
@@ -366,7 +370,7 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
       const bool stopping = stopping_.load(std::memory_order_seq_cst);
       if (!runnable && !stopping) {
         self.parker.park();
-        wake_watcher_();
+        clock_.somebody_is_busy();
       }
       counted = leave_sleepers(self);
       self.core.store(sched_getcpu(), std::memory_order_relaxed);
@@ -386,10 +390,15 @@ Runnable* Pool::search(Worker& self) noexcept {
   self.core.store(sched_getcpu(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < workers_.size(); ++i)
     self.turns_seen[i] = workers_[i]->turn.load(std::memory_order_relaxed);
-  spin_until([this] { return anything_queued() || stopping_.load(std::memory_order_relaxed); });
+  spin_until(
+      [this] { return anything_queued() || stopping_.load(std::memory_order_relaxed) || clock_.timer_is_due(); });
   Runnable* runnable = take_anywhere(self);
   if (!runnable) runnable = take_late_slot(self);
   searching_.fetch_sub(1, std::memory_order_seq_cst);
+  if (!runnable && clock_.timer_is_due()) {
+    clock_.fire_timers();
+    runnable = self.slot.exchange(nullptr, std::memory_order_acquire);
+  }
   return runnable ? runnable : take_anywhere(self);
 }
 

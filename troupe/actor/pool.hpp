@@ -17,11 +17,13 @@
 // sleep. A post wakes a sleeper only when nobody looks for work, or when the post before it still waits and fewer than
 // four look. Whoever finds work and sees that more waits wakes four more. So a burst wakes as many threads as it has
 // work for, and a stream of posts to a pool that keeps up makes no system calls.
+//
+// A thread that looks for work fires timers, too, and looks on while one is due soon: so timers that follow each other
+// closely need no thread that is woken, and are on time even while the timekeeper waits for a core.
 #pragma once
 
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,6 +79,19 @@ class EntryList {
   std::atomic<Runnable*> newest_{nullptr};
 };
 
+/// What the threads of a pool need of a system's clock. Any thread.
+class PoolClock {
+ public:
+  virtual ~PoolClock() = default;
+  /// A thread has left its sleep: somebody must call `look_after` from now on.
+  virtual void somebody_is_busy() noexcept = 0;
+  /// Whether `fire_timers` has something to do. Threads that look for work ask this all the time.
+  virtual bool timer_is_due() const noexcept { return false; }
+  /// Within `kSpinTime`: then a thread does not go to sleep.
+  virtual bool timer_is_due_soon() const noexcept { return false; }
+  virtual void fire_timers() noexcept {}
+};
+
 struct PoolOptions {
   int threads = 0;            // must be 1 to `kMaxPoolThreads`
   std::string name = "pool";  // threads are called name-0, name-1, ...
@@ -90,9 +105,8 @@ inline constexpr Duration kBlockedAfter = std::chrono::seconds(1);
 
 class Pool final : public Dispatcher {
  public:
-  /// `invalid_argument` for a thread count or core that cannot be; `wake_watcher` is called when threads leave
-  /// idleness, so that somebody calls `look_after`.
-  static Result<std::unique_ptr<Pool>> start(const PoolOptions& options, std::function<void()> wake_watcher);
+  /// `invalid_argument` for a thread count or core that cannot be. The clock must outlive the pool.
+  static Result<std::unique_ptr<Pool>> start(const PoolOptions& options, PoolClock& clock);
   ~Pool() override;
 
   void schedule(Runnable& runnable, Scheduling why) noexcept override;
@@ -127,7 +141,7 @@ class Pool final : public Dispatcher {
  private:
   struct Worker;
 
-  explicit Pool(std::function<void()> wake_watcher);
+  explicit Pool(PoolClock& clock);
 
   void work(Worker& self) noexcept;
   Runnable* next(Worker& self) noexcept;
@@ -151,7 +165,7 @@ class Pool final : public Dispatcher {
 
   static constinit thread_local Worker* this_worker_;  // which worker of which pool this thread is; null elsewhere
 
-  const std::function<void()> wake_watcher_;
+  PoolClock& clock_;
   std::vector<std::unique_ptr<Worker>> workers_;
   int max_searchers_ = 1;
   alignas(64) EntryList awaited_entries_;      // whom plain threads ask and wait for,

@@ -19,6 +19,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Of a pool without timers, which nobody looks after.
+struct NoClock final : PoolClock {
+  void somebody_is_busy() noexcept override {}
+} no_clock;
+
 /// Runs a number of times and counts.
 struct Counter final : Runnable {
   void run() noexcept override {
@@ -219,7 +224,7 @@ TEST(Pool, serves_posts_from_outside_within_a_few_turns_when_it_is_saturated) {
 
 // Lower case: told. Upper case: a plain thread waits for it, and so it overtakes, but only in every other turn.
 TEST(Pool, serves_whom_a_plain_thread_waits_for_first_in_every_other_turn) {
-  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = {}}, [] {}));
+  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = {}}, no_clock));
   Holding holding;
   pool->schedule(holding, Scheduling::ready);
   while (!holding.holds) std::this_thread::yield();
@@ -243,7 +248,7 @@ TEST(Pool, serves_whom_a_plain_thread_waits_for_first_in_every_other_turn) {
 
 TEST(Pool, knows_whether_it_waits_for_the_core_of_a_plain_thread) {
   const std::vector<int> cores = usable_cores();
-  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = cores.back()}, [] {}));
+  auto pool = value(Pool::start({.threads = 1, .name = "pool", .core = cores.back()}, no_clock));
   const OnCore here(cores.back());
   // Twice: after its first sleep the thread has slept on its own core for sure.
   for (int round = 0; round < 2; ++round) {
@@ -370,7 +375,7 @@ TEST(Pool, a_slot_behind_a_long_turn_is_taken_over) {
 
 TEST(Pool, runs_everything_that_is_scheduled) {
   for (const int threads : {1, 2, 4}) {
-    auto pool = value(Pool::start({.threads = threads, .name = "pool", .core = {}}, [] {}));
+    auto pool = value(Pool::start({.threads = threads, .name = "pool", .core = {}}, no_clock));
     std::vector<Counter> counters(200);
     for (Counter& counter : counters) {
       counter.pool = pool.get();
@@ -383,8 +388,51 @@ TEST(Pool, runs_everything_that_is_scheduled) {
   }
 }
 
+/// A thousand timers, one due whenever the one before has been handled. What is due is posted by whoever fires it.
+class DenseTimers final : public PoolClock {
+ public:
+  void somebody_is_busy() noexcept override {}
+  bool timer_is_due() const noexcept override { return handler.fired == handler.count && handler.fired < kTimers; }
+  bool timer_is_due_soon() const noexcept override { return handler.fired < kTimers; }
+  void fire_timers() noexcept override {
+    const std::lock_guard alone(mutex_);
+    if (!timer_is_due()) return;
+    fired_by.insert(std::this_thread::get_id());
+    ++handler.fired;
+    pool->schedule(handler, Scheduling::ready);
+  }
+
+  struct Handler final : Runnable {
+    void run() noexcept override { ++count; }
+    std::uint64_t id() const noexcept override { return 1; }
+    std::atomic<int> fired{0};
+    std::atomic<int> count{0};
+  };
+
+  static constexpr int kTimers = 1000;
+  Handler handler;
+  std::set<std::thread::id> fired_by;
+  Pool* pool = nullptr;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(Pool, a_thread_that_looks_for_work_fires_timers_and_does_not_sleep_between_close_ones) {
+  DenseTimers timers;
+  auto pool = value(Pool::start({.threads = 2, .name = "pool", .core = {}}, timers));
+  timers.pool = pool.get();
+  Counter first;  // wakes a thread, which looks for more
+  first.pool = pool.get();
+  pool->schedule(first, Scheduling::ready);
+  while (timers.handler.count < DenseTimers::kTimers) std::this_thread::yield();
+  pool->join();
+  EXPECT_EQ(timers.handler.fired, DenseTimers::kTimers);
+  EXPECT_FALSE(timers.fired_by.contains(std::this_thread::get_id()));
+}
+
 TEST(Pool, wakes_from_sleep_every_time) {
-  auto pool = value(Pool::start({.threads = 2, .name = "pool", .core = {}}, [] {}));
+  auto pool = value(Pool::start({.threads = 2, .name = "pool", .core = {}}, no_clock));
   Counter counter;
   counter.pool = pool.get();
   for (int round = 1; round <= 200; ++round) {

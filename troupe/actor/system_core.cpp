@@ -95,8 +95,7 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
       return busy;
     });
     const PoolOptions pool{.threads = given.threads.value_or(usable_cores()), .name = "pool", .core = {}};
-    std::unique_ptr<Pool> started =
-        TROUPE_TRY(Pool::start(pool, [keeper = self.timekeeper_.get()] { keeper->somebody_is_busy(); }));
+    std::unique_ptr<Pool> started = TROUPE_TRY(Pool::start(pool, *self.timekeeper_));
     if (usable_cores() > 1 && pool.threads >= usable_cores()) self.pool_ = started.get();
     self.default_dispatcher_ = self.adopt(std::move(started));
     TROUPE_TRY(self.timekeeper_->start());
@@ -125,7 +124,7 @@ Result<Dispatcher*> SystemCore::pinned_thread(std::string name, std::optional<in
   if (is_virtual()) return default_dispatcher_;  // so that one seed decides the order of all turns
   if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down");
   const PoolOptions one{.threads = 1, .name = std::move(name), .core = core};
-  return adopt(TROUPE_TRY(Pool::start(one, [keeper = timekeeper_.get()] { keeper->somebody_is_busy(); })));
+  return adopt(TROUPE_TRY(Pool::start(one, *timekeeper_)));
 }
 
 // ---- the tree ----

@@ -35,12 +35,15 @@ void Timekeeper::keep() noexcept {
   while (!stopping_.load(std::memory_order_acquire)) {
     const TimePoint now = clock_.now();
     wheel_.advance(now);
-    if (look_after_()) last_busy = now;
+    const bool busy = look_after_();
+    if (busy) last_busy = now;
     bool watching = now - last_busy < kLookOnFor;
     watching_.store(watching, std::memory_order_seq_cst);
     // Whoever becomes busy after this store wakes us; whoever was before is seen here.
     if (!watching && look_after_()) continue;
     TimePoint until = wheel_.next_due().value_or(TimePoint::max());
+    // A thread of a pool that is awake fires what is due soon, unless its work takes longer.
+    if (busy && until < now + kSpinTime) until += kLeavesToPools;
     if (watching) until = std::min(until, now + kLookEvery);
     parker_.park_until(until);
   }

@@ -34,6 +34,7 @@ void TimerWheel::start(detail::IntrusivePtr<Timer> timer, TimePoint due) {
     const std::optional<std::uint64_t> before = next_tick();
     link(*raw);
     earlier = !before || raw->due_tick_ < *before;
+    if (earlier) note_next(next_tick());
   }
   if (earlier) on_earlier_();
 }
@@ -103,6 +104,17 @@ std::optional<TimePoint> TimerWheel::next_due() const {
 }
 
 void TimerWheel::advance(TimePoint now) {
+  const std::lock_guard alone(advancing_);
+  advance_alone(now);
+}
+
+void TimerWheel::advance_if_free(TimePoint now) {
+  const std::unique_lock alone(advancing_, std::try_to_lock);
+  if (alone) advance_alone(now);
+}
+
+void TimerWheel::advance_alone(TimePoint now) {
+  is_advancing_.store(true, std::memory_order_relaxed);
   const auto until = static_cast<std::uint64_t>(std::max<std::int64_t>(0, (now - start_) / kTick));
   for (;;) {
     Timer* due = nullptr;  // linked by `next_`
@@ -111,6 +123,7 @@ void TimerWheel::advance(TimePoint now) {
       const std::optional<std::uint64_t> next = next_tick();
       if (!next || *next > until) {
         tick_ = std::max(tick_, until);
+        note_next(next_tick());
         break;
       }
       tick_ = *next;
@@ -126,6 +139,7 @@ void TimerWheel::advance(TimePoint now) {
     }
     fire(due);
   }
+  is_advancing_.store(false, std::memory_order_relaxed);
 }
 
 /// Takes up to `count` timers out of a slot. Those that are due now are put before `due`; the others move to lower

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -18,8 +19,8 @@ namespace troupe::inline v0 {
 /// Something that happens once, later. The wheel shares its ownership while it is armed.
 class Timer : public detail::RefCounted {
  public:
-  /// Called at most once per start, on the timekeeper's thread (or the thread that moves virtual time), with no lock
-  /// held. Must be short.
+  /// Called at most once per start, by the timekeeper, by a thread of a pool that has nothing to do, or by the thread
+  /// that moves virtual time. No lock is held that `start` or `cancel` takes. Must be short.
   virtual void fire() noexcept = 0;
 
  private:
@@ -47,8 +48,15 @@ class TimerWheel {
   void start(detail::IntrusivePtr<Timer> timer, TimePoint due);
   /// True: it was armed and will not fire. False: it has fired, is firing now, or was never started. Any thread.
   bool cancel(Timer& timer);
-  /// Fires everything due by `now`, in order of due tick, then of start. One thread at a time.
+  /// Fires everything due by `now`, in order of due tick, then of start. Any thread; it waits for one that does so.
   void advance(TimePoint now);
+  /// The same, but does nothing while another thread does it. For threads that look often.
+  void advance_if_free(TimePoint now);
+  /// Whether `advance` has something to do, and whether somebody is at it. Guesses without a lock.
+  bool is_due(TimePoint now) const noexcept {
+    return (now - start_).count() >= next_ns_.load(std::memory_order_relaxed);
+  }
+  bool is_advancing() const noexcept { return is_advancing_.load(std::memory_order_relaxed); }
   /// When `advance` has something to do next; may be early, never late.
   std::optional<TimePoint> next_due() const;
 
@@ -72,12 +80,19 @@ class TimerWheel {
   void unlink(Timer& timer);
   Timer* empty(int level, std::uint64_t number, std::uint64_t count, Timer* due);
   static void fire(Timer* due) noexcept;
+  void advance_alone(TimePoint now);
   std::optional<std::uint64_t> next_tick() const;
+  void note_next(std::optional<std::uint64_t> tick) noexcept {
+    next_ns_.store(tick ? static_cast<std::int64_t>(*tick) * kTick.count() : INT64_MAX, std::memory_order_relaxed);
+  }
 
   const TimePoint start_;
   const std::function<void()> on_earlier_;
+  std::mutex advancing_;  // held by the thread that fires
+  std::atomic<bool> is_advancing_{false};
   mutable std::mutex mutex_;
-  std::uint64_t tick_ = 0;  // everything due at or before this tick has fired
+  std::atomic<std::int64_t> next_ns_{INT64_MAX};  // after `start_`; written under the mutex; may be early, never late
+  std::uint64_t tick_ = 0;                        // everything due at or before this tick has fired
   std::uint64_t started_ = 0;
   std::array<std::array<Slot, kSlots>, kLevels> levels_{};
   std::array<std::uint64_t, kLevels> occupied_{};  // one bit per slot

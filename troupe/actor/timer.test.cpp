@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
@@ -46,6 +48,43 @@ TEST(TimerWheel, fires_in_order_and_never_early) {
   EXPECT_EQ(fired, std::vector({1}));
   wheel.advance(at(10ms));
   EXPECT_EQ(fired, std::vector({1, 2, 3}));
+}
+
+TEST(TimerWheel, tells_without_its_lock_whether_a_timer_is_due) {
+  std::vector<int> fired;
+  TimerWheel wheel(at(0ms), [] {});
+  EXPECT_FALSE(wheel.is_due(at(1h)));
+  wheel.start(recorder(fired, 1), at(1ms));
+  const detail::IntrusivePtr<Timer> sooner = recorder(fired, 2);
+  wheel.start(sooner, at(20us));
+  EXPECT_FALSE(wheel.is_due(at(19us)));
+  EXPECT_TRUE(wheel.is_due(at(20us)));
+  wheel.cancel(*sooner);
+  wheel.advance_if_free(at(21us));  // it may be early, but not for ever
+  EXPECT_FALSE(wheel.is_due(at(22us)));
+  EXPECT_TRUE(wheel.is_due(at(1ms)));
+  wheel.advance_if_free(at(1ms));
+  EXPECT_EQ(fired, std::vector({1}));
+  EXPECT_FALSE(wheel.is_due(at(1h)));
+}
+
+TEST(TimerWheel, several_threads_that_fire_fire_each_timer_once) {
+  std::vector<int> fired;  // one thread at a time writes it
+  TimerWheel wheel(at(0ms), [] {});
+  constexpr int kTimers = 20'000;
+  for (int i = 0; i < kTimers; ++i) wheel.start(recorder(fired, i), at(i * 1us + 1us));
+  std::atomic<int> now{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int here; (here = now.fetch_add(50)) <= kTimers;)
+        if (wheel.is_due(at(here * 1us))) wheel.advance_if_free(at(here * 1us));
+    });
+  threads.clear();
+  wheel.advance(at(1s));
+  std::vector<int> all(kTimers);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(fired, all);
 }
 
 TEST(TimerWheel, timers_of_one_tick_fire_as_they_were_started) {

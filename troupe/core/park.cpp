@@ -10,6 +10,12 @@
 namespace troupe::inline v0 {
 namespace {
 
+// A core that is given up to a thread that computes comes back when its slice is over, milliseconds later. Threads that
+// share a core with such a one do better to spin and sleep: a thread that is woken runs at once.
+constexpr Duration kCoreIsLost = std::chrono::microseconds(200);
+constexpr Duration kKeepsCoreFor = std::chrono::seconds(1);
+constinit thread_local TimePoint keeps_core_until{};
+
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4, "the kernel waits on exactly these four bytes");
 
 void wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, const timespec* until) noexcept {
@@ -23,8 +29,14 @@ Spin::Spin(Duration limit) noexcept
     : start_(std::chrono::steady_clock::now()), limit_(limit), rests_(limit <= kSpinTime) {}
 
 bool Spin::goes_on() noexcept {
-  if (rests_) sched_yield();  // takes a third of a microsecond, in which nothing is seen either
-  const Duration passed = std::chrono::steady_clock::now() - start_;
+  TimePoint now = std::chrono::steady_clock::now();
+  if (rests_ && now >= keeps_core_until) {
+    const TimePoint before = now;
+    sched_yield();  // takes a third of a microsecond, in which nothing is seen either
+    now = std::chrono::steady_clock::now();
+    if (now - before > kCoreIsLost) keeps_core_until = now + kKeepsCoreFor;
+  }
+  const Duration passed = now - start_;
   rests_ = rests_ || passed > kSpinTime;
   return passed < limit_;
 }

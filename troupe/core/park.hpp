@@ -32,7 +32,7 @@ class Spin {
   /// a limit above `kSpinTime` does not pause until that time has passed.
   bool rests() const noexcept { return rests_; }
   /// After each row of looks: lets other threads of an overcommitted core run (once it rests), and says whether to go
-  /// on.
+  /// on. A thread that did not get its core back soon keeps it for a while.
   bool goes_on() noexcept;
 
  private:

@@ -1,12 +1,43 @@
 #include "troupe/core/park.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <atomic>
 #include <thread>
 
 namespace troupe {
 
 using namespace std::chrono_literals;
+
+// It yields, and the kernel gives the core to the other thread for milliseconds: once, not every time.
+TEST(Spin, keeps_a_core_that_it_did_not_get_back_soon) {
+  const auto stay_here = [core = sched_getcpu()] {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(core), &only);
+    return sched_setaffinity(0, sizeof only, &only) == 0;
+  };
+  std::atomic<bool> done{false};
+  std::atomic<bool> computes{false};
+  std::jthread computing([&] {
+    EXPECT_TRUE(stay_here());
+    for (computes = true; !done.load(std::memory_order_relaxed);) relax_core();
+  });
+  std::jthread spinning([&] {
+    EXPECT_TRUE(stay_here());
+    while (!computes) std::this_thread::yield();
+    constexpr int kSpins = 500;
+    int lost = 0;
+    for (int i = 0; i < kSpins; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      spin_until([] { return false; });
+      if (std::chrono::steady_clock::now() - begin > 500us) ++lost;
+    }
+    EXPECT_LT(lost, kSpins / 2);
+    done = true;
+  });
+}
 
 TEST(Parker, keeps_a_token_given_before_anybody_sleeps) {
   Parker parker;

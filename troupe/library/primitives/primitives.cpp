@@ -1,6 +1,7 @@
 #include "troupe/library/primitives/primitives.hpp"
 
 #include <array>
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,33 @@ Result<AnyArray> indices_along(const Device& device, std::string_view call, cons
                               std::to_string(rows.shape()[rows.rank() - 1]) + " of them");
 }
 
+using Words = std::span<const std::int32_t>;
+using Judge = Result<void> (*)(Words);
+
+/// What `check` calls the op, too.
+template <class Op>
+Result<void> judge(Words words) {
+  if constexpr (std::same_as<Op, op::PrimitivesHistogramBounds>) return judge_primitives("histogram", words);
+  return judge_primitives(op::info_of<Op>().call(), words);
+}
+template <SetOperation operation>
+Result<void> judge_sets(Words words) {
+  return judge_primitives(name(operation), words);
+}
+Judge judge_of(const op::PrimitivesSets& op) noexcept {
+  switch (op.operation) {
+    case SetOperation::unite: return judge_sets<SetOperation::unite>;
+    case SetOperation::intersect: return judge_sets<SetOperation::intersect>;
+    case SetOperation::difference: return judge_sets<SetOperation::difference>;
+    case SetOperation::symmetric_difference: break;
+  }
+  return judge_sets<SetOperation::symmetric_difference>;
+}
+template <class Op>
+Judge judge_of(const Op&) noexcept {
+  return judge<Op>;
+}
+
 template <class Op>
 Call<void> judged(const Device& device, Op op, std::initializer_list<const AnyArray*> arrays) {
   Result<HostArray<std::int32_t>> verdict = device.host_array<std::int32_t>({op::kPrimitivesVerdictWords});
@@ -65,7 +93,7 @@ Call<void> judged(const Device& device, Op op, std::initializer_list<const AnyAr
   std::array<const AnyArray*, 8> all{};
   std::ranges::copy(arrays, all.begin());
   all[arrays.size()] = &*verdict;
-  return make_judged_call<void>(device, {}, op, std::span(all).first(arrays.size() + 1), *verdict, judge_primitives);
+  return make_judged_call<void>(device, {}, op, std::span(all).first(arrays.size() + 1), *verdict, judge_of(op));
 }
 
 /// The call gives what the op writes into `count`, its last array.
@@ -294,7 +322,7 @@ Call<std::int64_t> Primitives::sets(SetOperation operation, const AnyArray& a, c
   op.count = count->view();
   op.verdict = verdict->view();
   const AnyArray* const arrays[] = {&a, &b, &y, &*count, &*verdict};
-  return make_judged_call<std::int64_t>(device_, *count, op, arrays, *verdict, judge_primitives);
+  return make_judged_call<std::int64_t>(device_, *count, op, arrays, *verdict, judge_of(op));
 }
 Call<void> Primitives::sets(SetOperation operation, const AnyArray& a, const AnyArray& b, const AnyArray& y,
                             const AnyArray& count) const {

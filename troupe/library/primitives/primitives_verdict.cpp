@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "troupe/op/check.hpp"
 #include "troupe/op/primitives_finding.hpp"
 
 namespace troupe::inline v0 {
@@ -38,10 +39,10 @@ std::string sentence(PrimitivesFault fault, const std::string& place, const std:
 
 }  // namespace
 
-Result<void> judge_primitives(std::span<const std::int32_t> words) {
+Result<void> judge_primitives(std::string_view call, std::span<const std::int32_t> words) {
   const auto fault = static_cast<PrimitivesFault>(words[0]);
   if (fault == PrimitivesFault::none) return {};
-  return fail(ErrorKind::invalid_argument, sentence(fault, number(words, 0), number(words, 1), number(words, 2)));
+  return op::refuse(call, sentence(fault, number(words, 0), number(words, 1), number(words, 2)));
 }
 
 }  // namespace troupe::inline v0

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "troupe/core/result.hpp"
 
 namespace troupe::inline v0 {
 
-/// `invalid_argument` unless the words say that all is well.
-Result<void> judge_primitives(std::span<const std::int32_t> words);
+/// `invalid_argument` unless the words say that all is well. The sentence begins with the name of the call.
+Result<void> judge_primitives(std::string_view call, std::span<const std::int32_t> words);
 
 }  // namespace troupe::inline v0

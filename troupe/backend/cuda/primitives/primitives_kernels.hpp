@@ -10,7 +10,7 @@ TROUPE_KERNELS(ScanKernel, primitives_scan_kernels, scan_sum, scan_product, scan
                scan_bit_or, scan_bit_xor)
 TROUPE_KERNELS(SegmentedKernel, primitives_segmented_kernels, scan_segments_sum, scan_segments_product,
                scan_segments_min, scan_segments_max, scan_segments_bit_and, scan_segments_bit_or, scan_segments_bit_xor)
-TROUPE_KERNELS(ReduceKernel, primitives_reduce_kernels, reduce_sum, reduce_product, reduce_min, reduce_max,
+TROUPE_KERNELS(RowReduceKernel, primitives_reduce_kernels, reduce_sum, reduce_product, reduce_min, reduce_max,
                reduce_bit_and, reduce_bit_or, reduce_bit_xor, arg_reduce)
 TROUPE_KERNELS(SortKernel, primitives_sort_kernels, count_digits, sort_keys, sort_with_4_bytes, sort_with_8_bytes,
                collect_best)

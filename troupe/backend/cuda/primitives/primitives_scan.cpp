@@ -66,8 +66,8 @@ RowReduceArguments reduce_arguments(const GpuRows& x, const GpuRows& y) {
 }
 
 /// How rows are shared out that have `average` elements, and `most` at most.
-Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, RowReduceArguments arguments, std::int64_t average,
-                           std::int64_t most, PrimitivesScratch& scratch) {
+Result<void> launch_reduce(RowReduceKernel kernel, KernelTypes types, RowReduceArguments arguments,
+                           std::int64_t average, std::int64_t most, PrimitivesScratch& scratch) {
   if (arguments.rows == 0) return {};
   if (average <= kWarpRow) {
     const std::int64_t blocks = std::min(divided_up(arguments.rows, kPrimitivesWarps), kMostWarpBlocks);
@@ -87,7 +87,7 @@ Result<void> launch_reduce(ReduceKernel kernel, KernelTypes types, RowReduceArgu
 // The kernels are named in the order of the functions.
 static_assert(static_cast<int>(ScanKernel::scan_bit_xor) == static_cast<int>(Combine::bit_xor));
 static_assert(static_cast<int>(SegmentedKernel::scan_segments_bit_xor) == static_cast<int>(Combine::bit_xor));
-static_assert(static_cast<int>(ReduceKernel::reduce_bit_xor) == static_cast<int>(Combine::bit_xor));
+static_assert(static_cast<int>(RowReduceKernel::reduce_bit_xor) == static_cast<int>(Combine::bit_xor));
 
 }  // namespace
 
@@ -128,8 +128,8 @@ Result<void> run_op(const op::PrimitivesReduce& op, const LaneTools& on) {
   const GpuRows x = TROUPE_TRY(scratch.rows_as(op.x, op.y.dtype));
   const GpuTarget y = TROUPE_TRY(scratch.target_flat(op.y));
   const CombineBy by = combine_by(op.function, op.y.dtype);
-  TROUPE_TRY(launch_reduce(static_cast<ReduceKernel>(by.function), by.types, reduce_arguments(x, y), x.length, x.length,
-                           scratch));
+  TROUPE_TRY(launch_reduce(static_cast<RowReduceKernel>(by.function), by.types, reduce_arguments(x, y), x.length,
+                           x.length, scratch));
   return scratch.finish(y);
 }
 
@@ -145,8 +145,8 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const LaneTools& on
   arguments.finding = finding;
   arguments.wide = is_wide(offsets);
   const CombineBy by = combine_by(op.function, op.y.dtype);
-  TROUPE_TRY(launch_reduce(static_cast<ReduceKernel>(by.function), by.types, arguments, x.length / y.count(), x.length,
-                           scratch));
+  TROUPE_TRY(launch_reduce(static_cast<RowReduceKernel>(by.function), by.types, arguments, x.length / y.count(),
+                           x.length, scratch));
   return scratch.finish(y);
 }
 
@@ -157,7 +157,7 @@ Result<void> run_op(const op::PrimitivesArgReduce& op, const LaneTools& on) {
   const GpuTarget indices = TROUPE_TRY(scratch.target_flat(op.indices));
   RowReduceArguments arguments = reduce_arguments(x, indices);
   arguments.order = key_order(op.x.dtype, op.greatest);
-  TROUPE_TRY(launch_reduce(ReduceKernel::arg_reduce, of_size(x), arguments, x.length, x.length, scratch));
+  TROUPE_TRY(launch_reduce(RowReduceKernel::arg_reduce, of_size(x), arguments, x.length, x.length, scratch));
   return scratch.finish(indices);
 }
 

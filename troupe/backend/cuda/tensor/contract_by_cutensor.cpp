@@ -25,7 +25,7 @@ std::uint32_t alignment_of(CUdeviceptr address) noexcept {
 
 /// An operand as cuTENSOR gets it: where it is, or packed, because it takes no axes that run backwards, are repeated or
 /// are entangled.
-struct Operand {
+struct PackedOperand {
   CUdeviceptr data = 0;  // where the op has it
   bool is_packed = false;
   AxesBuilder<2> packing;  // from there to the packed one
@@ -66,7 +66,7 @@ class CutensorContraction {
 
  private:
   void take(Packed which, CUdeviceptr data) {
-    Operand& operand = of(which);
+    PackedOperand& operand = of(which);
     operand.data = data;
     operand.is_packed = !op::is_nested(problem_.axes, which);
     problem_.alignments[static_cast<std::size_t>(which)] =
@@ -83,19 +83,19 @@ class CutensorContraction {
     }
     problem_.axes = dense;
   }
-  Operand& of(Packed which) noexcept { return operands_[static_cast<std::size_t>(which)]; }
+  PackedOperand& of(Packed which) noexcept { return operands_[static_cast<std::size_t>(which)]; }
 
   Result<void> allocate_for(const CutensorPlan::Choice& choice) {
     workspace_.reset();
     if (choice.workspace_bytes > 0) workspace_.emplace(TROUPE_TRY(on_.scratch(choice.workspace_bytes)));
-    for (Operand& operand : operands_)
+    for (PackedOperand& operand : operands_)
       if (operand.is_packed && !operand.packed)
         operand.packed.emplace(
             TROUPE_TRY(on_.scratch(static_cast<std::uint64_t>(operand.elements * size_bytes(op_.c.dtype)))));
     return {};
   }
   Result<void> pack(Packed which) {
-    const Operand& operand = of(which);
+    const PackedOperand& operand = of(which);
     if (!operand.is_packed) return {};
     return move_elements(on_, op_.c.dtype, operand.data, operand.address(), operand.packing);
   }
@@ -109,7 +109,7 @@ class CutensorContraction {
                                       .b = of(Packed::b).address(),
                                       .c = of(Packed::c).address(),
                                       .workspace = workspace_ ? workspace_->address() : 0}));
-    const Operand& c = of(Packed::c);
+    const PackedOperand& c = of(Packed::c);
     if (!c.is_packed) return {};
     return move_elements(on_, op_.c.dtype, c.address(), c.data, c.unpacking);
   }
@@ -120,7 +120,7 @@ class CutensorContraction {
   const LibraryFactor alpha_;
   const LibraryFactor beta_;
   CutensorProblem problem_;
-  std::array<Operand, 3> operands_;
+  std::array<PackedOperand, 3> operands_;
   std::optional<StreamScratch> workspace_;
   std::unique_ptr<CutensorPlan> plan_;
 };

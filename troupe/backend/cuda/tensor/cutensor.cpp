@@ -31,7 +31,7 @@ std::string text_of(const std::vector<std::int64_t>& key) {
   return text;
 }
 
-AlgorithmBytes bytes_of(cutensorAlgo_t way, bool other_is_faster) noexcept {
+AlgorithmBytes algorithm_bytes_of(cutensorAlgo_t way, bool other_is_faster) noexcept {
   return {other_is_faster ? 1U : 0U, static_cast<std::uint64_t>(static_cast<std::int64_t>(way))};
 }
 cutensorAlgo_t way_of(const AlgorithmBytes& bytes) noexcept {
@@ -135,7 +135,7 @@ Result<void> Cutensor::run(const CutensorPlan::Choice& choice, const CutensorCal
 }
 
 Result<void> Cutensor::remember(const CutensorPlan& plan) {
-  return tuning_->add(text_of(plan.key), bytes_of(plan.chosen.way, plan.other_is_faster));
+  return tuning_->add(text_of(plan.key), algorithm_bytes_of(plan.chosen.way, plan.other_is_faster));
 }
 
 }  // namespace troupe::cuda

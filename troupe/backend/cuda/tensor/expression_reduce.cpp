@@ -12,8 +12,7 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::size_t kInputs = op::kMaxExpressionInputs;
-using InputAxes = KernelAxes<kInputs>;
+using InputAxes = KernelAxes<op::kMaxExpressionInputs>;
 
 /// Partial results take no more memory than this at a time.
 constexpr std::int64_t kMostPartialBytes = std::int64_t{256} << 20;
@@ -41,14 +40,14 @@ class Plan {
   Plan(const op::EvaluateReduce& op, const LaneTools& on)
       : op_(op), on_(on), items_(reduced_items(static_cast<int>(size_bytes(op.computed_in())))) {
     const int by = largest_input(op);
-    AxesBuilder<kInputs + 1> kept;
-    AxesBuilder<kInputs> reduced;
+    AxesBuilder<op::kMaxExpressionInputs + 1> kept;
+    AxesBuilder<op::kMaxExpressionInputs> reduced;
     for (int axis = 0; axis < op.shape().rank(); ++axis) {
-      AxesBuilder<kInputs>::Strides strides{};
+      AxesBuilder<op::kMaxExpressionInputs>::Strides strides{};
       for (std::size_t i = 0; i < op.inputs.size(); ++i) strides[i] = op.inputs[i].view.strides[axis];
-      AxesBuilder<kInputs + 1>::Strides with_out{};
+      AxesBuilder<op::kMaxExpressionInputs + 1>::Strides with_out{};
       std::copy(strides.begin(), strides.end(), with_out.begin());
-      with_out[kInputs] = op.out.strides[axis];
+      with_out[op::kMaxExpressionInputs] = op.out.strides[axis];
       if (op.shape()[axis] == op.out.shape[axis])
         kept.add(op.shape()[axis], with_out);
       else
@@ -88,10 +87,10 @@ class Plan {
   }
 
   void set_arguments() {
-    AxesBuilder<kInputs> kept;
+    AxesBuilder<op::kMaxExpressionInputs> kept;
     for (int i = 0; i < kept_.rank; ++i) {
-      AxesBuilder<kInputs>::Strides strides{};
-      for (std::size_t v = 0; v < kInputs; ++v) strides[v] = kept_.strides[v][i];
+      AxesBuilder<op::kMaxExpressionInputs>::Strides strides{};
+      for (std::size_t v = 0; v < op::kMaxExpressionInputs; ++v) strides[v] = kept_.strides[v][i];
       kept.add(kept_.shape[i], strides);
     }
     m_.kept = grouped(kept.merged(), by_columns_ ? items_ : 1);  // outputs have the numbers that they had
@@ -140,7 +139,7 @@ class Plan {
     const std::int64_t width = kReduceThreads / m_.lanes;
     TROUPE_TRY(on_.launch_blocks(kernel, (count + width - 1) / width, kReduceThreads, &m_, chunks_));
     AxesBuilder<1> out;
-    for (int i = 0; i < kept_.rank; ++i) out.add(kept_.shape[i], {kept_.strides[kInputs][i]});
+    for (int i = 0; i < kept_.rank; ++i) out.add(kept_.shape[i], {kept_.strides[op::kMaxExpressionInputs][i]});
     FinishReduceArguments end{.out = on_.data(op_.out),
                               .partials = partials.data(),
                               .first = begin,
@@ -159,7 +158,7 @@ class Plan {
   const op::EvaluateReduce& op_;
   const LaneTools& on_;
   const int items_;
-  KernelAxes<kInputs + 1> kept_;
+  KernelAxes<op::kMaxExpressionInputs + 1> kept_;
   InputAxes reduced_;
   bool by_columns_ = false;
   std::int64_t chunks_ = 1;

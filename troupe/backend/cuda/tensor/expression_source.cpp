@@ -10,7 +10,6 @@
 namespace troupe::cuda {
 namespace {
 
-using op::Operand;
 using op::Step;
 
 constexpr std::size_t kOut = op::kMaxExpressionInputs;
@@ -29,12 +28,12 @@ std::string function_text(const Step& step) {
   return "Ternary::" + std::string(name(static_cast<Ternary>(step.function)));
 }
 
-std::string operand_text(Operand operand) {
+std::string operand_text(op::Operand operand) {
   const std::string index = std::to_string(operand.index());
   switch (operand.from()) {
-    case Operand::From::input: return "x" + index;
-    case Operand::From::number: return "number_of<C>(m, " + index + ")";
-    case Operand::From::step: break;
+    case op::Operand::From::input: return "x" + index;
+    case op::Operand::From::number: return "number_of<C>(m, " + index + ")";
+    case op::Operand::From::step: break;
   }
   return "s" + index;
 }

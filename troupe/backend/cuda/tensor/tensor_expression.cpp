@@ -12,24 +12,25 @@
 namespace troupe::cuda {
 namespace {
 
-constexpr std::size_t kInputs = EvaluateArguments::kMaxInputs;
-static_assert(kInputs == op::kMaxExpressionInputs && EvaluateArguments::kMaxNumbers == op::kMaxExpressionNumbers &&
+static_assert(EvaluateArguments::kMaxInputs == op::kMaxExpressionInputs &&
+              EvaluateArguments::kMaxNumbers == op::kMaxExpressionNumbers &&
               EvaluateArguments::kMaxSteps == op::kMaxExpressionSteps && sizeof(ExpressionStep) == sizeof(op::Step) &&
-              CompiledArguments::kMaxInputs == kInputs && CompiledArguments::kMaxNumbers == op::kMaxExpressionNumbers);
+              CompiledArguments::kMaxInputs == op::kMaxExpressionInputs &&
+              CompiledArguments::kMaxNumbers == op::kMaxExpressionNumbers);
 
-using Axes = KernelAxes<kInputs + 1>;
-using Offsets = ArrayOffsets<kInputs + 1>;
+using Axes = KernelAxes<op::kMaxExpressionInputs + 1>;
+using Offsets = ArrayOffsets<op::kMaxExpressionInputs + 1>;
 
 /// Of the inputs, and then of the output.
 Axes axes_of(const op::Evaluate& op) {
-  AxesBuilder<kInputs + 1> axes;
+  AxesBuilder<op::kMaxExpressionInputs + 1> axes;
   for (int axis = 0; axis < op.out.shape.rank(); ++axis) {
-    AxesBuilder<kInputs + 1>::Strides strides{};
+    AxesBuilder<op::kMaxExpressionInputs + 1>::Strides strides{};
     for (std::size_t i = 0; i < op.inputs.size(); ++i) strides[i] = op.inputs[i].view.strides[axis];
-    strides[kInputs] = op.out.strides[axis];
+    strides[op::kMaxExpressionInputs] = op.out.strides[axis];
     axes.add(op.out.shape[axis], strides);
   }
-  return axes.arranged(kInputs);
+  return axes.arranged(op::kMaxExpressionInputs);
 }
 
 template <class Arguments>
@@ -47,7 +48,7 @@ CUdeviceptr moved(const op::View& view, const LaneTools& on, long long elements)
 Result<void> interpret(const op::Evaluate& op, const LaneTools& on, const Axes& axes, const Offsets& begin) {
   EvaluateArguments m{};
   m.axes = axes;
-  m.out = pointer(moved(op.out, on, begin.at[kInputs]));
+  m.out = pointer(moved(op.out, on, begin.at[op::kMaxExpressionInputs]));
   m.out_type = static_cast<int>(op.out.dtype);
   m.inputs = static_cast<int>(op.inputs.size());
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -68,9 +69,9 @@ void place(const op::Evaluate& op, const LaneTools& on, const Offsets& begin, in
     m.axes.ways[v] = way_of(m.axes, static_cast<int>(v), items, address, size_bytes(view.dtype));
     return pointer(address);
   };
-  m.out = place_one(kInputs, op.out);
+  m.out = place_one(op::kMaxExpressionInputs, op.out);
   for (std::size_t i = 0; i < op.inputs.size(); ++i) m.in[i] = place_one(i, op.inputs[i].view);
-  for (std::size_t i = op.inputs.size(); i < kInputs; ++i) m.axes.ways[i] = Way::number;
+  for (std::size_t i = op.inputs.size(); i < op::kMaxExpressionInputs; ++i) m.axes.ways[i] = Way::number;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ Result<void> resolve_all(void* library, const std::string& letter, const std::st
 }
 
 /// All functions of a library, when it answers right. Without LAPACK.
-Result<BlasLibrary> load(const char* file) {
+Result<BlasLibrary> load_file(const char* file) {
   BlasLibrary blas;
   blas.library = TROUPE_TRY(open_library(file));
   void* const handle = blas.library->handle;
@@ -115,13 +115,13 @@ Result<void> find_lapack(BlasLibrary& blas) {
 }
 
 Result<BlasLibrary> load_one(std::string_view name, std::span<const char* const> files, Reasons& passed) {
-  BlasLibrary blas = TROUPE_TRY(first_of(name, files, passed, load));
+  BlasLibrary blas = TROUPE_TRY(first_of(name, files, passed, load_file));
   TROUPE_TRY(find_lapack(blas));
   return blas;
 }
 
 /// The end of the first try that no shortage spoilt. Never destroyed: a lane may still compute while the process ends.
-constinit std::atomic<const Result<BlasLibrary>*> found{nullptr};
+constinit std::atomic<const Result<BlasLibrary>*> found_blas{nullptr};
 
 }  // namespace
 
@@ -151,16 +151,16 @@ Result<BlasLibrary> load_blas(const char* choice, std::vector<PassedOver>* passe
 
 Result<const BlasLibrary*> try_open_blas() {
   static std::mutex mutex;
-  const Result<BlasLibrary>* known = found.load(std::memory_order_acquire);
+  const Result<BlasLibrary>* known = found_blas.load(std::memory_order_acquire);
   if (!known) {
     const std::lock_guard lock(mutex);
-    known = found.load(std::memory_order_relaxed);
+    known = found_blas.load(std::memory_order_relaxed);
     if (!known) {
       // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment is not changed while workers run
       Result<BlasLibrary> blas = load_blas(std::getenv("TROUPE_BLAS"));
       if (!blas && blas.error().kind() == ErrorKind::out_of_memory) return fail(blas.error());  // it may pass
       known = new Result<BlasLibrary>(std::move(blas));
-      found.store(known, std::memory_order_release);
+      found_blas.store(known, std::memory_order_release);
     }
   }
   if (!*known) return fail(known->error());
@@ -168,7 +168,7 @@ Result<const BlasLibrary*> try_open_blas() {
 }
 
 const BlasLibrary* open_blas() noexcept {
-  if (const Result<BlasLibrary>* known = found.load(std::memory_order_acquire)) return *known ? &**known : nullptr;
+  if (const Result<BlasLibrary>* known = found_blas.load(std::memory_order_acquire)) return *known ? &**known : nullptr;
   const Result<const BlasLibrary*> blas = try_open_blas();
   return blas ? *blas : nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -63,14 +64,15 @@ class Rewriter {
 
   Result<std::string> rewrite(std::string_view instances) {
     for (std::size_t i = 0; i < tokens_.size(); ++i) TROUPE_TRY(look_at(i));
-    std::ranges::stable_sort(edits_, {}, &Edit::begin);
+    std::multimap<std::size_t, const Edit*> in_order;  // of several at one place, the first is first
+    for (const Edit& edit : edits_) in_order.emplace(edit.begin, &edit);
     std::string text;
     std::size_t done = 0;
-    for (const Edit& edit : edits_) {
-      if (edit.begin < done) continue;  // inside of what was written anew
-      text += source_.substr(done, edit.begin - done);
-      text += edit.text;
-      done = edit.end;
+    for (const auto& [begin, edit] : in_order) {
+      if (begin < done) continue;  // inside of what was written anew
+      text += source_.substr(done, begin - done);
+      text += edit->text;
+      done = edit->end;
     }
     text += source_.substr(done);
     int number = 0;

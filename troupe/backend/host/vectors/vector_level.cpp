@@ -6,11 +6,11 @@
 namespace troupe::host {
 namespace {
 
-constexpr std::array<std::string_view, kVectorLevels> kNames{"basic", "avx2", "avx512"};
+constexpr std::array<std::string_view, kVectorLevels> kLevelNames{"basic", "avx2", "avx512"};
 
 }  // namespace
 
-std::string_view name(VectorLevel level) noexcept { return kNames[static_cast<std::size_t>(level)]; }
+std::string_view name(VectorLevel level) noexcept { return kLevelNames[static_cast<std::size_t>(level)]; }
 
 bool has(VectorLevel level) noexcept {
   if (level == VectorLevel::basic) return true;
@@ -28,8 +28,8 @@ bool has(VectorLevel level) noexcept {
 
 VectorLevel best_level(const char* limit) noexcept {
   auto best = VectorLevel::kLast;
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (limit != nullptr && kNames[i] == limit) best = static_cast<VectorLevel>(i);
+  for (std::size_t i = 0; i < kLevelNames.size(); ++i)
+    if (limit != nullptr && kLevelNames[i] == limit) best = static_cast<VectorLevel>(i);
   while (!has(best)) best = static_cast<VectorLevel>(static_cast<int>(best) - 1);
   return best;
 }
