@@ -1,4 +1,6 @@
 // Iterative solvers and preconditioners of sparse matrices.
+#include <atomic>
+#include <optional>
 #include <thread>
 
 #include "handle.hpp"
@@ -14,9 +16,8 @@ R ended(IterativeCall<R> call) {
   std::optional<Result<R>> end;
   std::atomic<bool> has_ended = false;
   std::thread runner([&, token = stop.get_token()] {
-    end = std::move(call).cancel_on(token).get(std::source_location());
+    end.emplace(std::move(call).cancel_on(token).get(std::source_location()));
     has_ended = true;
-    has_ended.notify_all();
   });
   bool is_interrupted = false;
   for (;;) {

@@ -50,7 +50,7 @@ KernelArguments arguments_from(nb::handle list) {
     if (item.is_none()) {
       arguments.add(nullptr);
     } else if (const nb::object first = nb::borrow(item[0]); PyLong_Check(first.ptr())) {
-      add_number(arguments, nb::cast<int>(first), nb::cast<nb::bytes>(item[1]));
+      add_number(arguments, nb::cast<int>(first), nb::cast<nb::bytes>(nb::object(item[1])));
     } else {
       arguments.add(use_from(nb::cast<std::string>(first), handle_of(nb::object(item[1])).array));
     }

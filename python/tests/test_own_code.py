@@ -55,7 +55,7 @@ def test_wrong_launches_are_refused(program):
     with pytest.raises(TypeError, match="NumPy number"):
         program["plain"](4, x)
     with pytest.raises(troupe.InvalidArgument, match="saxpy"):
-        program["sax"](4, x)
+        program["sax"](np.int32(4), x)
     with pytest.raises(troupe.InvalidArgument, match="nonsense"):
         troupe.jit.compile("__global__ void f() { nonsense; }")
 
