@@ -166,18 +166,18 @@ nb::list answered(LoopBell& loop) {
 
 std::vector<ArrayUse> uses_from(nb::handle given) {
   std::vector<ArrayUse> uses;
-  for (const nb::handle pair : given) {
-    const auto word = nb::cast<std::string>(pair[0]);
-    const AnyArray& array = handle_of(pair[1]).array;
-    uses.push_back(word == "reads"    ? reads(array)
-                   : word == "writes" ? writes(array)
-                   : word == "part"   ? writes_part(array)
-                                      : updates(array));
-  }
+  for (const nb::handle pair : given)
+    uses.push_back(use_from(nb::cast<std::string>(pair[0]), handle_of(nb::object(pair[1])).array));
   return uses;
 }
 
 }  // namespace
+
+ArrayUse use_from(const std::string& word, const AnyArray& array) {
+  if (word == "reads") return reads(array);
+  if (word == "writes") return writes(array);
+  return word == "part" ? writes_part(array) : updates(array);
+}
 
 void wait_for_end(const Device& device, Call<void> call) {
   const auto bell = std::make_shared<Doorbell>();

@@ -73,13 +73,13 @@ nb::object capsule_of(Managed* managed, const char* capsule_name) {
   return nb::steal(capsule);
 }
 
-nb::object to_capsule(const Handle& self, bool has_version, bool is_copied) {
+nb::object to_capsule(const Handle& self, bool has_version, bool is_copied, bool is_read_only) {
   if (self.array.element_count() > 0 && address_of(self.array) == nullptr)
     throw nb::buffer_error("the app does not see this array's memory");
   if (!has_version) return capsule_of(exported<dlpack::Managed>(self.array), dlpack::kName);
   dlpack::ManagedVersioned* const managed = exported<dlpack::ManagedVersioned>(self.array);
   managed->version = dlpack::kVersion;
-  managed->flags = is_copied ? dlpack::kIsCopied : 0;
+  managed->flags = (is_copied ? dlpack::kIsCopied : 0) | (is_read_only ? dlpack::kReadOnly : 0);
   return capsule_of(managed, dlpack::kVersionedName);
 }
 

@@ -73,6 +73,8 @@ void wait_until_ready(const Device& device, const AnyArray& array);
 void wait_for_room(const Device& device);
 /// Waits for a call to end, as above.
 void wait_for_end(const Device& device, Call<void> call);
+/// What an op does with an array: "reads", "writes" (all of it), "part" (writes some of it) or "updates".
+ArrayUse use_from(const std::string& word, const AnyArray& array);
 
 /// Submits the call that `make_call` makes. It returns at once, unless too many ops wait already.
 template <class MakeCall>
@@ -99,5 +101,9 @@ void bind_random(nb::module_& module);
 void bind_sparse(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 void bind_calls(nb::module_& module);
+void bind_jit(nb::module_& module);
+void bind_expressions(nb::module_& module);
+void bind_iterative(nb::module_& module);
+void bind_numbers(nb::module_& module);
 
 }  // namespace troupe::python

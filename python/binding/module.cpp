@@ -46,6 +46,10 @@ nb::list names_of_ops() {
 
 NB_MODULE(_core, module) {
   using namespace troupe::python;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nanobind::import_error(
+        "troupe: its workers belong to the whole process, so it is imported by the main "
+        "interpreter, and not by a sub-interpreter");
   nanobind::set_leak_warnings(false);  // objects that are alive at the interpreter's end are ended by the system's
   module.def("register_classes", &register_classes);
   module.def("kinds_of_errors", &kinds_of_errors);
@@ -62,4 +66,8 @@ NB_MODULE(_core, module) {
   bind_sparse(module);
   bind_dlpack(module);
   bind_calls(module);
+  bind_jit(module);
+  bind_expressions(module);
+  bind_iterative(module);
+  bind_numbers(module);
 }

@@ -42,6 +42,16 @@ void layer(const Handle& a, const Handle& b, const Handle& out, double alpha, co
   submit(a.device, [&] { return a.device.matmul().multiply(a.array, b.array, out.array, options); });
 }
 
+void layer_gradient(const Handle& a, const Handle& b, const Handle& out, double alpha, const std::string& activation,
+                    nb::handle preactivation, nb::handle bias_gradient) {
+  MatmulGradientOptions options;
+  options.alpha = alpha;
+  options.activation = activation_from(activation);
+  options.preactivation = array_or_none(preactivation);
+  options.bias_gradient = array_or_none(bias_gradient);
+  submit(a.device, [&] { return a.device.matmul().gradient(a.array, b.array, out.array, options); });
+}
+
 std::vector<AnyArray> arrays_from(nb::handle list) {
   std::vector<AnyArray> arrays;
   for (const nb::handle item : list) arrays.push_back(handle_of(item).array);
@@ -81,6 +91,14 @@ void bind_products(nb::module_& module) {
   module.def("product", &product);
   module.def("layer", &layer, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("alpha"), nb::arg("activation"),
              nb::arg("bias").none(), nb::arg("preactivation").none());
+  module.def("layer_gradient", &layer_gradient, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("alpha"),
+             nb::arg("activation"), nb::arg("preactivation").none(), nb::arg("bias_gradient").none());
+  module.def("gemm_group", [](nb::handle a, nb::handle b, nb::handle c, double alpha, double beta) {
+    const std::vector<AnyArray> left = arrays_from(a), right = arrays_from(b), out = arrays_from(c);
+    if (out.empty()) raise(ErrorKind::invalid_argument, "gemm_group: there are no products");
+    const Device device = handle_of(nb::object(c[0])).device;
+    submit(device, [&] { return device.blas().gemm_group(left, right, out, {.alpha = alpha, .beta = beta}); });
+  });
   module.def("einsum", &einsum);
   module.def("gemm", [](const Handle& a, const Handle& b, const Handle& out) {
     submit(a.device, [&] { return a.device.blas().gemm(a.array, b.array, out.array); });

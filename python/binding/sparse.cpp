@@ -1,13 +1,9 @@
 // Sparse matrices: made from arrays, multiplied, solved with, and turned into other forms.
 #include "handle.hpp"
+#include "sparse_handle.hpp"
 
 namespace troupe::python {
 namespace {
-
-struct Matrix {
-  SparseMatrix matrix;
-  Device device;
-};
 
 /// Waits for a call that gives a matrix.
 template <class MadeCall>
@@ -23,7 +19,8 @@ SparseFormat format_from(const std::string& word) {
   if (word == "csr") return SparseFormat::csr;
   if (word == "csc") return SparseFormat::csc;
   if (word == "coo") return SparseFormat::coo;
-  raise(ErrorKind::invalid_argument, "format is \"" + word + "\"; it can be csr, csc or coo");
+  if (word == "bsr") return SparseFormat::bsr;
+  raise(ErrorKind::invalid_argument, "format is \"" + word + "\"; it can be csr, csc, coo or bsr");
 }
 
 Matrix from_parts(const std::string& word, std::int64_t rows, std::int64_t columns, const Handle& offsets,
@@ -80,8 +77,8 @@ void bind_sparse(nb::module_& module) {
       .def("solve", &solve)
       .def("to_dense", &to_dense)
       .def("converted",
-           [](const Matrix& self, const std::string& format) {
-             return made(self.device, self.device.sparse().convert(self.matrix, format_from(format)));
+           [](const Matrix& self, const std::string& format, std::int64_t block_size) {
+             return made(self.device, self.device.sparse().convert(self.matrix, format_from(format), block_size));
            })
       .def("product", [](const Matrix& self, const Matrix& other) {
         return made(self.device, self.device.sparse().product(self.matrix, other.matrix));

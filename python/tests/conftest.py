@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 os.environ.setdefault("TROUPE_DEVICE", "host")
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it when it is imported
 
 import numpy as np
 import pytest

@@ -68,13 +68,17 @@ def test_a_call_is_submitted_once(device):
         call.get()
 
 
-def test_calls_end_while_workers_die(fresh_device):
+def test_a_thousand_calls_at_once_end_while_workers_die(fresh_device):
+    async def killer():
+        for _ in range(3):
+            fresh_device.kill_worker()
+            await asyncio.sleep(0.05)
+
     async def main():
         x = troupe.arange(100, device=fresh_device)
-        for round_of in range(3):
-            sums = [(x + i).sum() for i in range(100)]
-            fresh_device.kill_worker()
-            await asyncio.gather(*(s.ready() for s in sums))
-            assert [int(s) for s in sums] == [4950 + 100 * i for i in range(100)]
+        for _ in range(3):
+            sums = [(x + i).sum() for i in range(1000)]
+            await asyncio.gather(killer(), *(s.ready() for s in sums))
+            assert [int(s) for s in sums] == [4950 + 100 * i for i in range(1000)]
 
     asyncio.run(main())

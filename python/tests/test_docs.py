@@ -1,7 +1,10 @@
 """The examples of docstrings and of docs/python.md do what they say."""
+import ast
 import doctest
 import importlib
 import pkgutil
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -11,8 +14,8 @@ import troupe
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NAMES = {"troupe": troupe, "numpy": numpy, "np": numpy}
-MODULES = ["troupe", *(f"troupe.{found.name}" for found in pkgutil.iter_modules(troupe.__path__)
-                       if found.name != "_core")]
+MODULES = ["troupe", *(found.name for found in pkgutil.walk_packages(troupe.__path__, "troupe.")
+                       if found.name != "troupe._core")]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -41,3 +44,13 @@ def test_every_public_name_is_there_and_has_words():
     for name in troupe.__all__:
         found = getattr(troupe, name)
         assert not callable(found) or found.__doc__, name
+
+
+def test_type_stubs_are_those_of_today(device):
+    script = ROOT / "python" / "stubs.py"
+    if not script.exists():
+        pytest.skip("the sources are not here")
+    ended = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    for stub in (ROOT / "python" / "troupe").rglob("*.pyi"):
+        ast.parse(stub.read_text())

@@ -1,5 +1,8 @@
 """NumPy and DLPack, both ways: what shares memory, what is copied, who keeps it alive."""
 import gc
+import subprocess
+import sys
+import threading
 import weakref
 
 import numpy as np
@@ -149,6 +152,74 @@ def test_dlpack_options_are_checked():
     x.__dlpack__(stream=-1, dl_device=(1, 0))
     with pytest.raises(BufferError):
         troupe.from_dlpack(np.ones(2), copy=False)
+
+
+def test_streams_follow_the_standard():
+    from troupe._dlpack import _check_stream
+    gpu = (2, 0)
+    for stream in (None, -1, 1, 2, 0x7F00_0000_1000):
+        _check_stream(stream, gpu)
+    for wrong in (-2, 1.0, "1", True):
+        with pytest.raises(ValueError, match="stream"):
+            _check_stream(wrong, gpu)
+    with pytest.warns(UserWarning, match="taken for 1"):
+        _check_stream(0, gpu)
+
+
+def test_what_repeats_is_read_only():
+    x = troupe.broadcast_to(troupe.ones(3), (2, 3))
+    assert not x.numpy().flags.writeable and troupe.ones(3).numpy().flags.writeable
+    with pytest.raises(BufferError, match="only be read"):
+        x.__dlpack__()
+    shared = np.from_dlpack(x)
+    assert not shared.flags.writeable and shared.tolist() == [[1] * 3] * 2
+    assert np.from_dlpack(Lender(x, copy=True)).tolist() == [[1] * 3] * 2
+
+
+def test_other_libraries_give_memory_back_in_any_thread():
+    x = troupe.ones(1000)
+    keeps = [np.from_dlpack(x) for _ in range(20)] + [x.__dlpack__() for _ in range(20)]
+    watched = weakref.ref(x)
+    del x
+    threads = [threading.Thread(target=keeps.pop) for _ in range(len(keeps))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    assert not keeps and watched() is None
+
+
+def test_other_libraries_give_memory_back_after_the_interpreters_end():
+    ended = subprocess.run([sys.executable, "-c", """
+import ctypes, troupe
+capsule = troupe.ones(1000).__dlpack__(max_version=(1, 0))
+api = ctypes.pythonapi
+api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+managed = api.PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+used = ctypes.create_string_buffer(b"used_dltensor_versioned")
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(used))
+api.PyCapsule_SetName(capsule, used)
+deleter = ctypes.c_void_p.from_address(managed + 16).value  # behind the version and the owner
+assert ctypes.CDLL(None).__cxa_atexit(ctypes.c_void_p(deleter), ctypes.c_void_p(managed), None) == 0
+"""], timeout=60, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64", "bfloat16"])
+def test_pytorch_and_we_exchange(dtype):
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    x = troupe.asarray([[1, 0], [1, 1]]).astype(dtype if dtype != "bfloat16" else "bf16")
+    theirs = torch.from_dlpack(x)
+    assert theirs.tolist() == x.tolist()
+    theirs[0, 0] = 0
+    assert x.tolist()[0] == [0, 0]  # one memory
+    back = troupe.from_dlpack(theirs.T)
+    assert back.tolist() == theirs.T.tolist() and back.dtype == x.dtype
 
 
 def test_read_only_arrays_come_in():

@@ -146,10 +146,10 @@ def test_two_systems_do_not_mix():
         assert float((x + y.to_device(x.device)).sum()) == 6
 
 
-def run(program):
+def run(program, **options):
     environment = dict(os.environ, TROUPE_DEVICE="host")
     return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=environment, timeout=60,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, **options)
 
 
 def test_the_interpreter_ends_quietly_with_ops_under_way():
@@ -178,6 +178,41 @@ def test_a_fork_after_the_start_is_told_so():
         print(float((x + 1).sum()))
         """)
     assert ended.stdout.split() == ["stopped", "6.0"], ended
+
+
+def test_workers_ignore_ctrl_c_of_the_terminal():
+    ended = run("""
+        import os, signal, time, troupe
+        device = troupe.device()
+        x = troupe.ones(3)
+        x.wait()
+        pid = device.worker_pid
+        try:
+            os.killpg(os.getpgid(0), signal.SIGINT)  # as the terminal does: to all of the group
+            time.sleep(5)
+        except KeyboardInterrupt:
+            pass
+        print(float((x + 1).sum()), device.worker_pid == pid, device.generation)
+        """, start_new_session=True)
+    assert ended.stdout.split() == ["6.0", "True", "1"], ended
+
+
+def test_sub_interpreters_are_refused():
+    ended = run("""
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        import sys
+        made = interpreters.create()
+        program = f"import sys; sys.path[:] = {sys.path!r}\nimport troupe"
+        try:
+            told = interpreters.run_string(made, program)
+            print(told.type.__name__ if told else None, told.msg if told else None)
+        except Exception as error:
+            print(error)
+        """)
+    assert "interpreter" in ended.stdout and "None" not in ended.stdout, ended
 
 
 def test_a_system_outlives_the_thread_that_started_it():

@@ -138,7 +138,7 @@ class Array(ArrayOperators):
         view = _core.basic_view(self, key)
         if view is not None:
             _assign(view, value)
-        else:
+        elif not _order.put_where(self, key, value):
             _in_app.put(self, key, value)
 
     # ---- the same elements in another form ----
@@ -209,11 +209,20 @@ class Array(ArrayOperators):
         _core.copy(self, out)
         return out
 
-    def to_device(self, device) -> Array:
-        """The array itself when it is there, else a copy on that device."""
+    def to_device(self, device, /, *, stream=None) -> Array:
+        """The array itself when it is there, else a copy on that device. Ops order themselves: there is no stream."""
+        if stream is not None:
+            raise ValueError(f"to_device: ops order themselves, so stream must be None; it is {stream!r}")
         if device == self.device:
             return self
         return _memory.sent(self.numpy(), device._core, self.dtype_number)
+
+    def __array_namespace__(self, /, *, api_version=None):
+        """`troupe.array_api`, the functions of the array API standard."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"the array API is that of 2024.12; api_version is {api_version!r}")
+        from . import array_api
+        return array_api
 
     # ---- its life ----
 

@@ -27,6 +27,9 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None) -> Array:
            [3., 4.]], dtype=float32)
     """
     if isinstance(obj, Array):
+        is_other = dtype is not None and _dtypes.number_of(dtype) != obj.dtype_number
+        if copy is False and (is_other or (device is not None and device != obj.device)):
+            raise ValueError("asarray: another type or device needs a copy; copy is False")
         if device is not None and device != obj.device:
             obj, copy = obj.to_device(device), False
         return obj.astype(dtype, copy=bool(copy)) if dtype is not None else obj.copy() if copy else obj

@@ -1,6 +1,7 @@
 """DLPack both ways, for `Array`: exchange of memory with NumPy, PyTorch, JAX and others, without a copy."""
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from . import _core, _dtypes, _memory
@@ -41,9 +42,11 @@ class ArrayExchange(_core.Handle):
             if dl_device is None and self.__dlpack_device__()[0] != _CPU:
                 raise BufferError("a GPU's memory is the workers' alone; dl_device=(1, 0) gives a copy on the CPU")
             source, is_copied = _copied_for_the_app(self), True
-        if source.is_sealed:
-            raise BufferError("a sealed array is read-only; ask for a copy")
-        return _core.to_capsule(source, has_version, is_copied)
+        is_read_only = source.is_sealed or _memory.repeats(source)
+        if is_read_only and not has_version:
+            raise BufferError("this array can only be read, and a capsule without a version cannot say so; ask for one "
+                              "with max_version=(1, 0), or for a copy")
+        return _core.to_capsule(source, has_version, is_copied, is_read_only)
 
 
 def _copied_for_the_app(array):
@@ -55,12 +58,14 @@ def _copied_for_the_app(array):
 
 def _check_stream(stream, device):
     """The standard's rules; there is nothing to order, because the array is complete."""
-    if stream is None or stream == -1:
+    if stream is None or (stream == -1 and type(stream) is int):
         return
     if device[0] == _CPU:
         raise ValueError(f"an array on the CPU has no stream; stream is {stream!r}, and must be None")
-    if not isinstance(stream, int) or stream < 0:
-        raise ValueError(f"a stream is None, -1 or a positive number; it is {stream!r}")
+    if type(stream) is not int or stream < 0:
+        raise ValueError(f"a stream is None, -1, 1, 2 or a handle; it is {stream!r}")
+    if stream == 0:
+        warnings.warn("a stream of 0 can mean two things; it is taken for 1, the default stream of old", stacklevel=3)
 
 
 def _capsule_of(source):

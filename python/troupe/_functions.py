@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _core, _dtypes, _in_app
+from . import _core, _dtypes, _in_app, _order
 from ._array import Array, convert
 from ._creation import asarray
+from ._expressions import Term, applied, chosen, combined
 from ._operators import power
 
 _UNARY, _BINARY, _TERNARY = _core.UNARY, _core.BINARY, _core.TERNARY
@@ -45,6 +46,8 @@ def _first_array(*values):
 
 def _unary(name, number):
     def function(x, /):
+        if type(x) is Term:
+            return applied(number, x)
         x = asarray(x)
         if number in _FLOORS and x.dtype.kind == "b":
             return x.copy()
@@ -55,6 +58,8 @@ def _unary(name, number):
 
 def _binary(name, number):
     def function(x1, x2, /, *, out=None):
+        if type(x1) is Term or type(x2) is Term:
+            return combined(number, x1, x2)
         if not isinstance(x1, Array) and not isinstance(x2, Array):
             x1 = asarray(x1)
         return _core.binary(number, x1, x2, out)
@@ -66,7 +71,11 @@ def _computed_in_app(name):
     numpy_function = getattr(np, _NUMPY_NAMES.get(name, name))
 
     def function(*arguments, **options):
-        return _in_app.call(numpy_function, _first_array(*arguments), *arguments, **options)
+        beside = _first_array(*arguments)
+        if isinstance(numpy_function, np.ufunc) and not options:
+            has_array = any(isinstance(x, Array) for x in arguments)
+            return _in_app.ufunc(numpy_function, *(arguments if has_array else (beside, *arguments[1:])))
+        return _in_app.call(numpy_function, beside, *arguments, **options)
     function.__doc__ = f"NumPy's `{numpy_function.__name__}`, computed in the app."
     return function
 
@@ -86,6 +95,8 @@ pow = power
 
 def abs(x, /) -> Array:
     """The absolute values."""
+    if type(x) is Term:
+        return applied(_UNARY["abs"], x)
     return _in_app.absolute(asarray(x))
 
 
@@ -95,8 +106,7 @@ def logical_not(x, /) -> Array:
 
 
 def _truth(x):
-    x = asarray(x)
-    return x if x.dtype_number == _dtypes.BOOL else _core.binary(_BINARY["not_equal"], x, 0)
+    return _order.truth(asarray(x))
 
 
 def logical_and(x1, x2, /) -> Array:
@@ -121,6 +131,8 @@ def where(condition, x1, x2, /) -> Array:
     >>> troupe.where(x > 1, x, 0)
     Array([0, 0, 2, 3], dtype=int64)
     """
+    if Term in (type(condition), type(x1), type(x2)):
+        return chosen(_TERNARY["select"], condition, x1, x2)
     condition = _truth(condition)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         x1 = convert(x1, condition)
@@ -129,11 +141,15 @@ def where(condition, x1, x2, /) -> Array:
 
 def fma(x1, x2, x3, /) -> Array:
     """x1 x2 + x3 in one op."""
+    if Term in (type(x1), type(x2), type(x3)):
+        return chosen(_TERNARY["fma"], x1, x2, x3)
     return _core.ternary(_TERNARY["fma"], x1, x2, x3)
 
 
 def clip(x, /, min=None, max=None) -> Array:
     """Each element, but at least `min` and at most `max`."""
+    if type(x) is Term:
+        return chosen(_TERNARY["clamp"], x, -np.inf if min is None else min, np.inf if max is None else max)
     if min is not None:
         x = _core.binary(_BINARY["max"], x, min)
     return x.copy() if max is None and min is None else x if max is None else _core.binary(_BINARY["min"], x, max)

@@ -3,10 +3,18 @@ copies both ways. Each function goes from this file when its op comes; docs/pyth
 import numpy as np
 
 from . import _core, _dtypes, _memory
+from ._errors import BY_KIND
 
 
 def _elements(value):
     return value.numpy() if isinstance(value, _core.Handle) else value
+
+
+def _check_devices(values):
+    """Arrays of two devices do not meet, here as in an op."""
+    arrays = [value for value in values if isinstance(value, _core.Handle)]
+    if any(x.device_handle.identity != arrays[0].device_handle.identity for x in arrays[1:]):
+        raise BY_KIND["invalid_argument"]("an operand is an array of another device; x.to_device(d) brings it there")
 
 
 def _array(elements, device):
@@ -19,11 +27,32 @@ def _array(elements, device):
 def call(function, beside, *arguments, **options):
     """A function of NumPy's, or one of its name, of arrays; the result is an array on the device of `beside`."""
     function = getattr(np, function) if isinstance(function, str) else function
+    _check_devices(arguments)
     with np.errstate(all="ignore"):
         made = function(*map(_elements, arguments), **options)
     if isinstance(made, tuple):
         return tuple(_array(part, beside.device_handle) for part in made)
     return _array(made, beside.device_handle)
+
+
+def ufunc(function, *operands):
+    """A function of NumPy's of elements, which writes where the result belongs when the app sees that memory."""
+    beside = next(x for x in operands if isinstance(x, _core.Handle))
+    elements = [_elements(x) for x in operands]
+    kinds = [type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype for x in elements]
+    try:
+        number = _dtypes.NUMBERS[function.resolve_dtypes((*kinds, None))[-1]]
+    except (KeyError, TypeError):  # a type that Troupe has not, or a function of one of these types has not
+        return call(function, beside, *operands)
+    _check_devices(operands)
+    shape = np.broadcast_shapes(*(np.shape(x) for x in elements))
+    out = _core.allocate(beside.device_handle, shape, number, _memory.USUAL)
+    into = _memory.shared(out)
+    with np.errstate(all="ignore"):
+        if into is None:
+            return _array(function(*elements), beside.device_handle)
+        function(*elements, out=into)
+    return out
 
 
 def has_no_power(array, a, b):
@@ -35,7 +64,7 @@ def has_no_power(array, a, b):
 def absolute(x):
     """The absolute values."""
     if x.dtype.kind in "cb":
-        return call(np.abs, x, x)
+        return ufunc(np.absolute, x)
     return _core.unary(_core.UNARY["abs"], x)
 
 
@@ -52,10 +81,7 @@ def take(array, key):
 
 
 def put(array, key, value):
-    """Writes such elements."""
-    elements = array.numpy()
-    if array.address:
-        elements[_key(key)] = _elements(value)
-        return
+    """Writes such elements: into a copy, so that ops under way that read the array still see what they should."""
+    elements = array.numpy().copy()
     elements[_key(key)] = _elements(value)
     _core.copy(_array(elements, array.device_handle), array)

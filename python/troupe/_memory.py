@@ -32,11 +32,16 @@ def lent(owner, address, dtype, shape, element_strides, is_read_only=False):
     return made if made.dtype == dtype else made.view(dtype)
 
 
+def repeats(array):
+    """Whether elements lie in one place, as those of a broadcast do: then the array can only be read."""
+    return any(not stride and side > 1 for stride, side in zip(array.element_strides, array.shape))
+
+
 def shared(array):
     """The array's own memory; None when the app does not see it. Does not wait."""
     if array.size and not array.address:
         return None
-    return lent(array, array.address, dtype_of(array.dtype_number), array.shape, array.element_strides)
+    return lent(array, array.address, dtype_of(array.dtype_number), array.shape, array.element_strides, repeats(array))
 
 
 def fetched(array):

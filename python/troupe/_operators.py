@@ -53,9 +53,9 @@ def power(a, b):
     """a to the power of b."""
     array = a if isinstance(a, _core.Handle) else b
     if type(b) is int and b == 2 and isinstance(a, _core.Handle):
-        return _unary(_SQUARE, a) if a.dtype.kind != "b" else _in_app.call(np.power, array, a, b)
+        return _unary(_SQUARE, a) if a.dtype.kind != "b" else _in_app.ufunc(np.power, a, b)
     if _in_app.has_no_power(array, a, b):
-        return _in_app.call(np.power, array, a, b)
+        return _in_app.ufunc(np.power, a, b)
     return _binary(_POW, a, b)
 
 
@@ -63,7 +63,7 @@ def _in_app_operator(function, is_reflected=False):
     def operator(self, other):
         if not isinstance(other, _NUMBERS):
             return NotImplemented
-        return _in_app.call(function, self, *((other, self) if is_reflected else (self, other)))
+        return _in_app.ufunc(function, *((other, self) if is_reflected else (self, other)))
     return operator
 
 

@@ -25,6 +25,11 @@ def _row(x, axis):
     return x, axis % x.ndim
 
 
+def truth(x) -> Array:
+    """Whether each element is not 0."""
+    return x if x.dtype_number == _dtypes.BOOL else _core.binary(_core.BINARY["not_equal"], x, 0)
+
+
 def _has_order(x):
     return x.dtype.kind != "c"
 
@@ -175,6 +180,23 @@ def selected(x, mask) -> Array:
     out, count = _new(x, x.shape, x.dtype_number), _new(x, (1,), _dtypes.I64)
     _core.select(x, mask, out, count)
     return out[:int(count)]
+
+
+def put_where(x, key, value) -> bool:
+    """Writes one number where a mask of the array's shape is true; False when key or value is something else."""
+    if not (isinstance(key, _core.Handle) and key.dtype_number == _dtypes.BOOL and key.shape == x.shape):
+        return False
+    if isinstance(value, _core.Handle):
+        if value.ndim:
+            return False
+        number = value.astype(x.dtype, copy=False)
+    elif type(value) in (bool, int, float, complex):
+        number = _core.allocate(x.device_handle, (), x.dtype_number, 0)
+        number[...] = value
+    else:
+        return False
+    _core.copy(_core.ternary(_core.TERNARY["select"], key, number, x), x)
+    return True
 
 
 def picked(x, key) -> Array | None:

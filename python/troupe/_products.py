@@ -81,13 +81,29 @@ def vecdot(x1, x2, /, *, axis=-1) -> Array:
     return ((a.conj() if a.dtype.kind == "c" else a) * b).sum(axis)
 
 
-def layer(x, w, /, *, bias=None, activation="none", alpha=1.0) -> Array:
-    """activation(alpha x w + bias) in one op and one pass; the activation is "none", "relu" or "gelu_tanh".
+def layer_gradient(d, w, /, *, preactivation=None, activation="none", alpha=1.0, bias_gradient=None) -> Array:
+    """What flows back through a layer: alpha d w, each element times the slope of the activation at `preactivation`.
+
+    `bias_gradient` is an array that the sums of d's columns are written to.
+
+    >>> troupe.layer_gradient(troupe.ones((1, 2)), troupe.eye(2), preactivation=troupe.asarray([[-1., 1.]]),
+    ...                       activation="relu")
+    Array([[0., 1.]], dtype=float64)
+    """
+    d, w = _of_one_type(*_both(d, w))
+    out = _core.allocate(d.device_handle, (*d.shape[:-1], w.shape[-1]), d.dtype_number, 0)
+    _core.layer_gradient(d, w, out, alpha, activation, preactivation, bias_gradient)
+    return out
+
+
+def layer(x, w, /, *, bias=None, activation="none", alpha=1.0, preactivation=None) -> Array:
+    """activation(alpha x w + bias) in one op and one pass; the activation is "none", "relu" or "gelu_tanh". What it is
+    given is written to `preactivation`, an array, when there is one.
 
     >>> troupe.layer(-troupe.eye(2), troupe.eye(2), activation="relu").sum()
     Array(0., dtype=float64)
     """
     x, w = _of_one_type(*_both(x, w))
     out = _core.allocate(x.device_handle, (*x.shape[:-1], w.shape[-1]), x.dtype_number, 0)
-    _core.layer(x, w, out, alpha, activation, bias, None)
+    _core.layer(x, w, out, alpha, activation, bias, preactivation)
     return out

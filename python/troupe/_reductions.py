@@ -9,7 +9,7 @@ from ._dlpack import ArrayExchange
 if TYPE_CHECKING:
     from ._array import Array
 
-_REDUCTION, _NOT_EQUAL = _core.REDUCTION, _core.BINARY["not_equal"]
+_REDUCTION = _core.REDUCTION
 
 
 def _axes(axis):
@@ -22,10 +22,6 @@ def _reduce(name, array, axis, keepdims, dtype=None):
         array = array.astype(dtype)
     number = -1 if dtype is None else array.dtype_number
     return _core.reduce(_REDUCTION[name], array, _axes(axis), keepdims, number)
-
-
-def _truth(array):
-    return array if array.dtype_number == _dtypes.BOOL else _core.binary(_NOT_EQUAL, array, 0)
 
 
 class ArrayReductions(ArrayExchange):
@@ -60,11 +56,11 @@ class ArrayReductions(ArrayExchange):
 
     def any(self, axis=None, keepdims=False) -> Array:
         """Whether some element is not 0."""
-        return _reduce("any", _truth(self), axis, keepdims)
+        return _reduce("any", _order.truth(self), axis, keepdims)
 
     def all(self, axis=None, keepdims=False) -> Array:
         """Whether no element is 0."""
-        return _reduce("all", _truth(self), axis, keepdims)
+        return _reduce("all", _order.truth(self), axis, keepdims)
 
     def var(self, axis=None, correction=0, keepdims=False) -> Array:
         """The variance: the mean of the squares of the distances from the mean, with n - `correction` for n."""

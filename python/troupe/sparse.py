@@ -6,9 +6,11 @@ Array([0., 1., 2.], dtype=float64)
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from . import _core, _dtypes
 from ._array import Array
-from ._creation import asarray
+from ._creation import asarray, empty
 
 
 class Matrix:
@@ -35,7 +37,7 @@ class Matrix:
 
     @property
     def format(self) -> str:
-        """"csr", "csc" or "coo"."""
+        """"csr", "csc", "coo" or "bsr"."""
         return self._core.format
 
     @property
@@ -60,9 +62,14 @@ class Matrix:
         """The same as an array."""
         return self._core.to_dense()
 
-    def to_format(self, name) -> Matrix:
-        """The same as "csr", "csc" or "coo"."""
-        return Matrix(self._core.converted(name))
+    def to_format(self, name, *, block_size=1) -> Matrix:
+        """The same as "csr", "csc", "coo" or, of dense blocks of `block_size`, "bsr"."""
+        return Matrix(self._core.converted(name, block_size))
+
+    def sddmm(self, x, y, *, alpha=1.0, beta=0.0) -> Matrix:
+        """The values become alpha (x y) + beta values, where x y is a product of dense matrices."""
+        _core.sddmm(asarray(x, dtype=self.dtype), asarray(y, dtype=self.dtype), self._core, alpha, beta)
+        return self
 
     def __repr__(self) -> str:
         return f"Matrix({self.format}, {list(self.shape)}, {self.nnz} stored, dtype={self.dtype.name})"
@@ -107,3 +114,94 @@ def to_scipy(matrix):
     """A matrix of scipy.sparse."""
     import scipy.sparse
     return scipy.sparse.csr_array(matrix.to_dense().numpy())
+
+
+# ---- solving round by round: the matrix is square and CSR ----
+
+class Solved(NamedTuple):
+    """How an iteration ended. One that did not converge is no error: x has what it had reached by then."""
+
+    x: Array
+    stopped: str  # "converged", "max_rounds", "breakdown", "not_positive_definite", "stagnated" or "not_finite"
+    rounds: int
+    residual: float
+    history: list
+
+    @property
+    def converged(self) -> bool:
+        return self.stopped == "converged"
+
+
+class Eigen(NamedTuple):
+    """Eigenvalues that an iteration found, their vectors, and how it ended."""
+
+    values: object
+    vectors: Array
+    stopped: str
+    rounds: int
+    residual: float
+    history: list
+
+    @property
+    def converged(self) -> bool:
+        return self.stopped == "converged"
+
+
+def _preconditioner(name, words):
+    def make(a):
+        return _core.precondition(a._core, name)
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = words
+    return make
+
+
+jacobi = _preconditioner("jacobi", "A preconditioner of the inverse diagonal.")
+ilu0 = _preconditioner("ilu0", "A preconditioner of an incomplete LU, with elements where the matrix has them.")
+ic0 = _preconditioner("ic0", "A preconditioner of an incomplete Cholesky factor of the lower triangle.")
+
+
+def _started(a, b, x0):
+    b = asarray(b, dtype=a.dtype)
+    x = empty(b.shape, dtype=a.dtype, device=b.device)
+    if x0 is not None:
+        x[...] = x0
+    return b, x, {"starts_at_x": x0 is not None}
+
+
+def cg(a, b, *, x0=None, preconditioner=None, **options) -> Solved:
+    """Solves a x = b by conjugate gradients, for a positive definite matrix. The options: tolerance, relative,
+    max_rounds, rounds_per_op; docs/iterative.md says what they do.
+
+    >>> troupe.sparse.cg(troupe.sparse.from_dense(2 * troupe.eye(3)), troupe.ones(3)).x
+    Array([0.5, 0.5, 0.5], dtype=float64)
+    """
+    b, x, start = _started(a, b, x0)
+    return Solved(x, *_core.cg(a._core, b, x, {**start, **options}, preconditioner))
+
+
+def bicgstab(a, b, *, x0=None, preconditioner=None, **options) -> Solved:
+    """Solves a x = b by stabilized biconjugate gradients, for any square matrix."""
+    b, x, start = _started(a, b, x0)
+    return Solved(x, *_core.bicgstab(a._core, b, x, {**start, **options}, preconditioner))
+
+
+def gmres(a, b, *, x0=None, preconditioner=None, restart=32, **options) -> Solved:
+    """Solves a x = b by generalized minimal residuals, for any square matrix."""
+    b, x, start = _started(a, b, x0)
+    return Solved(x, *_core.gmres(a._core, b, x, {**start, **options}, preconditioner, restart))
+
+
+def power(a, *, x0=None, **options) -> Eigen:
+    """The eigenvalue of largest absolute value, and its vector."""
+    x = empty(a.shape[0], dtype=a.dtype, device=a.values.device)
+    if x0 is not None:
+        x[...] = x0
+    value, told = _core.power(a._core, x, {"starts_at_x": x0 is not None, **options})
+    return Eigen(value if a.dtype.kind == "c" else value.real, x, *told)
+
+
+def lanczos(a, count, *, largest=True, basis=0, max_rounds=300, **options) -> Eigen:
+    """The `count` largest, or smallest, eigenvalues of a symmetric or Hermitian matrix, and their vectors in rows."""
+    vectors = empty((count, a.shape[0]), dtype=a.dtype, device=a.values.device)
+    values, told = _core.lanczos(a._core, vectors, {"max_rounds": max_rounds, **options}, largest, basis)
+    return Eigen(values, vectors, *told)
