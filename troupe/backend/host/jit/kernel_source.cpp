@@ -239,8 +239,8 @@ class Rewriter {
   }
   /// Marks that touch stay together: `::` and `&&` are two here.
   std::string blank_before(std::size_t k) const {
-    const bool are_one = k > 0 && touches(k - 1, 2) && tokens_[k].kind == Token::Kind::mark &&
-                         tokens_[k - 1].kind == Token::Kind::mark;
+    const bool are_one =
+        k > 0 && touches(k - 1, 2) && tokens_[k].kind == Token::Kind::mark && tokens_[k - 1].kind == Token::Kind::mark;
     return are_one ? "" : " ";
   }
   /// The parameters up to the parenthesis that closes them, in one line.
