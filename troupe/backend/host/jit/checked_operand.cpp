@@ -40,11 +40,14 @@ Operand operand_at(const SourceWords& words, const KnownTypes& types, std::size_
       operand = {.end = behind, .subscript = words[i] == "[" ? i : 0, .begin = primary};
       i = behind;
     } else if (words[i] == "." && words.is_name(i + 1)) {
-      operand = {.end = i += 2};
+      i += 2;
+      operand = {.end = i};
     } else if (words[i] == "-" && words[i + 1] == ">" && words.touches(i + 1)) {
-      operand = {.end = i += 3};
+      i += 3;
+      operand = {.end = i};
     } else if (is_one_of(words[i], {"+", "-"}) && words[i + 1] == words[i] && words.touches(i + 1)) {
-      operand = {.end = i += 2};
+      i += 2;
+      operand = {.end = i};
     } else {
       break;
     }
