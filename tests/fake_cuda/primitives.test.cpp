@@ -64,40 +64,66 @@ TEST_F(FakePrimitives, reductions_are_one_launch) {
 TEST_F(FakePrimitives, sorts_are_a_count_and_a_pass_for_each_byte) {
   const Array<float> keys = vector<float>(90'000);
   const Array<double> values = vector<double>(90'000);
-  const Array<std::int64_t> places = vector<std::int64_t>(90'000);
   const std::string with_8 = "sort_with_8_bytes_4";
   expect_launches({"count_digits_4", "sort_keys_4", "sort_keys_4", "sort_keys_4", "sort_keys_4"},
                   [&] { return primitives.sort(keys, keys); });
   expect_launches({"count_digits_4", with_8, with_8, with_8, with_8},
                   [&] { return primitives.sort(keys, values, keys, values); });
-  expect_launches({"count_digits_4", with_8, with_8, with_8, with_8}, [&] { return primitives.argsort(keys, places); });
+}
+
+TEST_F(FakePrimitives, positions_have_4_bytes_until_the_last_pass) {
+  const Array<float> keys = vector<float>(90'000);
+  const Array<std::int64_t> places = vector<std::int64_t>(90'000);
+  const std::string pass = "sort_with_4_bytes_4";
+  expect_launches({"count_digits_4", pass, pass, pass, pass}, [&] { return primitives.argsort(keys, places); });
+}
+
+TEST_F(FakePrimitives, short_rows_are_sorted_by_one_launch) {
+  const Array<float> keys = array<float>({30, 4'096});
+  const Array<std::int64_t> places = array<std::int64_t>({30, 4'096});
+  expect_launches({"sort_short_4"}, [&] { return primitives.sort(keys, keys); });
+  expect_launches({"sort_short_4"}, [&] { return primitives.sort(keys, places, keys, places); });
+  expect_launches({"sort_short_4"}, [&] { return primitives.argsort(keys, places); });
 }
 
 TEST_F(FakePrimitives, sorts_move_values_of_other_sizes_by_positions) {
   const Array<std::int8_t> keys = vector<std::int8_t>(100);
   const Array<std::complex<double>> values = vector<std::complex<double>>(100);
-  expect_launches({"arrange_1", "sort_with_4_bytes_1", "arrange_16", "arrange_16"},
+  expect_launches({"sort_short_1", "arrange_16", "arrange_16"},
                   [&] { return primitives.sort(keys, values, keys, values); });
 }
 
-TEST_F(FakePrimitives, the_best_are_collected_and_sorted) {
+TEST_F(FakePrimitives, a_few_best_are_found_by_one_launch) {
   const Array<float> keys = array<float>({70, 9'000});
   const Array<float> best = array<float>({70, 64});
   const Array<std::int32_t> places = array<std::int32_t>({70, 64});
-  const std::string pass = "sort_with_4_bytes_4";
-  expect_launches({"collect_best_4", pass, pass, pass, pass}, [&] { return primitives.top_k(keys, best, places); });
+  expect_launches({"find_best_4"}, [&] { return primitives.top_k(keys, best, places); });
+}
+
+TEST_F(FakePrimitives, the_best_of_a_long_row_are_found_in_parts) {
+  const Array<float> keys = vector<float>(1'000'000);
+  const Array<float> best = vector<float>(64);
+  const Array<std::int32_t> places = vector<std::int32_t>(64);
+  expect_launches({"find_best_4", "find_best_4"}, [&] { return primitives.top_k(keys, best, places); });
+}
+
+TEST_F(FakePrimitives, many_best_are_collected_and_sorted) {
+  const Array<float> keys = array<float>({3, 9'000});
+  const Array<float> best = array<float>({3, 2'000});
+  const Array<std::int32_t> places = array<std::int32_t>({3, 2'000});
+  expect_launches({"collect_best_4", "sort_short_4"}, [&] { return primitives.top_k(keys, best, places); });
 }
 
 TEST_F(FakePrimitives, segments_are_checked_first) {
   const Array<std::int32_t> offsets = vector<std::int32_t>(11);
   const Array<std::int16_t> x = vector<std::int16_t>(100);
   const Array<std::int16_t> y = vector<std::int16_t>(10);
-  const std::string check = "check_offsets", tell = "tell_finding", pass = "sort_with_4_bytes_2";
+  const std::string check = "check_offsets", tell = "tell_finding";
   expect_launches({check, tell, "mark_segments", "scan_segments_sum_2"},
                   [&] { return primitives.segmented_scan(Combine::sum, offsets, x, x); });
   expect_launches({check, tell, "reduce_product_2"},
                   [&] { return primitives.segmented_reduce(Combine::product, offsets, x, y); });
-  expect_launches({check, tell, pass, pass, "find_segments", "sort_with_4_bytes_4", "arrange_2", "arrange_2"},
+  expect_launches({check, tell, "sort_short_2", "find_segments", "sort_short_4", "arrange_2", "arrange_2"},
                   [&] { return primitives.segmented_sort(offsets, x, x); });
 }
 

@@ -91,11 +91,26 @@ CONFORMANCE_TEST(PrimitivesOrder, argsort) {
       }
 }
 
+CONFORMANCE_TEST(PrimitivesOrder, argsort_of_long_rows) {
+  this->covers("primitives", "argsort, long rows");
+  for (const SortOrder order : kOrders)
+    for (const Shape& shape : {Shape{20'011}, Shape{2, 9'000}}) {
+      const Sample<T> keys = this->sample_of_keys(shape);
+      const std::vector<std::int64_t> want = this->order_of_rows(keys.values(), shape, order);
+      Sample<std::int64_t> wide = this->template poisoned_of<std::int64_t>(shape);
+      value(this->primitives().argsort(keys.array(), wide.array(), {.order = order}).get());
+      this->expect_same(wide.read(), want);
+      Sample<std::int32_t> narrow = this->template poisoned_of<std::int32_t>(shape);
+      value(this->primitives().argsort(keys.array(), narrow.array(), {.order = order}).get());
+      this->expect_same(narrow.read(), std::vector<std::int32_t>(want.begin(), want.end()));
+    }
+}
+
 CONFORMANCE_TEST(PrimitivesOrder, top_k) {
   this->covers("primitives", "top_k");
   for (const bool greatest : {true, false})
-    for (const Shape& shape : {Shape{5, 300}, Shape{33}, Shape{2, 5'000}, Shape{4, 1}, Shape{3, 0}})
-      for (const std::int64_t k : {0, 1, 7, 64, 299}) {
+    for (const Shape& shape : {Shape{5, 300}, Shape{33}, Shape{2, 5'000}, Shape{70'000}, Shape{4, 1}, Shape{3, 0}})
+      for (const std::int64_t k : {0, 1, 7, 64, 299, 1'024, 1'500, 4'000}) {
         const std::int64_t length = this->length_of(shape);
         if (k > length) continue;
         const Sample<T> keys = this->sample_of_keys(shape, k == 7 ? Layout::sliced : Layout::dense);

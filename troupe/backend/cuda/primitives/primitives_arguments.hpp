@@ -81,11 +81,13 @@ struct SortPassArguments {
   long long row_tiles;
   KeyOrder order;
   int shift;
-  bool wide;  // states have 64 bits
+  bool wide;    // states have 64 bits
+  bool widens;  // values of 4 bytes become such of 8
 };
 struct SortCountArguments {
   const void* keys;
   unsigned long long* starts;
+  unsigned int* finished;  // for each row, 0 at first
   long long keys_stride;
   long long length;
   long long chunk;
@@ -93,12 +95,31 @@ struct SortCountArguments {
   int passes;
   KeyOrder order;
 };
-/// Elements that a thread has of a sort's tile, by the size of the larger of key and value.
-constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 12 : 18; }
-constexpr int sort_tile(std::size_t size_bytes) { return sort_items(size_bytes) * kPrimitivesThreads; }
+/// The threads of a pass, and the elements of each, by the size of the larger of key and value.
+inline constexpr int kSortThreads = 384;
+constexpr int sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 14 : 20; }
+constexpr int sort_tile(std::size_t size_bytes) { return sort_items(size_bytes) * kSortThreads; }
+
+/// All passes of rows that have room in a block.
+struct ShortSortArguments {
+  const void* keys;
+  void* sorted;        // null when only values are wanted
+  const void* values;  // null for positions
+  void* moved;         // null when only keys are wanted
+  long long keys_stride;
+  long long sorted_stride;
+  long long values_stride;
+  long long moved_stride;
+  long long length;
+  KeyOrder order;
+  int passes;
+  bool wide;  // values have 8 bytes
+};
+constexpr int short_sort_items(std::size_t size_bytes) { return size_bytes == 8 ? 8 : 16; }
+constexpr int short_sort_tile(std::size_t size_bytes) { return short_sort_items(size_bytes) * kPrimitivesThreads; }
 
 /// The k first in the order of each row, in the order of their positions. One block for each row.
-struct TopKArguments {
+struct CollectArguments {
   const void* keys;
   void* best;     // rows of k side by side
   void* indices;  // the same
@@ -108,6 +129,27 @@ struct TopKArguments {
   KeyOrder order;
   bool wide;
 };
+
+/// The k first in the order of each part of a row, in that order. One block for each part.
+struct TopKArguments {
+  const void* keys;
+  const void* from;  // indices, in rows as the keys; null for places in the row
+  void* best;        // k of each part of a row side by side
+  void* indices;     // the same
+  long long keys_stride;
+  long long best_stride;
+  long long indices_stride;
+  long long length;
+  long long part;  // elements, k or more; the last part has the rest, too
+  long long row_parts;
+  long long k;
+  KeyOrder order;
+  bool wide;
+};
+/// Elements that a thread takes of a tile at once, and candidates for which there is room beside those of a tile.
+constexpr int best_items(std::size_t size_bytes) { return size_bytes == 8 ? 4 : 8; }
+constexpr int best_capacity(std::size_t size_bytes) { return size_bytes == 8 ? 3072 : 4096; }
+inline constexpr long long kMostBest = 1024;
 
 /// What is flagged, or where it is, or both. `tiles` holds a counter and a word for each tile, all 0 at first.
 struct SelectArguments {

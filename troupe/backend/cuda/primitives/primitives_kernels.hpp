@@ -13,7 +13,8 @@ TROUPE_KERNELS(SegmentedKernel, primitives_segmented_kernels, scan_segments_sum,
 TROUPE_KERNELS(RowReduceKernel, primitives_reduce_kernels, reduce_sum, reduce_product, reduce_min, reduce_max,
                reduce_bit_and, reduce_bit_or, reduce_bit_xor, arg_reduce)
 TROUPE_KERNELS(SortKernel, primitives_sort_kernels, count_digits, sort_keys, sort_with_4_bytes, sort_with_8_bytes,
-               collect_best)
+               sort_short)
+TROUPE_KERNELS(TopKKernel, primitives_top_k_kernels, find_best, collect_best)
 TROUPE_KERNELS(SelectKernel, primitives_select_kernels, select, append_rest, mark_runs, run_lengths, search, mark_set,
                place_set, check_keys, check_offsets, tell_finding, mark_segments, find_segments, arrange)
 TROUPE_KERNELS(MoveKernel, primitives_move_kernels, gather, check_indices, find_winners, scatter, scatter_add,

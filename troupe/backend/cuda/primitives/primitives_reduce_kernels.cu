@@ -18,8 +18,9 @@ __device__ inline void find_row(const RowReduceArguments& a, long long row, long
   length = a.offsets == nullptr ? a.length : load_index(a.offsets, row + 1, a.wide) - begin;
 }
 
-/// `Work` is `Value start()`, `Value load(at, place in the row)`, `Value put(Value, Value)`, `void store(row, Value)`
-/// and `Value across(Value, lanes)`, which brings a value from a lane whose number differs in that bit.
+/// `Work` is `const Element* x`, `Value start()`, `Value of(Element, place in the row)`, `Value put(Value, Value)`,
+/// `void store(row, Value)` and `Value across(Value, lanes)`, which brings a value from a lane whose number differs in
+/// that bit.
 template <class Work>
 __device__ typename Work::Value of_lanes(const Work& work, typename Work::Value value) {
   for (int lanes = 1; lanes < 32; lanes *= 2) {
@@ -39,7 +40,7 @@ __device__ void reduce_rows(const RowReduceArguments& a, const Work& work) {
       long long begin = 0, length = 0;
       find_row(a, row, begin, length);
       Value value = work.start();
-      for (long long i = lane_of_thread(); i < length; i += 32) value = work.put(value, work.load(begin + i, i));
+      for (long long i = lane_of_thread(); i < length; i += 32) value = work.put(value, work.of(work.x[begin + i], i));
       value = of_lanes(work, value);
       if (lane_of_thread() == 0) work.store(row, value);
     }
@@ -53,20 +54,37 @@ __device__ void reduce_rows(const RowReduceArguments& a, const Work& work) {
   long long begin = 0, length = 0;
   find_row(a, row, begin, length);
   const long long end = min(length, (chunk + 1) * a.chunk);
-  constexpr int kAhead = 8;  // loads under way at once
+  const long long from = chunk * a.chunk;
+  using Element = typename Work::Element;
+  constexpr int kInPiece = 16 / static_cast<int>(sizeof(Element));
+  constexpr int kAhead = kInPiece > 4 ? 2 : 4;  // pieces under way at once
+  struct alignas(16) Piece {
+    Element elements[kInPiece];
+  };
+  const Element* const x = work.x + begin;
+  // Elements up to the first whole piece, the pieces, and what is left.
+  const auto misplaced = static_cast<long long>(reinterpret_cast<unsigned long long>(x + from) % 16 / sizeof(Element));
+  const long long pieces_begin = min(max(end, from), from + (misplaced == 0 ? 0 : kInPiece - misplaced));
+  const long long pieces = max(end - pieces_begin, 0LL) / kInPiece;
   Value value = work.start();
-  long long i = chunk * a.chunk + threadIdx.x;
-  for (; i + (kAhead - 1) * kPrimitivesThreads < end; i += kAhead * kPrimitivesThreads) {
-    Value ahead[kAhead];
+  const auto take = [&](long long i) { value = work.put(value, work.of(x[i], i)); };
+  const auto take_piece = [&](const Piece& piece, long long number) {
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      const long long at = i + k * kPrimitivesThreads;
-      ahead[k] = work.load(begin + at, at);
-    }
+    for (int i = 0; i < kInPiece; ++i)
+      value = work.put(value, work.of(piece.elements[i], pieces_begin + number * kInPiece + i));
+  };
+  if (from + threadIdx.x < pieces_begin) take(from + threadIdx.x);
+  const auto* const in_pieces = reinterpret_cast<const Piece*>(x + pieces_begin);
+  long long number = threadIdx.x;
+  for (; number + (kAhead - 1) * kPrimitivesThreads < pieces; number += kAhead * kPrimitivesThreads) {
+    Piece ahead[kAhead];
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) value = work.put(value, ahead[k]);
+    for (int k = 0; k < kAhead; ++k) ahead[k] = in_pieces[number + k * kPrimitivesThreads];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) take_piece(ahead[k], number + k * kPrimitivesThreads);
   }
-  for (; i < end; i += kPrimitivesThreads) value = work.put(value, work.load(begin + i, i));
+  for (; number < pieces; number += kPrimitivesThreads) take_piece(in_pieces[number], number);
+  for (long long i = pieces_begin + pieces * kInPiece + threadIdx.x; i < end; i += kPrimitivesThreads) take(i);
 
   const auto of_block = [&](Value mine) {
     mine = of_lanes(work, mine);
@@ -104,12 +122,13 @@ template <Combine function, class T>
 struct Reducing {
   static constexpr bool kWidens = function == Combine::sum || function == Combine::product;
   using Value = std::conditional_t<kWidens, Summed<T>, primitives::Held<T>>;
+  using Element = T;
 
   const T* x;
   T* y;
 
   __device__ Value start() const { return primitives::neutral<function, Value>(); }
-  __device__ Value load(long long at, long long) const { return static_cast<Value>(primitives::widened(x[at])); }
+  __device__ Value of(T element, long long) const { return static_cast<Value>(primitives::widened(element)); }
   __device__ Value put(Value a, Value b) const { return primitives::combine<function>(a, b); }
   __device__ Value across(Value value, int lanes) const { return from_lane(value, lane_of_thread() ^ lanes); }
   __device__ Value watch(const Value* at) const { return *static_cast<const volatile Value*>(at); }
@@ -124,6 +143,7 @@ struct Placed {
 template <class Bits>
 struct Finding {
   using Value = Placed;
+  using Element = Bits;
 
   const Bits* x;
   void* indices;
@@ -132,8 +152,8 @@ struct Finding {
   primitives::Ranking<Bits> ranking;
 
   __device__ Value start() const { return {0, kNowhere}; }
-  __device__ Value load(long long at, long long place) const {
-    const Bits rank = ranking(x[at]);
+  __device__ Value of(Bits element, long long place) const {
+    const Bits rank = ranking(element);
     const bool is_nan = ranking.is_floating && rank == static_cast<Bits>(~Bits{0});
     return {least && !is_nan ? static_cast<Bits>(~rank) : rank, place};
   }

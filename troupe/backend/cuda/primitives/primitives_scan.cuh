@@ -7,56 +7,52 @@
 namespace troupe::cuda {
 namespace {
 
-/// Where element i of a tile is in shared memory: pieces of 16 bytes are permuted, so that neither threads that take
-/// neighbours nor threads that take 64 bytes each meet in one bank.
+/// What a thread takes of a tile. A warp has neighbours; its rounds follow each other, and in each of them a lane has a
+/// piece of 16 bytes.
 template <class T>
-__device__ int swizzled(int i) {
-  constexpr int kInPiece = 16 / static_cast<int>(sizeof(T));
-  const int piece = i / kInPiece;
-  return (piece ^ ((piece >> 3) & 7)) * kInPiece + i % kInPiece;
-}
+struct ScanLayout {
+  static constexpr int kItems = scan_items(sizeof(T));
+  static constexpr int kInPiece = 16 / static_cast<int>(sizeof(T));
+  static constexpr int kRounds = kItems / kInPiece;
+  struct alignas(16) Piece {
+    T elements[kInPiece];
+  };
+  static __device__ int place(int round) {
+    return (warp_of_thread() * kRounds + round) * 32 * kInPiece + lane_of_thread() * kInPiece;
+  }
+  static __device__ bool by_pieces(const T* tile, int count) {
+    return count == scan_tile(sizeof(T)) && reinterpret_cast<unsigned long long>(tile) % 16 == 0;
+  }
+};
 
-template <class T>
-__device__ bool by_pieces(const T* tile, int count) {
-  return count == scan_tile(sizeof(T)) && reinterpret_cast<unsigned long long>(tile) % 16 == 0;
-}
-template <class T>
-__device__ void load_tile(const T* from, int count, T* shared) {
-  if (by_pieces(from, count)) {
-    constexpr int kPieces = scan_tile(sizeof(T)) * static_cast<int>(sizeof(T)) / 16 / kPrimitivesThreads;
-#pragma unroll
-    for (int k = 0; k < kPieces; ++k) {
-      const int piece = k * kPrimitivesThreads + static_cast<int>(threadIdx.x);
-      reinterpret_cast<uint4*>(shared)[piece ^ ((piece >> 3) & 7)] = reinterpret_cast<const uint4*>(from)[piece];
-    }
-  } else {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += kPrimitivesThreads) shared[swizzled<T>(i)] = from[i];
+/// What some elements in a row have together, from the last head among them.
+template <class H, bool kSegments>
+struct Run {
+  H sum;
+  bool has_head;
+
+  /// With what comes before it.
+  template <class Put>
+  __device__ Run after(const Run& before, const Put& put) const {
+    if (!kSegments) return {put(before.sum, sum), false};
+    return {has_head ? sum : put(before.sum, sum), has_head || before.has_head};
   }
-}
-template <class T>
-__device__ void store_tile(T* to, int count, const T* shared) {
-  if (by_pieces(to, count)) {
-    constexpr int kPieces = scan_tile(sizeof(T)) * static_cast<int>(sizeof(T)) / 16 / kPrimitivesThreads;
-#pragma unroll
-    for (int k = 0; k < kPieces; ++k) {
-      const int piece = k * kPrimitivesThreads + static_cast<int>(threadIdx.x);
-      reinterpret_cast<uint4*>(to)[piece] = reinterpret_cast<const uint4*>(shared)[piece ^ ((piece >> 3) & 7)];
-    }
-  } else {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += kPrimitivesThreads) to[i] = shared[swizzled<T>(i)];
+  __device__ Run of_lane(int lane) const {
+    return {from_lane(sum, lane), kSegments && __shfl_sync(kAllLanes, static_cast<int>(has_head), lane) != 0};
   }
-}
+};
 
 /// `kSegments`: a segment begins wherever there is a head, and nothing before it counts.
 template <Combine function, class T, bool kSegments>
 __device__ void scan_rows(const ScanArguments& a) {
   using H = primitives::Held<T>;
-  constexpr int kItems = scan_items(sizeof(T));
+  using Layout = ScanLayout<T>;
+  using Part = Run<H, kSegments>;
   constexpr int kTile = scan_tile(sizeof(T));
-  __shared__ alignas(16) T shared[kTile];
-  __shared__ H warp_sums[kPrimitivesWarps];
-  __shared__ bool warp_heads[kPrimitivesWarps];
-  __shared__ H tile_before;
+  constexpr int kInPiece = Layout::kInPiece;
+  constexpr int kRounds = Layout::kRounds;
+  __shared__ Part warp_parts[kPrimitivesWarps];
+  __shared__ BlockTold<H> told;
   const H neutral = primitives::neutral<function, H>();
   const auto put = [](H x, H y) { return primitives::combine<function>(x, y); };
   if (kSegments && has_finding(a.finding)) return;
@@ -65,78 +61,99 @@ __device__ void scan_rows(const ScanArguments& a) {
   const long long row = tile / a.row_tiles;
   const long long begin = (tile - row * a.row_tiles) * kTile;
   const int count = static_cast<int>(min(static_cast<long long>(kTile), a.length - begin));
-  load_tile(static_cast<const T*>(a.x) + row * a.x_stride + begin, count, shared);
-  __syncthreads();
-
-  const int mine = static_cast<int>(threadIdx.x) * kItems;
-  H items[kItems];
+  const auto* const x = static_cast<const T*>(a.x) + row * a.x_stride + begin;
+  H items[kRounds][kInPiece];
+  if (Layout::by_pieces(x, count)) {
+    typename Layout::Piece pieces[kRounds];
+#pragma unroll
+    for (int r = 0; r < kRounds; ++r)
+      pieces[r] = *reinterpret_cast<const typename Layout::Piece*>(x + Layout::place(r));
+#pragma unroll
+    for (int r = 0; r < kRounds; ++r)
+#pragma unroll
+      for (int i = 0; i < kInPiece; ++i) items[r][i] = primitives::widened(pieces[r].elements[i]);
+  } else {
+#pragma unroll
+    for (int r = 0; r < kRounds; ++r)
+#pragma unroll
+      for (int i = 0; i < kInPiece; ++i)
+        items[r][i] = Layout::place(r) + i < count ? primitives::widened(x[Layout::place(r) + i]) : neutral;
+  }
   unsigned heads = 0;
+  if constexpr (kSegments) {
 #pragma unroll
-  for (int i = 0; i < kItems; ++i) {
-    items[i] = mine + i < count ? primitives::widened(shared[swizzled<T>(mine + i)]) : neutral;
-    if (kSegments && mine + i < count && a.heads[begin + mine + i] != 0) heads |= 1U << i;
+    for (int r = 0; r < kRounds; ++r)
+#pragma unroll
+      for (int i = 0; i < kInPiece; ++i)
+        if (Layout::place(r) + i < count && a.heads[begin + Layout::place(r) + i] != 0)
+          heads |= 1U << (r * kInPiece + i);
   }
-  H sum = neutral;
-#pragma unroll
-  for (int i = 0; i < kItems; ++i) sum = kSegments && (heads >> i & 1) != 0 ? items[i] : put(sum, items[i]);
+  const auto is_head = [&](int r, int i) { return kSegments && (heads >> (r * kInPiece + i) & 1) != 0; };
 
-  // What the lanes up to this one have together, and whether a segment begins there.
-  bool has_head = heads != 0;
+  // What the lanes up to this one have together in each round.
+  Part parts[kRounds];
 #pragma unroll
-  for (int lanes = 1; lanes < 32; lanes *= 2) {
-    const H below = from_below(sum, lanes);
-    const bool below_head = kSegments && __shfl_up_sync(kAllLanes, static_cast<int>(has_head), lanes) != 0;
-    if (lane_of_thread() < lanes) continue;
-    if (!has_head) sum = put(below, sum);
-    has_head = has_head || below_head;
+  for (int r = 0; r < kRounds; ++r) {
+    parts[r] = {items[r][0], is_head(r, 0)};
+#pragma unroll
+    for (int i = 1; i < kInPiece; ++i) parts[r] = Part{items[r][i], is_head(r, i)}.after(parts[r], put);
   }
-  if (lane_of_thread() == 31) {
-    warp_sums[warp_of_thread()] = sum;
-    warp_heads[warp_of_thread()] = has_head;
+#pragma unroll
+  for (int lanes = 1; lanes < 32; lanes *= 2)
+#pragma unroll
+    for (int r = 0; r < kRounds; ++r) {
+      const Part below = parts[r].of_lane((lane_of_thread() - lanes) & 31);
+      if (lane_of_thread() >= lanes) parts[r] = parts[r].after(below, put);
+    }
+  // Then what is before this lane in the warp, and what the warp has.
+  Part of_warp{neutral, false};
+#pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    const Part of_round = parts[r].of_lane(31);
+    const Part below = parts[r].of_lane((lane_of_thread() - 1) & 31);
+    parts[r] = lane_of_thread() == 0 ? of_warp : below.after(of_warp, put);
+    of_warp = of_round.after(of_warp, put);
   }
-  H before = from_below(sum, 1);
-  bool before_head = kSegments && __shfl_up_sync(kAllLanes, static_cast<int>(has_head), 1) != 0;
-  if (lane_of_thread() == 0) {
-    before = neutral;
-    before_head = false;
-  }
+  if (lane_of_thread() == 0) warp_parts[warp_of_thread()] = of_warp;
   __syncthreads();
-
-  H warps = neutral;  // of the warps before this one
-  bool warps_head = false;
-  H all = neutral;
-  bool all_head = false;
+  Part before{neutral, false};  // the warps before this one
+  Part all{neutral, false};
+#pragma unroll
   for (int warp = 0; warp < kPrimitivesWarps; ++warp) {
-    if (warp == warp_of_thread()) {
-      warps = all;
-      warps_head = all_head;
-    }
-    all = warp_heads[warp] ? warp_sums[warp] : put(all, warp_sums[warp]);
-    all_head = all_head || warp_heads[warp];
+    if (warp == warp_of_thread()) before = all;
+    all = warp_parts[warp].after(all, put);
   }
-  if (warp_of_thread() == 0) {
-    const Tiles<H> tiles(a.tiles, a.all_tiles);
-    const bool is_first = begin == 0;
-    if (lane_of_thread() == 0) tiles.tell(tile, is_first || all_head ? kOfAll : kOfTile, all);
-    const H tiles_sum = is_first ? neutral : tiles.before(tile, row * a.row_tiles, neutral, put);
-    if (lane_of_thread() == 0) {
-      if (!is_first && !all_head) tiles.tell(tile, kOfAll, put(tiles_sum, all));
-      tile_before = tiles_sum;
-    }
-  }
-  __syncthreads();
-  if (!warps_head) warps = put(tile_before, warps);
-  if (!before_head) before = put(warps, before);
 
-#pragma unroll
-  for (int i = 0; i < kItems; ++i) {
-    if (kSegments && (heads >> i & 1) != 0) before = neutral;
-    const H with = put(before, items[i]);
-    shared[swizzled<T>(mine + i)] = static_cast<T>(a.exclusive ? before : with);
-    before = with;
+  const Tiles<H> tiles(a.tiles, a.all_tiles);
+  const bool is_first = begin == 0;
+  if (threadIdx.x == 0) tiles.tell(tile, is_first || all.has_head ? kOfAll : kOfTile, all.sum);
+  if (!is_first) {
+    const H tiles_sum = tiles.before(tile, row * a.row_tiles, neutral, put, told);
+    if (threadIdx.x == 0 && !all.has_head) tiles.tell(tile, kOfAll, put(tiles_sum, all.sum));
+    before = before.after({tiles_sum, false}, put);
   }
-  __syncthreads();
-  store_tile(static_cast<T*>(a.y) + row * a.y_stride + begin, count, shared);
+
+  auto* const y = static_cast<T*>(a.y) + row * a.y_stride + begin;
+  const bool by_pieces = Layout::by_pieces(y, count);
+#pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    H sum = parts[r].after(before, put).sum;
+    typename Layout::Piece piece;
+#pragma unroll
+    for (int i = 0; i < kInPiece; ++i) {
+      if (is_head(r, i)) sum = neutral;
+      const H with = put(sum, items[r][i]);
+      piece.elements[i] = static_cast<T>(a.exclusive ? sum : with);
+      sum = with;
+    }
+    if (by_pieces) {
+      *reinterpret_cast<typename Layout::Piece*>(y + Layout::place(r)) = piece;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kInPiece; ++i)
+        if (Layout::place(r) + i < count) y[Layout::place(r) + i] = piece.elements[i];
+    }
+  }
 }
 
 }  // namespace

@@ -68,15 +68,16 @@ class PrimitivesScratch {
   Result<GpuTarget> target_flat(const op::View& view, bool keeps = false);
   Result<void> finish(const GpuTarget& target) const;
 
-  /// A kernel with a thread for each of `count`, or with so many blocks of `kPrimitivesThreads`.
+  /// A kernel with a thread for each of `count`, or with so many blocks.
   template <KernelNames Names, class Arguments>
   Result<void> threads(Names kernel, KernelTypes types, std::int64_t count, Arguments arguments) const {
     std::array<void*, 1> all{&arguments};
     return on_.launch(TROUPE_TRY(on_.kernel(kernel, types)), count, all);
   }
   template <KernelNames Names, class Arguments>
-  Result<void> blocks(Names kernel, KernelTypes types, std::int64_t count, Arguments arguments) const {
-    return on_.launch_blocks(TROUPE_TRY(on_.kernel(kernel, types)), count, kPrimitivesThreads, &arguments);
+  Result<void> blocks(Names kernel, KernelTypes types, std::int64_t count, Arguments arguments,
+                      unsigned threads = kPrimitivesThreads) const {
+    return on_.launch_blocks(TROUPE_TRY(on_.kernel(kernel, types)), count, threads, &arguments);
   }
 
   /// A place for the first finding, which is none yet, and a verdict of zeros.

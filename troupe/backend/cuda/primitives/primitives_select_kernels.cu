@@ -10,25 +10,44 @@ template <class T>
 __device__ void select_flagged(const SelectArguments& a) {
   __shared__ unsigned sums[kPrimitivesWarps];
   __shared__ unsigned long long tile_before;
+  __shared__ unsigned short order[kSelectTile];  // places in the tile: what is flagged, then the others
+  const int me = static_cast<int>(threadIdx.x);
   const long long tile = take_number(a.tiles);
   const long long begin = tile * kSelectTile;
-  const long long mine = begin + static_cast<long long>(threadIdx.x) * kSelectItems;
+  const int count = static_cast<int>(min(static_cast<long long>(kSelectTile), a.length - begin));
+  const int mine = me * kSelectItems;
+  const unsigned char* const flags_in = a.flags + begin + mine;
   unsigned flags = 0;
-  if (mine + kSelectItems <= a.length && reinterpret_cast<unsigned long long>(a.flags + mine) % 16 == 0) {
-    const uint4 packed = *reinterpret_cast<const uint4*>(a.flags + mine);
+  if (mine + kSelectItems <= count && reinterpret_cast<unsigned long long>(flags_in) % 16 == 0) {
+    const uint4 packed = *reinterpret_cast<const uint4*>(flags_in);
     const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
 #pragma unroll
     for (int i = 0; i < kSelectItems; ++i) flags |= ((words[i / 4] >> (8 * (i % 4)) & 0xff) != 0 ? 1U : 0U) << i;
   } else {
     for (int i = 0; i < kSelectItems; ++i)
-      if (mine + i < a.length && a.flags[mine + i] != 0) flags |= 1U << i;
+      if (mine + i < count && flags_in[i] != 0) flags |= 1U << i;
   }
   unsigned all = 0;
-  const unsigned before = sum_before(static_cast<unsigned>(__popc(flags)), sums, all);
+  unsigned at = sum_before(static_cast<unsigned>(__popc(flags)), sums, all);
+  unsigned long long* const words = a.tiles + 1;
+  if (me == 0) publish(words + tile, static_cast<unsigned long long>(tile == 0 ? kOfAll : kOfTile) << 62 | all);
+  unsigned other = all + static_cast<unsigned>(mine) - at;
+#pragma unroll
+  for (int i = 0; i < kSelectItems; ++i) {
+    const bool is_flagged = (flags >> i & 1) != 0;
+    if (is_flagged) order[at++] = static_cast<unsigned short>(mine + i);
+    if (!is_flagged && a.rest != nullptr && mine + i < count) order[other++] = static_cast<unsigned short>(mine + i);
+  }
+  __syncthreads();
+  // Fetched before the tiles before this one are waited for.
+  const auto* const x = static_cast<const T*>(a.x) + begin;
+  T fetched[kSelectItems];
+  if (a.y != nullptr) {
+#pragma unroll
+    for (int k = 0; k < kSelectItems; ++k)
+      if (const unsigned i = threadIdx.x + k * kPrimitivesThreads; i < all) fetched[k] = x[order[i]];
+  }
   if (warp_of_thread() == 0) {
-    unsigned long long* const words = a.tiles + 1;
-    if (lane_of_thread() == 0)
-      publish(words + tile, static_cast<unsigned long long>(tile == 0 ? kOfAll : kOfTile) << 62 | all);
     const unsigned long long tiles = tile == 0 ? 0 : counted_before(words, tile);
     if (lane_of_thread() == 0) {
       if (tile != 0) publish(words + tile, static_cast<unsigned long long>(kOfAll) << 62 | (tiles + all));
@@ -37,17 +56,20 @@ __device__ void select_flagged(const SelectArguments& a) {
     }
   }
   __syncthreads();
-  auto at = static_cast<long long>(tile_before + before);
+  const auto before = static_cast<long long>(tile_before);
+  if (a.y != nullptr) {
+    auto* const y = static_cast<T*>(a.y) + before;
 #pragma unroll
-  for (int i = 0; i < kSelectItems; ++i) {
-    if (mine + i >= a.length) break;
-    if ((flags >> i & 1) != 0) {
-      if (a.y != nullptr) static_cast<T*>(a.y)[at] = static_cast<const T*>(a.x)[mine + i];
-      if (a.positions != nullptr) store_index(a.positions, at, mine + i, a.wide);
-      ++at;
-    } else if (a.rest != nullptr) {
-      static_cast<T*>(a.rest)[mine + i - at] = static_cast<const T*>(a.x)[mine + i];
-    }
+    for (int k = 0; k < kSelectItems; ++k)
+      if (const unsigned i = threadIdx.x + k * kPrimitivesThreads; i < all) y[i] = fetched[k];
+  }
+  if (a.positions != nullptr)
+    for (unsigned i = threadIdx.x; i < all; i += kPrimitivesThreads)
+      store_index(a.positions, before + i, begin + order[i], a.wide);
+  if (a.rest != nullptr) {
+    auto* const rest = static_cast<T*>(a.rest) + (begin - before);
+    for (unsigned i = threadIdx.x; i < static_cast<unsigned>(count) - all; i += kPrimitivesThreads)
+      rest[i] = x[order[all + i]];
   }
 }
 

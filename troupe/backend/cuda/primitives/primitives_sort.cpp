@@ -19,6 +19,12 @@ constexpr std::int64_t kLongRow = 1 << 18;
 constexpr std::int64_t kCountBlocks = 2048;
 constexpr std::int64_t kLeastCountChunk = 16 << 10;
 
+constexpr std::int64_t kBestBlocks = 1024;  // that fill a GPU with parts of rows
+constexpr std::int64_t kLeastBestPart = 16 << 10;
+constexpr std::int64_t kLeastBestOfPart = 8;  // times k
+constexpr std::int64_t kMostBestPart = 1 << 30;
+constexpr std::int64_t kAligned = 16;  // elements: so that parts of a row begin where pieces of 16 bytes do
+
 SortKernel pass_kernel(int value_size) {
   if (value_size == 0) return SortKernel::sort_keys;
   return value_size == 4 ? SortKernel::sort_with_4_bytes : SortKernel::sort_with_8_bytes;
@@ -37,6 +43,9 @@ class InTurn {
     InTurn made(wanted, passes);
     if (passes > 1) made.odd_ = TROUPE_TRY(scratch.made(like.dtype, like.rows, like.length));
     made.even_ = wanted;
+    // Where larger elements are wanted there is room for these.
+    made.even_.stride *= wanted.element_size() / like.element_size();
+    made.even_.dtype = like.dtype;
     if (passes > 2 && wanted.at == 0) made.even_ = TROUPE_TRY(scratch.made(like.dtype, like.rows, like.length));
     return made;
   }
@@ -55,15 +64,18 @@ class InTurn {
 };
 
 Result<const unsigned long long*> count_digits(const GpuSort& sort, PrimitivesScratch& scratch) {
-  const std::int64_t counts = sort.keys.rows * sort.passes * kDigits;
-  auto* const starts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(counts, counts));
+  const std::int64_t rows = sort.keys.rows;
+  const std::int64_t counts = rows * sort.passes * kDigits;
+  auto* const starts = TROUPE_TRY(scratch.array_of_zeros<unsigned long long>(counts + rows, counts + rows));
   // Few blocks, since each adds all of its counts to the same ones.
-  const std::int64_t wanted = std::max<std::int64_t>(kCountBlocks / sort.keys.rows, 1);
-  const std::int64_t chunk = std::max(divided_up(sort.keys.length, wanted), kLeastCountChunk);
+  const std::int64_t wanted = std::max<std::int64_t>(kCountBlocks / rows, 1);
+  const std::int64_t even = std::max(divided_up(sort.keys.length, wanted), kLeastCountChunk);
+  const std::int64_t chunk = divided_up(even, kAligned) * kAligned;
   const std::int64_t row_chunks = divided_up(sort.keys.length, chunk);
-  TROUPE_TRY(scratch.blocks(SortKernel::count_digits, of_size(sort.keys), sort.keys.rows * row_chunks,
+  TROUPE_TRY(scratch.blocks(SortKernel::count_digits, of_size(sort.keys), rows * row_chunks,
                             SortCountArguments{.keys = sort.keys.data(),
                                                .starts = starts,
+                                               .finished = reinterpret_cast<unsigned*>(starts + counts),
                                                .keys_stride = sort.keys.stride,
                                                .length = sort.keys.length,
                                                .chunk = chunk,
@@ -73,15 +85,37 @@ Result<const unsigned long long*> count_digits(const GpuSort& sort, PrimitivesSc
   return starts;
 }
 
+/// Rows that have room in a block.
+Result<void> sort_short_rows(const GpuSort& sort, const PrimitivesScratch& scratch) {
+  return scratch.blocks(SortKernel::sort_short, of_size(sort.keys), sort.keys.rows,
+                        ShortSortArguments{.keys = sort.keys.data(),
+                                           .sorted = sort.sorted.data(),
+                                           .values = sort.values.data(),
+                                           .moved = sort.moved.data(),
+                                           .keys_stride = sort.keys.stride,
+                                           .sorted_stride = sort.sorted.stride,
+                                           .values_stride = sort.values.stride,
+                                           .moved_stride = sort.moved.stride,
+                                           .length = sort.keys.length,
+                                           .order = sort.order,
+                                           .passes = sort.passes,
+                                           .wide = sort.value_size == 8});
+}
+
 }  // namespace
 
 Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch) {
   if (sort.keys.count() == 0) return {};
+  if (sort.keys.length <= short_sort_tile(static_cast<std::size_t>(sort.keys.element_size())))
+    return sort_short_rows(sort, scratch);
   // An odd number of passes would write what it still reads.
   if (sort.passes % 2 == 1 && sort.keys.at == sort.sorted.at) sort.keys = TROUPE_TRY(copied(sort.keys, scratch));
   if (sort.passes % 2 == 1 && sort.value_size > 0 && sort.values.at == sort.moved.at)
     sort.values = TROUPE_TRY(copied(sort.values, scratch));
 
+  // Positions that have room in 4 bytes become wider in the last pass.
+  const bool widens = sort.value_size == 8 && sort.values.at == 0 && sort.keys.length <= kMostShort;
+  if (widens) sort.value_size = 4;
   const bool has_long = sort.keys.element_size() == 8 || sort.value_size == 8;
   const std::int64_t row_tiles = divided_up(sort.keys.length, sort_tile(has_long ? 8 : 4));
   const std::int64_t tiles = sort.keys.rows * row_tiles;
@@ -116,7 +150,9 @@ Result<void> sort_rows(GpuSort sort, PrimitivesScratch& scratch) {
                                                 .row_tiles = row_tiles,
                                                 .order = sort.order,
                                                 .shift = 8 * pass,
-                                                .wide = is_wide}));
+                                                .wide = is_wide,
+                                                .widens = widens && pass == sort.passes - 1},
+                              kSortThreads));
     sort.keys = to;
     sort.values = values_to;
   }
@@ -218,43 +254,95 @@ Result<void> run_op(const op::PrimitivesArgSort& op, const LaneTools& on) {
   return scratch.finish(indices);
 }
 
+namespace {
+
+/// The k best of each row in order, k not too many. Few rows are parted, and the best of parts are looked through
+/// again.
+Result<void> best_of_rows(GpuRows keys, const KeyOrder& order, const GpuRows& best, const GpuRows& indices,
+                          PrimitivesScratch& scratch) {
+  const std::int64_t k = best.length;
+  GpuRows from;
+  for (bool is_last = false; !is_last;) {
+    const std::int64_t least = std::max(kLeastBestPart, kLeastBestOfPart * k);
+    const std::int64_t wanted =
+        std::clamp<std::int64_t>(kBestBlocks / keys.rows, 1, std::max<std::int64_t>(keys.length / least, 1));
+    const std::int64_t parts = std::max(wanted, divided_up(keys.length, kMostBestPart));
+    is_last = parts == 1;
+    const GpuRows best_to = is_last ? best : TROUPE_TRY(scratch.made(keys.dtype, keys.rows, parts * k));
+    const GpuRows indices_to = is_last ? indices : TROUPE_TRY(scratch.made(indices.dtype, keys.rows, parts * k));
+    TROUPE_TRY(scratch.blocks(TopKKernel::find_best, of_size(keys), keys.rows * parts,
+                              TopKArguments{.keys = keys.data(),
+                                            .from = from.data(),
+                                            .best = best_to.data(),
+                                            .indices = indices_to.data(),
+                                            .keys_stride = keys.stride,
+                                            .best_stride = best_to.stride,
+                                            .indices_stride = indices_to.stride,
+                                            .length = keys.length,
+                                            .part = is_last ? keys.length : keys.length / parts / kAligned * kAligned,
+                                            .row_parts = parts,
+                                            .k = k,
+                                            .order = order,
+                                            .wide = is_wide(indices)}));
+    keys = best_to;
+    from = indices_to;
+  }
+  return {};
+}
+
+/// All are sorted, and the first ones taken.
+Result<void> sort_and_take(GpuSort sort, const op::PrimitivesTopK& op, PrimitivesScratch& scratch) {
+  const LaneTools& on = scratch.on();
+  sort.sorted = TROUPE_TRY(scratch.made(sort.keys.dtype, sort.keys.rows, sort.keys.length));
+  sort.moved = TROUPE_TRY(scratch.made(op.indices.dtype, sort.keys.rows, sort.keys.length));
+  TROUPE_TRY(sort_rows(sort, scratch));
+  const auto take = [&](const GpuRows& from, const op::View& to) {
+    const op::View first{
+        .address = 0, .dtype = to.dtype, .shape = to.shape, .strides = contiguous_strides(op.keys.shape)};
+    return copy_elements(first, from.at, to, on.at(to), on);
+  };
+  TROUPE_TRY(take(sort.sorted, op.best));
+  return take(sort.moved, op.indices);
+}
+
+/// The k best are collected in the order in which they come, and sorted.
+Result<void> collect_and_sort(GpuSort sort, const GpuRows& best, const GpuRows& indices, PrimitivesScratch& scratch) {
+  const GpuRows keys = sort.keys;
+  const std::int64_t k = best.length;
+  sort.keys = TROUPE_TRY(scratch.made(keys.dtype, keys.rows, k));
+  sort.values = TROUPE_TRY(scratch.made(indices.dtype, keys.rows, k));
+  TROUPE_TRY(scratch.blocks(TopKKernel::collect_best, of_size(keys), keys.rows,
+                            CollectArguments{.keys = keys.data(),
+                                             .best = sort.keys.data(),
+                                             .indices = sort.values.data(),
+                                             .keys_stride = keys.stride,
+                                             .length = keys.length,
+                                             .k = k,
+                                             .order = sort.order,
+                                             .wide = is_wide(indices)}));
+  sort.sorted = best;
+  sort.moved = indices;
+  return sort_rows(sort, scratch);
+}
+
+}  // namespace
+
 Result<void> run_op(const op::PrimitivesTopK& op, const LaneTools& on) {
   if (op::element_count(op.best) == 0) return {};
   PrimitivesScratch scratch(on);
   GpuSort sort = sort_of(TROUPE_TRY(scratch.rows(op.keys)), op.greatest);
-  const GpuRows keys = sort.keys;
-  const std::int64_t k = op.best.shape[op.best.shape.rank() - 1];
   sort.value_size = static_cast<int>(size_bytes(op.indices.dtype));
+  const GpuRows& keys = sort.keys;
+  const std::int64_t k = op.best.shape[op.best.shape.rank() - 1];
   const bool is_for_few = keys.rows < kFewRows && keys.length > kLongRow;
-  if (2 * k >= keys.length || keys.length >= kMostShort || is_for_few) {
-    // All are sorted, and the first ones taken.
-    sort.sorted = TROUPE_TRY(scratch.made(keys.dtype, keys.rows, keys.length));
-    sort.moved = TROUPE_TRY(scratch.made(op.indices.dtype, keys.rows, keys.length));
-    TROUPE_TRY(sort_rows(sort, scratch));
-    const auto take = [&](const GpuRows& from, const op::View& to) {
-      const op::View first{
-          .address = 0, .dtype = to.dtype, .shape = to.shape, .strides = contiguous_strides(op.keys.shape)};
-      return copy_elements(first, from.at, to, on.at(to), on);
-    };
-    TROUPE_TRY(take(sort.sorted, op.best));
-    return take(sort.moved, op.indices);
-  }
+  if (k > kMostBest && (2 * k >= keys.length || keys.length >= kMostShort || is_for_few))
+    return sort_and_take(sort, op, scratch);
   const GpuTarget best = TROUPE_TRY(scratch.target_rows(op.best));
   const GpuTarget indices = TROUPE_TRY(scratch.target_rows(op.indices));
-  sort.keys = TROUPE_TRY(scratch.made(keys.dtype, keys.rows, k));
-  sort.values = TROUPE_TRY(scratch.made(op.indices.dtype, keys.rows, k));
-  TROUPE_TRY(scratch.blocks(SortKernel::collect_best, of_size(keys), keys.rows,
-                            TopKArguments{.keys = keys.data(),
-                                          .best = sort.keys.data(),
-                                          .indices = sort.values.data(),
-                                          .keys_stride = keys.stride,
-                                          .length = keys.length,
-                                          .k = k,
-                                          .order = sort.order,
-                                          .wide = is_wide(indices)}));
-  sort.sorted = best;
-  sort.moved = indices;
-  TROUPE_TRY(sort_rows(sort, scratch));
+  if (k <= kMostBest)
+    TROUPE_TRY(best_of_rows(keys, sort.order, best, indices, scratch));
+  else
+    TROUPE_TRY(collect_and_sort(sort, best, indices, scratch));
   TROUPE_TRY(scratch.finish(best));
   return scratch.finish(indices);
 }

@@ -127,6 +127,13 @@ __device__ void publish(Word* word, Word value) {
   *static_cast<volatile Word*>(word) = value;
 }
 
+/// What the warps of a block have been told by tiles.
+template <class T>
+struct BlockTold {
+  T sums[kPrimitivesWarps];
+  bool is_all[kPrimitivesWarps];
+};
+
 /// What tiles tell each other. A value of 4 bytes is in one word with its state; one of 8 is written before it.
 template <class T>
 class Tiles {
@@ -158,23 +165,33 @@ class Tiles {
     }
   }
 
-  /// By a whole warp: what all tiles from `first` to before `tile` have together.
+  /// By a whole block, a thread for each tile that is asked: what all tiles from `first` to before `tile` have
+  /// together.
   template <class Put>
-  __device__ T before(long long tile, long long first, T neutral, const Put& put) const {
+  __device__ T before(long long tile, long long first, T neutral, const Put& put, BlockTold<T>& told) const {
     T sum = neutral;
-    for (long long end = tile; end > first; end -= 32) {
-      const long long asked = end - 1 - lane_of_thread();
+    for (long long end = tile; end > first; end -= kPrimitivesThreads) {
+      const long long asked = end - 1 - threadIdx.x;
       T value = neutral;
       const unsigned state = asked >= first ? ask(asked, value) : kOfAll;
       const unsigned ends = __ballot_sync(kAllLanes, state == kOfAll);
       const int last = ends == 0 ? 31 : __ffs(static_cast<int>(ends)) - 1;
       if (lane_of_thread() > last) value = neutral;
+#pragma unroll
       for (int lanes = 1; lanes < 32; lanes *= 2) {
         const T above = from_above(value, lanes);  // of tiles that come before
         if (lane_of_thread() + lanes < 32) value = put(above, value);
       }
-      sum = put(from_lane(value, 0), sum);
-      if (ends != 0) break;
+      if (end != tile) __syncthreads();  // what was told before has been read
+      if (lane_of_thread() == 0) {
+        told.sums[warp_of_thread()] = value;
+        told.is_all[warp_of_thread()] = ends != 0;
+      }
+      __syncthreads();
+      for (int warp = 0; warp < kPrimitivesWarps; ++warp) {
+        sum = put(told.sums[warp], sum);
+        if (told.is_all[warp]) return sum;
+      }
     }
     return sum;
   }
