@@ -329,7 +329,9 @@ TEST(CheckedKernelsOfAGpu, compile_without_one) {
   for (const char* const source : {kShift, kScribble, kRows, kVectors, kCount, kBiased}) {
     const Result<Program> compiled = compile(source, {});
     EXPECT_TRUE(compiled) << compiled.error().to_string();
-    if (compiled) EXPECT_EQ(compiled->log(), "") << source;
+    if (compiled) {
+      EXPECT_EQ(compiled->log(), "") << source;
+    }
   }
   EXPECT_EQ(value(compile(kSums, "sums<float, 128>")).kernels(),
             std::vector<std::string>{"sums<float, 128>(int, float const*, float*)"});
