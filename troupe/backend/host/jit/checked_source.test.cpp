@@ -36,7 +36,7 @@ TEST(CheckedSource, tells_a_kernel_how_large_its_arrays_are) {
 TEST(CheckedSource, makes_pointers_of_functions_that_know_their_array) {
   EXPECT_EQ(checked("__device__ float* at(float *x, std::complex<float> const* y, int z[]);"),
             "__device__ ::troupe_pointer<float>  at(::troupe_pointer<float> x, "
-            "::troupe_pointer<std::complex < float > const>  y, ::troupe_pointer<int> z);");
+            "::troupe_pointer<std :: complex < float > const>  y, ::troupe_pointer<int> z);");
   EXPECT_EQ(checked("template <class T> __device__ T f(const T* x) { return *x; }"),
             "template <class T> __device__ T f(::troupe_pointer<const T>  x) { return *x; } TROUPE_TAKES_PLAIN(f)");
 }
