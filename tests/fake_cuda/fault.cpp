@@ -25,6 +25,10 @@ int enter(const char* function, bool is_question) {
   if (const int process = page.fail_process.load(std::memory_order_acquire); process != 0 && process != getpid())
     return 0;
   const std::uint64_t number = page.numbered.fetch_add(1) + 1;
+  if (page.fail_only.load(std::memory_order_acquire) != only) {  // it has been changed meanwhile, for calls to come
+    page.numbered.fetch_sub(1);
+    return 0;
+  }
   if (number != page.fail_at.load(std::memory_order_acquire)) return 0;
   const int code = page.fail_code.load(std::memory_order_acquire);
   page.failed.fetch_add(1);

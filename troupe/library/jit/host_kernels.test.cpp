@@ -294,6 +294,19 @@ TEST_F(HostKernels, say_what_does_not_hold) {
   EXPECT_TRUE(says(trapped.error(), "thread (2, 0, 0) called __trap")) << trapped.error().to_string();
 }
 
+TEST_F(HostKernels, of_several_programs_have_one_name) {
+  const Program adds = compiled("__global__ void f(float* a) { a[threadIdx.x] += 1; }");
+  const Program doubles = compiled("__global__ void f(float* a) { a[threadIdx.x] *= 2; }");
+  const Program fills = compiled("__global__ void f(float* a, float by) { a[threadIdx.x] = by; }");
+  const Array<float> a = filled(device, {8}, 1.0f);
+  launch(adds, "f", {.threads = 8}, updates(a));
+  launch(doubles, "f", {.threads = 8}, updates(a));
+  EXPECT_TRUE(all_equal(device, a, 4.0f));
+  launch(fills, "f", {.threads = 8}, writes(a), 7.0f);
+  launch(adds, "f", {.threads = 8}, updates(a));
+  EXPECT_TRUE(all_equal(device, a, 8.0f));
+}
+
 TEST_F(HostKernels, that_crash_cost_a_worker_and_nothing_else) {
   const Program program = compiled(R"(
     __global__ void crash(float* a) { *(volatile float*)16 = a[0]; }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 
@@ -27,6 +28,15 @@ Result<wire::Descriptor> file_of(std::span<const std::byte> bytes) {
   return file;
 }
 
+/// A path that was never given before. The loader takes a path that it knows for what it has loaded from there, and
+/// the descriptor of another program may have had the same number.
+std::string path_of(const wire::Descriptor& file) {
+  static std::atomic<std::uint32_t> paths{0};
+  std::string path = "/proc/self/fd/";
+  for (std::uint32_t bits = ++paths; bits != 0; bits /= 2) path += bits % 2 != 0 ? "./" : "/";
+  return path + std::to_string(file.get());
+}
+
 std::string loader_error() {
   const char* const text = dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread, in glibc and musl
   return text ? text : "the loader does not say why";
@@ -40,7 +50,7 @@ Result<std::shared_ptr<const KernelProgram>> KernelProgram::load(std::span<const
                 "the program was compiled for a GPU; compile it by the device that is to run it, without -arch");
   const wire::Descriptor file = TROUPE_TRY(file_of(image));
   const std::shared_ptr<KernelProgram> program(new KernelProgram);
-  program->handle_ = dlopen(("/proc/self/fd/" + std::to_string(file.get())).c_str(), RTLD_NOW | RTLD_LOCAL);
+  program->handle_ = dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!program->handle_)
     return fail(ErrorKind::invalid_argument, "the compiled kernels cannot be loaded: " + loader_error());
   link_map* place = nullptr;
