@@ -10,7 +10,6 @@
 #include <chrono>
 
 #include "troupe/backend/host/jit/kernel_image.hpp"
-#include "troupe/wire/descriptor.hpp"
 
 namespace troupe::host {
 namespace {
@@ -38,9 +37,10 @@ Result<std::shared_ptr<const KernelProgram>> KernelProgram::load(std::span<const
   if (!is_cpu_image(image))
     return fail(ErrorKind::unsupported,
                 "the program was compiled for a GPU; compile it by the device that is to run it, without -arch");
-  const wire::Descriptor file = TROUPE_TRY(file_of(image));
   const std::shared_ptr<KernelProgram> program(new KernelProgram);
-  program->handle_ = dlopen(("/proc/self/fd/" + std::to_string(file.get())).c_str(), RTLD_NOW | RTLD_LOCAL);
+  program->file_ = TROUPE_TRY(file_of(image));
+  const std::string path = "/proc/self/fd/" + std::to_string(program->file_.get());
+  program->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!program->handle_)
     return fail(ErrorKind::invalid_argument, "the compiled kernels cannot be loaded: " + loader_error());
   link_map* place = nullptr;

@@ -12,6 +12,7 @@
 #include "troupe/backend/host/jit/include/kernel_abi.h"
 #include "troupe/backend/host/memory/host_memory.hpp"
 #include "troupe/op/jit.hpp"
+#include "troupe/wire/descriptor.hpp"
 
 namespace troupe::host {
 
@@ -30,6 +31,7 @@ class KernelProgram {
 
  private:
   KernelProgram() = default;
+  wire::Descriptor file_;  // stays open: the loader knows a program by this file's path, and no other may have it
   void* handle_ = nullptr;
   troupe_run_blocks_function run_blocks_ = nullptr;
   std::unordered_map<std::string, const troupe_kernel_record*> kernels_;
