@@ -205,7 +205,7 @@ def test_sub_interpreters_are_refused():
             import _xxsubinterpreters as interpreters
         import sys
         made = interpreters.create()
-        program = f"import sys; sys.path[:] = {sys.path!r}\nimport troupe"
+        program = f"import sys; sys.path[:] = {sys.path!r}; import troupe"
         try:
             told = interpreters.run_string(made, program)
             print(told.type.__name__ if told else None, told.msg if told else None)

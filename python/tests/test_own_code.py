@@ -52,7 +52,7 @@ def test_wrong_launches_are_refused(program):
                              ((4, 1.0, troupe.ones(4), x), troupe.InvalidArgument)]:
         with pytest.raises(error):
             program["saxpy"](*arguments)
-    with pytest.raises(TypeError, match="NumPy number"):
+    with pytest.raises((TypeError, troupe.InvalidArgument)):  # a compiler may keep the types of an `extern "C"` kernel
         program["plain"](4, x)
     with pytest.raises(troupe.InvalidArgument, match="saxpy"):
         program["sax"](np.int32(4), x)
@@ -126,3 +126,14 @@ def test_what_is_no_expression_is_refused():
         troupe.expression(lambda x: x if x > 0 else 0)(troupe.ones(2))
     with pytest.raises(TypeError, match="gave"):
         troupe.expression(lambda x: None)(troupe.ones(2))
+
+
+@needs_compiler
+def test_a_program_that_is_gone_leaves_nothing_behind(device):
+    x = troupe.zeros(1)
+    for i in range(3):
+        program = troupe.jit.compile(f"__global__ void add{i}({'int unused, ' * i}double* x) {{ x[0] += {i + 1}; }}")
+        program[f"add{i}"](*[0] * i, x, blocks=1, threads=1)
+        x.wait()
+        del program
+    assert float(x[0]) == 6

