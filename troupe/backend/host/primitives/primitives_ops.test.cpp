@@ -71,7 +71,7 @@ class PrimitivesOps : public testing::Test {
   std::vector<T> numbers_of(const op::View& view) {
     const Bytes bytes = bytes_of(view);
     std::vector<T> numbers(bytes.size() / sizeof(T));
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
   }
   template <class Op>
