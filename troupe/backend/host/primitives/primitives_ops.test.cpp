@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -41,7 +42,8 @@ class PrimitivesOps : public testing::Test {
         case Pattern::last_digit: bits = bits % 256; break;
       }
       if (dtype == DType::boolean) bits %= 2;
-      std::memcpy(keys.data() + static_cast<std::size_t>(i) * size, &bits, size);
+      const std::array<std::uint64_t, 2> words{bits, ~bits};
+      std::memcpy(keys.data() + static_cast<std::size_t>(i) * size, words.data(), size);
     }
     return keys;
   }
