@@ -392,14 +392,14 @@ TEST(Pool, runs_everything_that_is_scheduled) {
 class DenseTimers final : public PoolClock {
  public:
   void somebody_is_busy() noexcept override {}
-  bool timer_is_due() const noexcept override { return handler.fired == handler.count && handler.fired < kTimers; }
-  bool timer_is_due_soon() const noexcept override { return handler.fired < kTimers; }
+  bool timer_is_due() const noexcept override { return timer_is_due_soon() && handler.fired == handler.count; }
+  bool timer_is_due_soon() const noexcept override { return pool != nullptr && handler.fired < kTimers; }
   void fire_timers() noexcept override {
     const std::lock_guard alone(mutex_);
     if (!timer_is_due()) return;
     fired_by.insert(std::this_thread::get_id());
     ++handler.fired;
-    pool->schedule(handler, Scheduling::ready);
+    pool.load()->schedule(handler, Scheduling::ready);
   }
 
   struct Handler final : Runnable {
@@ -412,7 +412,7 @@ class DenseTimers final : public PoolClock {
   static constexpr int kTimers = 1000;
   Handler handler;
   std::set<std::thread::id> fired_by;
-  Pool* pool = nullptr;
+  std::atomic<Pool*> pool{nullptr};  // nothing is due before it is there
 
  private:
   std::mutex mutex_;

@@ -113,7 +113,9 @@ Result<void> SharedMemory::remap(Descriptor descriptor, bool writable) {
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
   // The thread sanitizer must not see this call: it would take it for a write to all of the memory. Uses of the memory
   // are ordered before or after it by the app, in another process.
-  if (syscall(SYS_mmap, data_, size_bytes_, protection, MAP_SHARED | MAP_FIXED, descriptor.get(), 0) == -1)
+  // Each of them a long, as the kernel reads it: what stands above an int on the stack may be anything.
+  if (syscall(SYS_mmap, data_, size_bytes_, long{protection}, long{MAP_SHARED | MAP_FIXED}, long{descriptor.get()},
+              long{0}) == -1)
     return fail(errno_error("mapping " + format_bytes(size_bytes_) + " of shared memory again", errno));
   descriptor_ = std::move(descriptor);
   return {};
