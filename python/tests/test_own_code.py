@@ -132,7 +132,8 @@ def test_what_is_no_expression_is_refused():
 def test_a_program_that_is_gone_leaves_nothing_behind(device):
     x = troupe.zeros(1)
     for i in range(3):
-        program = troupe.jit.compile(f"__global__ void add{i}({'int unused, ' * i}double* x) {{ x[0] += {i + 1}; }}")
+        unused = "".join(f"int unused{j}, " for j in range(i))
+        program = troupe.jit.compile(f"__global__ void add{i}({unused}double* x) {{ x[0] += {i + 1}; }}")
         program[f"add{i}"](*[0] * i, x, blocks=1, threads=1)
         x.wait()
         del program
