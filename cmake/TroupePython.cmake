@@ -13,12 +13,6 @@ set_target_properties(troupe_python PROPERTIES OUTPUT_NAME _core CXX_VISIBILITY_
 target_link_libraries(troupe_python PRIVATE troupe_library)
 troupe_own_target(troupe_python)
 
-# With several files at once (TROUPE_UNITY) only the library, unless the environment says so of all: the worker's
-# objects are those of the preset `release`.
-if("$ENV{TROUPE_UNITY}" STREQUAL "")
-  set_target_properties(troupe_backends PROPERTIES UNITY_BUILD OFF)
-endif()
-
 # The module is a shared object, and everything of the library stays inside it.
 set_target_properties(troupe_library PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_options(troupe_library PRIVATE -fno-semantic-interposition)
