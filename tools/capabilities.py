@@ -19,8 +19,8 @@ import re
 import subprocess
 import sys
 
-TYPES = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "u8", "i16", "i32", "u32", "i64", "u64", "bool", "c64",
-         "c128"]
+TYPES = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool",
+         "c64", "c128"]
 BACKENDS = {"host": "CPU", "cuda": "GPU"}
 HEADER = """# What each backend can do
 

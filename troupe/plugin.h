@@ -71,7 +71,8 @@ enum {
   TROUPE_U64 = 12,
   TROUPE_BOOL = 13,
   TROUPE_C64 = 14,
-  TROUPE_C128 = 15
+  TROUPE_C128 = 15,
+  TROUPE_U16 = 16
 };
 
 /// What the caller declared that the function does with an array. Troupe orders ops by it and decides by it what can be

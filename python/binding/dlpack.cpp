@@ -23,7 +23,8 @@ constexpr std::array<dlpack::TypeName, kDTypes> kTypeNames{{{2, 64, 1},
                                                             {1, 64, 1},
                                                             {6, 8, 1},
                                                             {5, 64, 1},
-                                                            {5, 128, 1}}};
+                                                            {5, 128, 1},
+                                                            {1, 16, 1}}};
 
 /// An array that somebody else uses.
 template <class Managed>

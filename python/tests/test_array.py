@@ -115,8 +115,8 @@ def test_shapes_that_do_not_fit_are_value_errors(call):
 
 
 NUMBERS = [True, 3, 2.5, 1 + 2j]
-TYPES = ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-         "complex64", "complex128"]
+TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+         "float64", "complex64", "complex128"]
 
 
 @pytest.mark.parametrize("a", TYPES)

@@ -11,7 +11,7 @@ from test_array_api import OF_ONE, OF_TWO
 
 from troupe import array_api as xp
 
-INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"]
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS, COMPLEX = ["float32", "float64"], ["complex64", "complex128"]
 NUMERIC, REAL = INTEGERS + FLOATS + COMPLEX, INTEGERS + FLOATS
 ALL = ["bool", *NUMERIC]

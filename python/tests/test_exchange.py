@@ -65,8 +65,8 @@ def test_numpy_functions_take_arrays():
         np.asarray(x).__class__ and x.__array__("float32", copy=False)
 
 
-TYPES = ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-         "complex64", "complex128"]
+TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+         "float64", "complex64", "complex128"]
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -12,7 +12,7 @@ settings.register_profile("troupe", max_examples=60, deadline=None, derandomize=
 settings.load_profile("troupe")
 
 REALS = ["float32", "float64"]
-INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, 3.4e38, 0.5]
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 

@@ -17,7 +17,7 @@ from ._creation import (arange, array, asarray, empty, empty_like, eye, from_num
 from ._devices import Device, System, device, strict
 from ._dlpack import from_dlpack
 from ._dtypes import (bfloat16, bool_, complex64, complex128, float8_e4m3fn, float8_e5m2, float16, float32, float64,
-                      int8, int16, int32, int64, uint8, uint32, uint64)
+                      int8, int16, int32, int64, uint8, uint16, uint32, uint64)
 from ._expressions import expression
 from ._functions import *  # noqa: F403
 from ._functions import NAMES as _function_names
@@ -56,6 +56,6 @@ __all__ = [
     "fft", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full",
     "full_like", "inf", "int16", "int32", "int64", "int8", "jit", "kernel", "layer", "layer_gradient", "linalg",
     "linspace", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "pi", "primitives", "random", "sealable",
-    "sparse", "strict", "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like",
+    "sparse", "strict", "uint16", "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like",
     *_errors.__all__, *_function_names, *_order_names, *_reduction_names,
 ]

@@ -52,7 +52,7 @@ def _elements_of(obj, dtype):
     if elements.dtype.kind in "OUSmM":
         raise TypeError(f"an array has numbers; these are {elements.dtype}")
     if elements.dtype not in _dtypes.NUMBERS and dtype is None and elements.dtype.kind in "iu":
-        elements = elements.astype("int64")  # int and long long of one width, uint16
+        elements = elements.astype("int64")  # int and long long of one width
     return elements
 
 

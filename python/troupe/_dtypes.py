@@ -5,8 +5,8 @@ from . import _core
 
 _NUMPY_NAMES = {
     "f64": "float64", "f32": "float32", "f16": "float16", "i8": "int8", "u8": "uint8", "i16": "int16",
-    "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "bool": "bool", "c64": "complex64",
-    "c128": "complex128",
+    "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "bool": "bool",
+    "c64": "complex64", "c128": "complex128",
 }
 # These are not NumPy's own.
 _SMALL_FLOATS = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
@@ -58,7 +58,7 @@ def kind_of(number):
 
 bool_ = np.dtype("bool")
 int8, int16, int32, int64 = (np.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
-uint8, uint32, uint64 = (np.dtype(f"uint{bits}") for bits in (8, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
 float16, float32, float64 = (np.dtype(f"float{bits}") for bits in (16, 32, 64))
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 bfloat16, float8_e4m3fn, float8_e5m2 = (_numpy_type(name) for name in _SMALL_FLOATS)

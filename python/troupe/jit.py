@@ -23,9 +23,10 @@ from ._devices import Device
 
 # What a number becomes, by the parameter's type.
 _NUMBERS = {
-    "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8", "short": "int16", "int": "int32",
-    "unsigned int": "uint32", "unsigned": "uint32", "long": "int64", "long long": "int64", "unsigned long": "uint64",
-    "unsigned long long": "uint64", "float": "float32", "double": "float64",
+    "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8", "short": "int16",
+    "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32", "unsigned": "uint32", "long": "int64",
+    "long long": "int64", "unsigned long": "uint64", "unsigned long long": "uint64",
+    "float": "float32", "double": "float64",
 }
 _THREADS, _MOST_BLOCKS = 256, 65535
 

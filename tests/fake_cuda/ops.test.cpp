@@ -403,7 +403,8 @@ TEST_F(FakeOps, tensors_with_conditions_and_of_small_types) {
 TEST_F(FakeOps, tensors_of_integers_and_of_several_types) {
   using enum DType;
   const Tensor tensor = gpu.tensor();
-  constexpr std::array kTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean, i8, u8, i16, i32, u32, i64, u64};
+  constexpr std::array kTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean, i8,
+                              u8,  i16, u16,        i32,         u32, i64,  u64};
   const auto written = [&](DType dtype, const Shape& shape) {
     AnyArray array = value(gpu.array(dtype, shape));
     value(gpu.fill(array, 1.0f).get());

@@ -67,6 +67,7 @@ TEST_F(FakeRandom, whole_numbers_are_those_of_the_host) {
   expect_same<std::int8_t>("integers_i8", [](Random r, G& g, const A& x) { return r.integers(g, x, -128, 128); });
   expect_same<std::uint8_t>("integers_u8", [](Random r, G& g, const A& x) { return r.integers(g, x, 3, 200); });
   expect_same<std::int16_t>("integers_i16", [](Random r, G& g, const A& x) { return r.integers(g, x, -5, 5); });
+  expect_same<std::uint16_t>("integers_u16", [](Random r, G& g, const A& x) { return r.integers(g, x, 3, 60000); });
   expect_same<std::uint64_t>("wide_integers_u64",
                              [](Random r, G& g, const A& x) { return r.integers(g, x, 1, std::uint64_t{3} << 62); });
   expect_same<std::uint32_t>("bits_u32", [](Random r, G& g, const A& x) { return r.bits(g, x); });

@@ -77,7 +77,8 @@ std::int64_t element_bytes(std::uint32_t dtype) {
     case TROUPE_U32: return 4;
     case TROUPE_F16:
     case TROUPE_BF16:
-    case TROUPE_I16: return 2;
+    case TROUPE_I16:
+    case TROUPE_U16: return 2;
     default: return 1;
   }
 }

@@ -8,8 +8,9 @@
 namespace troupe::inline v0 {
 namespace {
 
-constexpr std::array<std::string_view, kDTypes> kNames{"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8",  "u8",
-                                                       "i16", "i32", "u32", "i64",  "u64",    "bool",   "c64", "c128"};
+constexpr std::array<std::string_view, kDTypes> kNames{"f64", "f32",  "f16", "bf16", "f8e4m3", "f8e5m2",
+                                                       "i8",  "u8",   "i16", "i32",  "u32",    "i64",
+                                                       "u64", "bool", "c64", "c128", "u16"};
 
 }  // namespace
 

@@ -225,11 +225,12 @@ enum class DType : std::uint8_t {
   boolean,  // its name is "bool"
   c64,      // complex, two f32
   c128,     // complex, two f64
+  u16,
 };
 #pragma GCC diagnostic pop
 
 /// How many element types there are.
-inline constexpr int kDTypes = 16;
+inline constexpr int kDTypes = 17;
 
 /// The name of an element type: spelled as its enumerator, except that `boolean` is "bool".
 std::string_view name(DType dtype) noexcept;
@@ -237,9 +238,9 @@ std::string_view name(DType dtype) noexcept;
 namespace detail {
 
 /// The C++ type of each `DType`, in its order.
-using ElementTypes =
-    std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
-               std::uint32_t, std::int64_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
+using ElementTypes = std::tuple<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t,
+                                std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, bool, std::complex<float>,
+                                std::complex<double>, std::uint16_t>;
 static_assert(std::tuple_size_v<ElementTypes> == kDTypes);
 static_assert(sizeof(bool) == 1, "a bool in an array is one byte");
 
@@ -289,6 +290,7 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
     case DType::boolean: return f(std::type_identity<element_t<DType::boolean>>{});
     case DType::c64: return f(std::type_identity<element_t<DType::c64>>{});
     case DType::c128: return f(std::type_identity<element_t<DType::c128>>{});
+    case DType::u16: return f(std::type_identity<element_t<DType::u16>>{});
   }
   detail::assert_failed("dtype < kDTypes", "a DType is one of its enumerators", __FILE__, __LINE__);
 }

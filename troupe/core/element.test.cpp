@@ -34,7 +34,7 @@ std::string those(F f) {
 
 TEST(DType, has_these_names) {
   EXPECT_EQ(those([](DType) { return true; }),
-            "f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 i32 u32 i64 u64 bool c64 c128");
+            "f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 i32 u32 i64 u64 bool c64 c128 u16");
   EXPECT_EQ(name(DType::boolean), "bool");
   EXPECT_EQ(name(DType::f8e5m2), "f8e5m2");
   EXPECT_EQ(name(DType::c128), "c128");
@@ -52,7 +52,7 @@ TEST(DType, parses_every_name_and_nothing_else) {
 
 TEST(DType, knows_its_size) {
   EXPECT_EQ(those([](DType d) { return size_bytes(d) == 1; }), "f8e4m3 f8e5m2 i8 u8 bool");
-  EXPECT_EQ(those([](DType d) { return size_bytes(d) == 2; }), "f16 bf16 i16");
+  EXPECT_EQ(those([](DType d) { return size_bytes(d) == 2; }), "f16 bf16 i16 u16");
   EXPECT_EQ(those([](DType d) { return size_bytes(d) == 4; }), "f32 i32 u32");
   EXPECT_EQ(those([](DType d) { return size_bytes(d) == 8; }), "f64 i64 u64 c64");
   EXPECT_EQ(those([](DType d) { return size_bytes(d) == 16; }), "c128");
@@ -61,7 +61,7 @@ TEST(DType, knows_its_size) {
 TEST(DType, knows_what_it_is) {
   EXPECT_EQ(those(is_floating), "f64 f32 f16 bf16 f8e4m3 f8e5m2");
   EXPECT_EQ(those(is_complex), "c64 c128");
-  EXPECT_EQ(those(is_integer), "i8 u8 i16 i32 u32 i64 u64");
+  EXPECT_EQ(those(is_integer), "i8 u8 i16 i32 u32 i64 u64 u16");
   EXPECT_EQ(those(is_signed), "f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 i16 i32 i64 c64 c128");
 }
 
@@ -70,7 +70,7 @@ TEST(DType, maps_each_element_type_to_its_dtype) {
   static_assert(dtype_of<f16> == DType::f16 && dtype_of<bf16> == DType::bf16);
   static_assert(dtype_of<f8e4m3> == DType::f8e4m3 && dtype_of<f8e5m2> == DType::f8e5m2);
   static_assert(dtype_of<std::int8_t> == DType::i8 && dtype_of<std::uint8_t> == DType::u8);
-  static_assert(dtype_of<std::int16_t> == DType::i16);
+  static_assert(dtype_of<std::int16_t> == DType::i16 && dtype_of<std::uint16_t> == DType::u16);
   static_assert(dtype_of<std::int32_t> == DType::i32 && dtype_of<std::uint32_t> == DType::u32);
   static_assert(dtype_of<std::int64_t> == DType::i64 && dtype_of<std::uint64_t> == DType::u64);
   static_assert(dtype_of<bool> == DType::boolean);
@@ -80,7 +80,7 @@ TEST(DType, maps_each_element_type_to_its_dtype) {
 
 TEST(DType, accepts_no_other_types_as_elements) {
   static_assert(Element<float> && Element<bool>);
-  static_assert(!Element<char> && !Element<std::uint16_t> && !Element<long double> && !Element<void>);
+  static_assert(!Element<char> && !Element<char16_t> && !Element<long double> && !Element<void>);
   static_assert(!Element<const float> && !Element<float&> && !Element<float*> && !Element<std::complex<int>>);
 }
 

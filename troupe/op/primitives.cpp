@@ -10,9 +10,9 @@
 namespace troupe::inline v0::op {
 namespace {
 
-constexpr std::initializer_list<DType> kKeys = {DType::f64, DType::f32, DType::f16, DType::bf16,
-                                                DType::i8,  DType::u8,  DType::i16, DType::i32,
-                                                DType::u32, DType::i64, DType::u64, DType::boolean};
+constexpr std::initializer_list<DType> kKeys = {DType::f64, DType::f32, DType::f16,    DType::bf16, DType::i8,
+                                                DType::u8,  DType::i16, DType::u16,    DType::i32,  DType::u32,
+                                                DType::i64, DType::u64, DType::boolean};
 constexpr std::initializer_list<DType> kIndices = {DType::i32, DType::i64};
 
 std::string text(std::string_view view) { return std::string(view); }

@@ -149,6 +149,7 @@ TEST(PrimitivesRanks, of_integers_are_in_their_order) {
   expect_all_in_order<std::int8_t>();
   expect_all_in_order<std::uint8_t>();
   expect_all_in_order<std::int16_t>();
+  expect_all_in_order<std::uint16_t>();
   expect_in_order<std::int32_t>({{std::numeric_limits<std::int32_t>::min()}, {-1}, {0}, {7}});
   expect_in_order<std::uint64_t>({{0}, {1}, {std::numeric_limits<std::uint64_t>::max()}});
   expect_in_order<bool>({{false}, {true}});

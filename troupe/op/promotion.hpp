@@ -21,7 +21,12 @@ constexpr DType promoted_integers(DType a, DType b) noexcept {
   const DType whole = is_signed(a) ? a : b;
   const DType natural = is_signed(a) ? b : a;
   if (size_bytes(whole) > size_bytes(natural)) return whole;
-  return natural == DType::u64 ? DType::f64 : natural == DType::u32 ? DType::i64 : DType::i16;
+  switch (natural) {
+    case DType::u64: return DType::f64;
+    case DType::u32: return DType::i64;
+    case DType::u16: return DType::i32;
+    default: return DType::i16;
+  }
 }
 
 /// The larger type. f16 and bf16 hold each other's numbers neither way, so they are f32; the types of 8 bits are f16.
@@ -30,7 +35,7 @@ constexpr DType promoted_floats(DType a, DType b) noexcept {
   return size_bytes(a) == 2 ? DType::f32 : DType::f16;
 }
 
-/// i8 and u8 fit into f16 and bf16, i16 fits into f32, and all others are f64, though 64 bits do not fit.
+/// i8 and u8 fit into f16 and bf16, i16 and u16 fit into f32, and all others are f64, though 64 bits do not fit.
 constexpr DType promoted_mix(DType floating, DType integer) noexcept {
   const DType least = size_bytes(integer) == 1 ? DType::f16 : size_bytes(integer) == 2 ? DType::f32 : DType::f64;
   return size_bytes(floating) >= size_bytes(least) ? floating : least;

@@ -15,21 +15,22 @@ static_assert(promoted({}) == DType::boolean);
 /// `numpy.promote_types` for each pair, of bfloat16 with the package ml_dtypes. That refuses bfloat16 with f16 and with
 /// integers of more than 8 bits; for these it is the smallest type that holds both.
 constexpr const char* kNumPy = R"(
-      bool i8   u8   i16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
-bool  bool i8   u8   i16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
-i8    i8   i8   i16  i16  i32  i64  i64  f64  f16  bf16 f32  f64  c64  c128
-u8    u8   i16  u8   i16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
-i16   i16  i16  i16  i16  i32  i64  i64  f64  f32  f32  f32  f64  c64  c128
-i32   i32  i32  i32  i32  i32  i64  i64  f64  f64  f64  f64  f64  c128 c128
-u32   u32  i64  u32  i64  i64  u32  i64  u64  f64  f64  f64  f64  c128 c128
-i64   i64  i64  i64  i64  i64  i64  i64  f64  f64  f64  f64  f64  c128 c128
-u64   u64  f64  u64  f64  f64  u64  f64  u64  f64  f64  f64  f64  c128 c128
-f16   f16  f16  f16  f32  f64  f64  f64  f64  f16  f32  f32  f64  c64  c128
-bf16  bf16 bf16 bf16 f32  f64  f64  f64  f64  f32  bf16 f32  f64  c64  c128
-f32   f32  f32  f32  f32  f64  f64  f64  f64  f32  f32  f32  f64  c64  c128
-f64   f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  c128 c128
-c64   c64  c64  c64  c64  c128 c128 c128 c128 c64  c64  c64  c128 c64  c128
-c128  c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128
+      bool i8   u8   i16  u16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
+bool  bool i8   u8   i16  u16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
+i8    i8   i8   i16  i16  i32  i32  i64  i64  f64  f16  bf16 f32  f64  c64  c128
+u8    u8   i16  u8   i16  u16  i32  u32  i64  u64  f16  bf16 f32  f64  c64  c128
+i16   i16  i16  i16  i16  i32  i32  i64  i64  f64  f32  f32  f32  f64  c64  c128
+u16   u16  i32  u16  i32  u16  i32  u32  i64  u64  f32  f32  f32  f64  c64  c128
+i32   i32  i32  i32  i32  i32  i32  i64  i64  f64  f64  f64  f64  f64  c128 c128
+u32   u32  i64  u32  i64  u32  i64  u32  i64  u64  f64  f64  f64  f64  c128 c128
+i64   i64  i64  i64  i64  i64  i64  i64  i64  f64  f64  f64  f64  f64  c128 c128
+u64   u64  f64  u64  f64  u64  f64  u64  f64  u64  f64  f64  f64  f64  c128 c128
+f16   f16  f16  f16  f32  f32  f64  f64  f64  f64  f16  f32  f32  f64  c64  c128
+bf16  bf16 bf16 bf16 f32  f32  f64  f64  f64  f64  f32  bf16 f32  f64  c64  c128
+f32   f32  f32  f32  f32  f32  f64  f64  f64  f64  f32  f32  f32  f64  c64  c128
+f64   f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  c128 c128
+c64   c64  c64  c64  c64  c64  c128 c128 c128 c128 c64  c64  c64  c128 c64  c128
+c128  c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128
 )";
 
 DType dtype_named(const std::string& text) {
@@ -66,6 +67,7 @@ TEST(Promotion, takes_floats_of_8_bits_for_others_where_these_hold_them) {
   EXPECT_EQ(promoted(f8e4m3, bf16), bf16);
   EXPECT_EQ(promoted(f8e5m2, i8), f16);
   EXPECT_EQ(promoted(f8e5m2, i16), f32);
+  EXPECT_EQ(promoted(f8e5m2, u16), f32);
   EXPECT_EQ(promoted(f8e5m2, u64), f64);
   EXPECT_EQ(promoted(f8e5m2, c64), c64);
 }

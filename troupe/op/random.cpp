@@ -168,8 +168,9 @@ Result<void> check(const RandomBits& op) {
 
 Result<void> check(const RandomIntegers& op) {
   constexpr std::string_view kCall = "integers";
-  TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out},
-                                  {DType::i8, DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64}));
+  TROUPE_TRY(check_type_is_one_of(
+      kCall, {"out", op.out},
+      {DType::i8, DType::u8, DType::i16, DType::u16, DType::i32, DType::u32, DType::i64, DType::u64}));
   for (const Scalar& bound : {op.low, op.high})
     if (bound.dtype() != DType::i64 && bound.dtype() != DType::u64)
       return refuse(kCall, "a bound is " + text(name(bound.dtype())) + "; low and high must be i64 or u64");

@@ -137,7 +137,7 @@ TEST(RandomChecks, refuse_integers_that_the_type_has_not) {
   EXPECT_EQ(refusal(integers(DType::u32, whole(-1), whole(1))),
             "integers: low is -1 and high is 1; u32 does not have all integers from low to high - 1");
   EXPECT_EQ(refusal(integers(DType::boolean, whole(0), whole(1))),
-            "integers: out is bool; it must be i8, u8, i16, i32, u32, i64 or u64");
+            "integers: out is bool; it must be i8, u8, i16, u16, i32, u32, i64 or u64");
   EXPECT_EQ(refusal(integers(DType::i32, Scalar(0.5), whole(1))),
             "integers: a bound is f64; low and high must be i64 or u64");
 }

@@ -15,7 +15,7 @@ constexpr std::int64_t kMany = (std::int64_t{1} << 31) + 1;
 std::vector<Refusal> of_rows() {
   return {
       {bad<PrimitivesScan>([](PrimitivesScan& op) { retype(c64, op.x, op.y); }),
-       "scan: x is c64; it must be f64, f32, f16, bf16, i8, u8, i16, i32, u32, i64, u64 or bool", kUnsupported},
+       "scan: x is c64; it must be f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64 or bool", kUnsupported},
       {bad<PrimitivesScan>([](PrimitivesScan& op) { op.function = Combine::bit_or; }),
        "scan: x is f32; bit_or takes integers and bool", kUnsupported},
       {bad<PrimitivesScan>([](PrimitivesScan& op) { op.y.dtype = f64; }), "scan: y is f64; the sum of f32 must be f32"},

@@ -20,20 +20,21 @@ std::vector<Refusal> tensor_refusals() {
       {bad<UnaryOp>([](UnaryOp& op) { retype(i32, op.in[0], op.out); }),
        "exp: a is i32, so out must be f64; it is i32"},
       {bad<UnaryOp>([](UnaryOp& op) { retype(f8e4m3, op.in[0], op.out); }),
-       "exp: a is f8e4m3; it must be f32, f64, f16, bf16, c64, c128, bool, i8, u8, i16, i32, u32, i64 or u64",
+       "exp: a is f8e4m3; it must be f32, f64, f16, bf16, c64, c128, bool, i8, u8, i16, u16, i32, u32, i64 or u64",
        kUnsupported},
       {bad<UnaryOp>([](UnaryOp& op) {
          op.function = Unary::neg;
          retype(boolean, op.in[0], op.out);
        }),
-       "neg: a is bool; it must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, i32, u32, i64 or u64", kUnsupported},
+       "neg: a is bool; it must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, u16, i32, u32, i64 or u64",
+       kUnsupported},
       {bad<UnaryOp>([](UnaryOp& op) { op.function = Unary::bit_not; }),
-       "bit_not: a is f32; it must be bool, i8, u8, i16, i32, u32, i64 or u64", kUnsupported},
+       "bit_not: a is f32; it must be bool, i8, u8, i16, u16, i32, u32, i64 or u64", kUnsupported},
       {bad<UnaryOp>([](UnaryOp& op) {
          op.function = Unary::relu;
          retype(c64, op.in[0], op.out);
        }),
-       "relu: a is c64; it must be f32, f64, f16, bf16, i8, u8, i16, i32, u32, i64 or u64", kUnsupported},
+       "relu: a is c64; it must be f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64 or u64", kUnsupported},
       {bad<UnaryOp>([](UnaryOp& op) { op.numbers = 2; }),
        "exp: numbers is 2; it must be below 2, one bit for each operand"},
       {bad<BinaryOp>([](BinaryOp& op) { op.factors[0] = Scalar(kNaN); }), "add: alpha is NaN; it must be a number"},
@@ -61,7 +62,7 @@ std::vector<Refusal> tensor_refusals() {
          op.in[0].dtype = c64;
          op.out.dtype = boolean;
        }),
-       "less: a is c64; it must be f32, f64, f16, bf16, bool, i8, u8, i16, i32, u32, i64 or u64", kUnsupported},
+       "less: a is c64; it must be f32, f64, f16, bf16, bool, i8, u8, i16, u16, i32, u32, i64 or u64", kUnsupported},
       {bad<BinaryOp>([](BinaryOp& op) {
          op.numbers = 0;
          op.in[1] = op.in[0];
@@ -74,7 +75,8 @@ std::vector<Refusal> tensor_refusals() {
          op.in[1] = op.in[0];
          retype(boolean, op.in[0], op.in[1], op.out);
        }),
-       "sub: a is bool and b is bool; they must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, i32, u32, i64 or u64",
+       "sub: a is bool and b is bool; they must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, u16, i32, u32, i64 or "
+       "u64",
        kUnsupported},
       {bad<BinaryOp>([](BinaryOp& op) {
          op.function = Binary::div;
@@ -93,14 +95,15 @@ std::vector<Refusal> tensor_refusals() {
          op.function = Ternary::fma;
          retype(boolean, op.in[1], op.in[2], op.out);
        }),
-       "fma: a is bool, b is bool and c is bool; they must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, i32, u32, "
+       "fma: a is bool, b is bool and c is bool; they must be f32, f64, f16, bf16, c64, c128, i8, u8, i16, u16, i32, "
+       "u32, "
        "i64 or u64",
        kUnsupported},
       {bad<TernaryOp>([](TernaryOp& op) { op.in[0].dtype = u8; }), "select: a is u8; it must be bool"},
       {bad<TernaryOp>([](TernaryOp& op) { op.numbers = 1; }),
        "select: a, the condition, is a number; it must be an array of bool"},
       {bad<Reduce>([](Reduce& op) { retype(f8e5m2, op.in, op.out); }),
-       "sum: in is f8e5m2; it must be f32, f64, f16, bf16, c64, c128, bool, i8, u8, i16, i32, u32, i64 or u64",
+       "sum: in is f8e5m2; it must be f32, f64, f16, bf16, c64, c128, bool, i8, u8, i16, u16, i32, u32, i64 or u64",
        kUnsupported},
       {bad<Reduce>([](Reduce& op) { op.function = Reduction::any; }), "any: in is f32; it must be bool", kUnsupported},
       {bad<Reduce>([](Reduce& op) { op.out.dtype = f64; }), "sum: in is f32, so out must be f32; it is f64"},

@@ -13,7 +13,7 @@ namespace {
 /// What there are functions of.
 constexpr std::array kNumberTypes{DType::f32,  DType::f64,     DType::f16, DType::bf16, DType::c64,
                                   DType::c128, DType::boolean, DType::i8,  DType::u8,   DType::i16,
-                                  DType::i32,  DType::u32,     DType::i64, DType::u64};
+                                  DType::u16,  DType::i32,     DType::u32, DType::i64,  DType::u64};
 constexpr std::initializer_list<DType> kEinsumTypes = {DType::f32,  DType::f64, DType::f16,
                                                        DType::bf16, DType::c64, DType::c128};
 

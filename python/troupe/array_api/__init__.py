@@ -9,7 +9,7 @@ library of arrays. An array names it: `x.__array_namespace__()`.
 True
 
 Functions return at once; an error of an op surfaces when somebody looks at its result, or at once in
-`with troupe.strict():`. The dtypes are those of the standard without uint16.
+`with troupe.strict():`.
 """
 from math import e, inf, nan, pi
 
@@ -17,7 +17,7 @@ from . import _creation, _dtypes, _elementwise, _manipulation, _searching, _stat
 from ._creation import (arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones,
                         ones_like, tril, triu, zeros, zeros_like)
 from ._dtypes import (__array_namespace_info__, bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo,
-                      int8, int16, int32, int64, isdtype, result_type, uint8, uint32, uint64)
+                      int8, int16, int32, int64, isdtype, result_type, uint8, uint16, uint32, uint64)
 from . import fft, linalg
 from .linalg import matmul, tensordot, vecdot
 
@@ -28,8 +28,8 @@ __all__ = [
     "__array_api_version__", "__array_namespace_info__", "arange", "asarray", "bool", "can_cast", "complex128",
     "complex64", "e", "empty", "empty_like", "eye", "fft", "finfo", "float32", "float64", "from_dlpack", "full",
     "full_like", "iinfo", "inf", "int16", "int32", "int64", "int8", "isdtype", "linalg", "linspace", "matmul",
-    "meshgrid", "nan", "newaxis", "ones", "ones_like", "pi", "result_type", "tensordot", "tril", "triu", "uint32",
-    "uint64", "uint8", "vecdot", "zeros", "zeros_like",
+    "meshgrid", "nan", "newaxis", "ones", "ones_like", "pi", "result_type", "tensordot", "tril", "triu", "uint16",
+    "uint32", "uint64", "uint8", "vecdot", "zeros", "zeros_like",
 ]
 for _part in (_elementwise, _manipulation, _searching, _statistics):
     __all__ += _part.NAMES

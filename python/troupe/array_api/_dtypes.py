@@ -8,14 +8,14 @@ import numpy as np
 from .. import _core, _dtypes
 from .._array import Array
 from .._devices import device as default_device
-from .._dtypes import (complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint32,  # noqa: F401
-                       uint64)
+from .._dtypes import (complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16,  # noqa: F401
+                       uint32, uint64)
 from .._dtypes import bool_ as bool
 
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),
-    "unsigned integer": ("uint8", "uint32", "uint64"),  # C++ has no arrays of uint16
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
     "real floating": ("float32", "float64"),
     "complex floating": ("complex64", "complex128"),
 }
@@ -133,11 +133,11 @@ class Info:
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device=None, kind=None) -> dict:
-        """The dtypes of the standard that there are, by their names: all but uint16.
+        """The dtypes of the standard that there are, by their names.
 
         >>> from troupe import array_api as xp
         >>> list(xp.__array_namespace_info__().dtypes(kind="unsigned integer"))
-        ['uint8', 'uint32', 'uint64']
+        ['uint8', 'uint16', 'uint32', 'uint64']
         """
         wanted = set(_ALL) if kind is None else _names_of_kinds(kind)
         return {name: np.dtype(name) for name in _ALL if name in wanted}

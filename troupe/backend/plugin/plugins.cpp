@@ -18,8 +18,8 @@ static_assert(same(TROUPE_F64, DType::f64) && same(TROUPE_F32, DType::f32) && sa
               same(TROUPE_F8E5M2, DType::f8e5m2) && same(TROUPE_I8, DType::i8) && same(TROUPE_U8, DType::u8) &&
               same(TROUPE_I16, DType::i16) && same(TROUPE_I32, DType::i32) && same(TROUPE_U32, DType::u32) &&
               same(TROUPE_I64, DType::i64) && same(TROUPE_U64, DType::u64) && same(TROUPE_BOOL, DType::boolean) &&
-              same(TROUPE_C64, DType::c64) && same(TROUPE_C128, DType::c128));
-static_assert(TROUPE_C128 + 1 == kDTypes, "a new DType needs its number in troupe/plugin.h");
+              same(TROUPE_C64, DType::c64) && same(TROUPE_C128, DType::c128) && same(TROUPE_U16, DType::u16));
+static_assert(TROUPE_U16 + 1 == kDTypes, "a new DType needs its number in troupe/plugin.h");
 static_assert(TROUPE_READ == static_cast<int>(op::Access::read) &&
               TROUPE_WRITE == static_cast<int>(op::Access::write) &&
               TROUPE_UPDATE == static_cast<int>(op::Access::update) &&

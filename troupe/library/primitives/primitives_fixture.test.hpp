@@ -7,8 +7,8 @@
 
 namespace troupe::conformance {
 
-using KeyTypes = Types<float, f16, bf16, double, std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t,
-                       std::int64_t, std::uint64_t, bool>;
+using KeyTypes = Types<float, f16, bf16, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                       std::uint32_t, std::int64_t, std::uint64_t, bool>;
 
 template <class T>
 T special_key(std::mt19937_64& random) {

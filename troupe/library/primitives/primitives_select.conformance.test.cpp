@@ -24,8 +24,8 @@ class PrimitivesSelect : public PrimitivesConformance<T> {
     this->expect_same(rest, std::vector<U>(rest.size(), poison<U>()), what + ", behind the last");
   }
 };
-using AllTypes = Types<float, f16, bf16, double, std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t,
-                       std::int64_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
+using AllTypes = Types<float, f16, bf16, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                       std::uint32_t, std::int64_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
 CONFORMANCE_SUITE(PrimitivesSelect, AllTypes);
 
 CONFORMANCE_TEST(PrimitivesSelect, select_and_partition) {

@@ -186,9 +186,8 @@ CONFORMANCE_TEST(RandomBitsConformance, bits) {
 
 template <class T>
 class RandomIntegerConformance : public RandomConformance<T> {};
-CONFORMANCE_SUITE(
-    RandomIntegerConformance,
-    Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>);
+CONFORMANCE_SUITE(RandomIntegerConformance, Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                                  std::uint32_t, std::int64_t, std::uint64_t>);
 
 CONFORMANCE_TEST(RandomIntegerConformance, integers) {
   this->covers("random", "integers");

@@ -6,12 +6,13 @@
 namespace troupe::conformance {
 namespace {
 
-using AllTypes = Types<float, double, f16, bf16, std::complex<float>, std::complex<double>, bool, std::int8_t,
-                       std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+using AllTypes =
+    Types<float, double, f16, bf16, std::complex<float>, std::complex<double>, bool, std::int8_t, std::uint8_t,
+          std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
 
 using enum DType;  // hides the types of the same names
-constexpr std::array kNumberTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean,
-                                  i8,  u8,  i16,        i32,         u32, i64,  u64};
+constexpr std::array kNumberTypes{f32, f64, DType::f16, DType::bf16, c64, c128, boolean, i8,
+                                  u8,  i16, u16,        i32,         u32, i64,  u64};
 
 template <class T>
 class TensorMixedConformance : public Conformance<T> {

@@ -5,8 +5,8 @@
 namespace troupe::conformance {
 namespace {
 
-using WholeTypes =
-    Types<std::int32_t, std::int8_t, std::uint8_t, std::int16_t, std::uint32_t, std::int64_t, std::uint64_t, bool>;
+using WholeTypes = Types<std::int32_t, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::uint32_t,
+                         std::int64_t, std::uint64_t, bool>;
 
 template <class T>
 class TensorWholeConformance : public Conformance<T> {

@@ -26,6 +26,7 @@ constexpr cudaDataType_t data_type(DType dtype) noexcept {
     case DType::i8: return CUDA_R_8I;
     case DType::u8: return CUDA_R_8U;
     case DType::i16: return CUDA_R_16I;
+    case DType::u16: return CUDA_R_16U;
     case DType::i32: return CUDA_R_32I;
     case DType::u32: return CUDA_R_32U;
     case DType::i64: return CUDA_R_64I;

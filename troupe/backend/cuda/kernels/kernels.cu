@@ -33,8 +33,7 @@ __device__ void axpy(const AxpyArguments& m) {
   Group<T, kItems> y = load(m.y, 1);
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
-    y.items[i] =
-        static_cast<T>(plus_product(detail::to_compute(y.items[i]), factor, detail::to_compute(x.items[i])));
+    y.items[i] = static_cast<T>(plus_product(detail::to_compute(y.items[i]), factor, detail::to_compute(x.items[i])));
   store_group(y, m.y, place.at[1], m.axes.strides[1], m.axes.ways[1], place.items);
 }
 
@@ -72,29 +71,16 @@ TROUPE_BY_SIZE(4, unsigned int)
 TROUPE_BY_SIZE(8, unsigned long long)
 TROUPE_BY_SIZE(16, Bytes16)
 
-#define TROUPE_AXPY(dtype, T)                                                                          \
-  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_axpy_##dtype(AxpyArguments m) {   \
-    axpy<T>(m);                                                                                        \
-  }
+#define TROUPE_AXPY(dtype, T) \
+  extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_axpy_##dtype(AxpyArguments m) { axpy<T>(m); }
 #define TROUPE_GEMM(dtype, T) \
   extern "C" __global__ void troupe_gemm_##dtype(GemmArguments arguments) { gemm<T>(arguments); }
-#define TROUPE_FLOATS(each)      \
-  each(f64, double)              \
-  each(f32, float)               \
-  each(f16, troupe::f16)         \
-  each(bf16, troupe::bf16)       \
-  each(f8e4m3, troupe::f8e4m3)   \
-  each(f8e5m2, troupe::f8e5m2)   \
-  each(c64, std::complex<float>) \
-  each(c128, std::complex<double>)
-#define TROUPE_INTEGERS(each)   \
-  each(i8, std::int8_t)         \
-  each(u8, std::uint8_t)        \
-  each(i16, std::int16_t)       \
-  each(i32, std::int32_t)       \
-  each(u32, std::uint32_t)      \
-  each(i64, std::int64_t)       \
-  each(u64, std::uint64_t)
+#define TROUPE_FLOATS(each)                                                                                       \
+  each(f64, double) each(f32, float) each(f16, troupe::f16) each(bf16, troupe::bf16) each(f8e4m3, troupe::f8e4m3) \
+      each(f8e5m2, troupe::f8e5m2) each(c64, std::complex<float>) each(c128, std::complex<double>)
+#define TROUPE_INTEGERS(each)                                                                   \
+  each(i8, std::int8_t) each(u8, std::uint8_t) each(i16, std::int16_t) each(u16, std::uint16_t) \
+      each(i32, std::int32_t) each(u32, std::uint32_t) each(i64, std::int64_t) each(u64, std::uint64_t)
 TROUPE_FLOATS(TROUPE_AXPY)
 TROUPE_INTEGERS(TROUPE_AXPY)
 TROUPE_FLOATS(TROUPE_GEMM)

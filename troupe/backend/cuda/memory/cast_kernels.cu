@@ -32,7 +32,7 @@ using namespace troupe::cuda;  // for the names that the worker looks up
                   each(i32, std::int32_t, __VA_ARGS__) each(u32, std::uint32_t, __VA_ARGS__)        \
                       each(i64, std::int64_t, __VA_ARGS__) each(u64, std::uint64_t, __VA_ARGS__)    \
                           each(bool, bool, __VA_ARGS__) each(c64, std::complex<float>, __VA_ARGS__) \
-                              each(c128, std::complex<double>, __VA_ARGS__)
+                              each(c128, std::complex<double>, __VA_ARGS__) each(u16, std::uint16_t, __VA_ARGS__)
 #define TROUPE_CAST(from, From, to, To)                                                                  \
   extern "C" __global__ void __launch_bounds__(kGroupThreads) troupe_to_##to##_##from(MoveArguments m) { \
     cast<To, From>(m);                                                                                   \
@@ -53,3 +53,4 @@ TROUPE_EACH_TYPE(TROUPE_CAST, u64, std::uint64_t)
 TROUPE_EACH_TYPE(TROUPE_CAST, bool, bool)
 TROUPE_EACH_TYPE(TROUPE_CAST, c64, std::complex<float>)
 TROUPE_EACH_TYPE(TROUPE_CAST, c128, std::complex<double>)
+TROUPE_EACH_TYPE(TROUPE_CAST, u16, std::uint16_t)

@@ -17,6 +17,7 @@
   X(function, i8, std::int8_t)                \
   X(function, u8, std::uint8_t)               \
   X(function, i16, std::int16_t)              \
+  X(function, u16, std::uint16_t)             \
   X(function, i32, std::int32_t)              \
   X(function, u32, std::uint32_t)             \
   X(function, i64, std::int64_t)              \

@@ -283,6 +283,7 @@ TROUPE_EVERYWHERE void beta_group(const RandomTarget& target, const TwoNumbers& 
   KERNEL(integers, i8, std::int8_t, IntegerNumbers)              \
   KERNEL(integers, u8, std::uint8_t, IntegerNumbers)             \
   KERNEL(integers, i16, std::int16_t, IntegerNumbers)            \
+  KERNEL(integers, u16, std::uint16_t, IntegerNumbers)           \
   TROUPE_RANDOM_COUNTS(KERNEL, integers, IntegerNumbers)         \
   TROUPE_RANDOM_COUNTS(KERNEL, wide_integers, IntegerNumbers)    \
   TROUPE_RANDOM_COUNTS(KERNEL, discrete, TableNumbers)           \

@@ -16,9 +16,11 @@ constexpr std::size_t kOut = op::kMaxExpressionInputs;
 
 const char* type_text(DType dtype) {
   constexpr std::array<const char*, kDTypes> kTexts{
-      "double",        "float",        "troupe::f16",         "troupe::bf16",        "troupe::f8e4m3", "troupe::f8e5m2",
-      "std::int8_t",   "std::uint8_t", "std::int16_t",        "std::int32_t",        "std::uint32_t",  "std::int64_t",
-      "std::uint64_t", "bool",         "std::complex<float>", "std::complex<double>"};
+      "double",         "float",          "troupe::f16",         "troupe::bf16",
+      "troupe::f8e4m3", "troupe::f8e5m2", "std::int8_t",         "std::uint8_t",
+      "std::int16_t",   "std::int32_t",   "std::uint32_t",       "std::int64_t",
+      "std::uint64_t",  "bool",           "std::complex<float>", "std::complex<double>",
+      "std::uint16_t"};
   return kTexts[static_cast<std::size_t>(dtype)];
 }
 

@@ -247,6 +247,7 @@ class ElementwiseThread {
   TROUPE_ELEMENTWISE(name, function, i8, std::int8_t)    \
   TROUPE_ELEMENTWISE(name, function, u8, std::uint8_t)   \
   TROUPE_ELEMENTWISE(name, function, i16, std::int16_t)  \
+  TROUPE_ELEMENTWISE(name, function, u16, std::uint16_t) \
   TROUPE_ELEMENTWISE(name, function, i32, std::int32_t)  \
   TROUPE_ELEMENTWISE(name, function, u32, std::uint32_t) \
   TROUPE_ELEMENTWISE(name, function, i64, std::int64_t)  \

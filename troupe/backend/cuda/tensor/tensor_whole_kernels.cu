@@ -15,6 +15,7 @@ using Compare = troupe::cuda::Chosen<troupe::Binary, true>;
 TROUPE_WHOLE(i8, std::int8_t)
 TROUPE_WHOLE(u8, std::uint8_t)
 TROUPE_WHOLE(i16, std::int16_t)
+TROUPE_WHOLE(u16, std::uint16_t)
 TROUPE_WHOLE(i32, std::int32_t)
 TROUPE_WHOLE(u32, std::uint32_t)
 TROUPE_WHOLE(i64, std::int64_t)

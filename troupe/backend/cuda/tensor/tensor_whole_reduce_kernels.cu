@@ -5,6 +5,7 @@
 TROUPE_REDUCE(i8, std::int8_t)
 TROUPE_REDUCE(u8, std::uint8_t)
 TROUPE_REDUCE(i16, std::int16_t)
+TROUPE_REDUCE(u16, std::uint16_t)
 TROUPE_REDUCE(i32, std::int32_t)
 TROUPE_REDUCE(u32, std::uint32_t)
 TROUPE_REDUCE(i64, std::int64_t)

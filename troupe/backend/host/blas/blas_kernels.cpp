@@ -49,9 +49,10 @@ Result<void> axpy(const op::Scalar& alpha, const HostView& x, const HostView& y,
   TROUPE_TRY(check_same_dtype(x, y));
   return visit(y.dtype, [&]<class T>(std::type_identity<T>) -> Result<void> {
     if constexpr (std::same_as<T, bool>) {
-      return fail(ErrorKind::unsupported,
-                  "axpy adds numbers, not bool; it takes f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 i32 u32 i64 u64 c64 "
-                  "c128");
+      return fail(
+          ErrorKind::unsupported,
+          "axpy adds numbers, not bool; it takes f64 f32 f16 bf16 f8e4m3 f8e5m2 i8 u8 i16 u16 i32 u32 i64 u64 c64 "
+          "c128");
     } else {
       const auto factor = alpha.as_factor<T>();
       walk<2>({&x, &y}, team, [&](const Pointers<2>& at, const Steps<2>& step, std::int64_t count) noexcept {

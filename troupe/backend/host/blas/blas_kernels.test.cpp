@@ -51,8 +51,8 @@ class Axpy : public RandomTest {
   static constexpr DType kDType = dtype_of<T>;
 };
 using Numbers =
-    testing::Types<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
-                   std::uint32_t, std::int64_t, std::uint64_t, std::complex<float>, std::complex<double>>;
+    testing::Types<double, float, f16, bf16, f8e4m3, f8e5m2, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+                   std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Axpy, Numbers, DTypeNames);
 
 TYPED_TEST(Axpy, adds_in_all_layouts) {

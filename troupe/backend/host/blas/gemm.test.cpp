@@ -235,7 +235,8 @@ TEST(GemmOnIntegers, of_8_bits_gives_32_bits_and_nothing_else) {
 }
 
 TEST(GemmOnIntegers, is_unsupported_and_names_the_types_that_work) {
-  for (const DType dtype : {DType::u8, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64, DType::boolean}) {
+  for (const DType dtype :
+       {DType::u8, DType::i16, DType::u16, DType::i32, DType::u32, DType::i64, DType::u64, DType::boolean}) {
     GuardedArray a(dtype, {2, 2});
     GuardedArray c(dtype, {2, 2});
     const Result<void> result = gemm(op::Scalar(1.0), op::Scalar(0.0), a.view(), a.view(), c.view(), Team::of_one());

@@ -17,8 +17,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-const std::vector<DType> kKeys{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i8,  DType::u8,
-                               DType::i16, DType::i32, DType::u32, DType::i64,  DType::u64, DType::boolean};
+const std::vector<DType> kKeys{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i8,  DType::u8,     DType::i16,
+                               DType::u16, DType::i32, DType::u32, DType::i64,  DType::u64, DType::boolean};
 /// Short, about as long as blocks of kernels, and long enough for a team; with a sanitizer that is less.
 constexpr std::int64_t kMany = kSanitized ? 33'007 : 300'007;
 const std::vector<std::int64_t> kCounts{0, 1, 2, 41, 255, 1023, 1025, 32768, kMany};

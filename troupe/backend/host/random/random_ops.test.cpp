@@ -62,7 +62,7 @@ void each_op(OpMemory& memory, const Check& check) {
     check(dtype, [=](const op::View& out, std::uint64_t position) {
       return op::RandomBits{.source = source(position), .out = out};
     });
-  for (const DType dtype : {DType::i8, DType::i16, DType::u32, DType::i64})
+  for (const DType dtype : {DType::i8, DType::i16, DType::u16, DType::u32, DType::i64})
     check(dtype, [=](const op::View& out, std::uint64_t position) {
       return op::RandomIntegers{.source = source(position),
                                 .low = op::Scalar(std::int64_t{3}),

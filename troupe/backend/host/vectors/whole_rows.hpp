@@ -9,8 +9,9 @@
 namespace troupe::host {
 
 struct WholeRows {
-  std::tuple<NumberRows<std::int8_t>, NumberRows<std::uint8_t>, NumberRows<std::int16_t>, NumberRows<std::int32_t>,
-             NumberRows<std::uint32_t>, NumberRows<std::int64_t>, NumberRows<std::uint64_t>, NumberRows<bool>>
+  std::tuple<NumberRows<std::int8_t>, NumberRows<std::uint8_t>, NumberRows<std::int16_t>, NumberRows<std::uint16_t>,
+             NumberRows<std::int32_t>, NumberRows<std::uint32_t>, NumberRows<std::int64_t>, NumberRows<std::uint64_t>,
+             NumberRows<bool>>
       numbers;
   std::tuple<FoldRows<std::int64_t>, FoldRows<std::uint64_t>> fold;
 };

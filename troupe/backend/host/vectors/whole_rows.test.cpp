@@ -56,8 +56,8 @@ class WholeRowsOf : public testing::Test {
   const std::unique_ptr<T[]> b = some_numbers<T>(random);
   const std::unique_ptr<T[]> c = some_numbers<T>(random);
 };
-using WholeTypes = testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t,
-                                  std::uint64_t, bool>;
+using WholeTypes = testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                                  std::int64_t, std::uint64_t, bool>;
 TYPED_TEST_SUITE(WholeRowsOf, WholeTypes);
 
 TYPED_TEST(WholeRowsOf, compute_functions_as_they_are_defined) {
