@@ -158,10 +158,12 @@ constexpr std::size_t argument(std::size_t which) noexcept { return offsetof(sec
 
 namespace {
 
-/// A socket of the kind that the CUDA driver opens when it starts. `connect` is refused, and what is sent through such
-/// a socket needs a connection. Whether the driver needs `bind` has not been tried, so it is not refused.
+/// A socket of the kind that the CUDA driver opens when it starts, and gives no name: nobody can connect to it, and it
+/// can connect to nobody (`connect` is refused to all).
 void allow_local_socket(FilterWriter& out) {
   constexpr std::uint32_t kTypeBits = 0xF;
+  out.refuse(SYS_bind);
+  out.refuse(SYS_listen);
   out.skip_unless(SYS_socket, 8);
   out.load(argument(0));
   out.skip_if(AF_UNIX, 1);
