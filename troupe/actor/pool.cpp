@@ -15,7 +15,9 @@ constexpr int kSlotRunsInARow = 16;
 constexpr int kOwnTurnsInARow = 16;              // while something from outside waits; `kTurnTime` may end them sooner
 constexpr std::uint32_t kTakenFromOutside = 16;  // at most: a burst of posts is taken in few locks
 constexpr int kMaxSearchers = 4;
-constexpr std::uint32_t kWokenByOne = 4;  // so that sixteen threads are awake after three steps
+constexpr std::uint32_t kWokenByOne = 4;  // so that sixteen threads are awake after two steps
+// And at once, by all who find work, for a burst: more would only get into each other's way.
+constexpr std::uint32_t kMaxOnTheirWay = 16;
 
 std::int64_t now_ms() noexcept {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -379,8 +381,9 @@ Runnable* Pool::search_then_sleep(Worker& self) noexcept {
       if (!runnable) return take_anywhere(self);
     }
     // Whoever posted while we were looking relied on us.
-    const std::uint32_t others = std::min(queued(), kWokenByOne);
-    for (std::uint32_t i = 0; i < others; ++i) wake(static_cast<int>(kWokenByOne));
+    const std::uint32_t others = queued();
+    for (std::uint32_t i = 0; i < std::min(others, kWokenByOne); ++i)
+      wake(static_cast<int>(std::min(others, kMaxOnTheirWay)));
     return runnable;
   }
 }

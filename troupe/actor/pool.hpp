@@ -15,8 +15,9 @@
 //
 // Who wakes whom. Idle threads look for work for a while (half of them at a time, `kMaxSearchers` at most) and then
 // sleep. A post wakes a sleeper only when nobody looks for work, or when the post before it still waits and fewer than
-// four look. Whoever finds work and sees that more waits wakes four more. So a burst wakes as many threads as it has
-// work for, and a stream of posts to a pool that keeps up makes no system calls.
+// four look. Whoever finds work and sees that more waits wakes four more, as long as no more are on their way than
+// there is work. So a burst wakes as many threads as it has work for, and a stream of posts to a pool that keeps up
+// makes no system calls.
 //
 // A thread that looks for work fires timers, too, and looks on while one is due soon: so timers that follow each other
 // closely need no thread that is woken, and are on time even while the timekeeper waits for a core.
