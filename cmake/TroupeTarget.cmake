@@ -13,8 +13,8 @@ endif()
 find_program(TROUPE_CCACHE ccache)
 mark_as_advanced(TROUPE_CCACHE)
 if(PROJECT_IS_TOP_LEVEL AND TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_PCH). Without paths of this checkout,
-  # another one of the same text finds what this one has compiled.
+  # The sloppiness is what it needs to cache what uses a precompiled header (TROUPE_PCH). Without paths of this
+  # checkout, another one of the same text finds what this one has compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${TROUPE_CCACHE}")
 endif()
