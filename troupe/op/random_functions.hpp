@@ -12,6 +12,7 @@ namespace troupe::inline v0::random {
 struct Source {
   std::uint64_t seed;
   std::uint32_t stream;
+  bool is_by_counter = true;  // Philox; the other engines' bits come from random_words.hpp
 };
 
 struct Block {
@@ -19,7 +20,7 @@ struct Block {
 };
 
 /// The third word of the counter: which kind of bits.
-enum Space : std::uint32_t { kWords = 0, kNumbers = 1U << 24, kOwn = 2U << 24 };
+enum Space : std::uint32_t { kWords = 0, kNumbers = 1U << 24, kOwn = 2U << 24, kScramble = 3U << 24 };
 
 /// The constants of Philox 4x32 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011).
 inline constexpr std::uint32_t kFactor0 = 0xD251'1F53, kFactor1 = 0xCD9E'8D57;
@@ -80,6 +81,10 @@ class OwnNumbers {
   std::uint32_t taken_ = 0;
   Block block_{};
 };
+/// What the numbers of its own of a position are made with: the seed, or the bits that another engine has given it.
+TROUPE_EVERYWHERE inline Source own_source(const Source& source, std::uint64_t bits) {
+  return {source.is_by_counter ? source.seed : bits, source.stream};
+}
 /// How often an element tries. Each of the methods below accepts at least every second time, so the limit is never
 /// reached: by 1 element in 2^1024.
 inline constexpr int kMaxTries = 1024;
