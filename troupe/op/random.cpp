@@ -23,7 +23,6 @@ std::string text(std::string_view view) { return std::string(view); }
 /// How many numbers of the engine an element takes.
 enum class Takes : std::uint8_t { one, several };
 
-bool is_sobol(RandomEngine engine) noexcept { return engine >= RandomEngine::sobol32; }
 bool is_plain_sobol(RandomEngine engine) noexcept {
   return engine == RandomEngine::sobol32 || engine == RandomEngine::sobol64;
 }
@@ -52,7 +51,7 @@ Result<void> check_source(std::string_view call, const RandomSource& source, std
   if (source.position > std::numeric_limits<std::uint64_t>::max() - count)
     return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
                             std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
-  if (is_sobol(source.engine)) return check_sobol(call, source, count, takes);
+  if (has_points(source.engine)) return check_sobol(call, source, count, takes);
   if (source.dimensions == 1) return {};
   return refuse(call, "the generator has " + std::to_string(source.dimensions) + " dimensions; " +
                           text(name(source.engine)) + " has no points: leave it 1, or use sobol32 or sobol64");

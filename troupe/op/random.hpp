@@ -29,6 +29,9 @@ struct RandomSource {
   friend bool operator==(const RandomSource&, const RandomSource&) = default;
 };
 
+/// Sobol's sequences: their numbers are coordinates of points, which leave nothing to chance.
+constexpr bool has_points(RandomEngine engine) noexcept { return engine >= RandomEngine::sobol32; }
+
 /// Every bit of each element, u32 or u64.
 struct RandomBits {
   static constexpr Kind kKind = kind(kRandomFamily, 0);

@@ -95,7 +95,7 @@ Mt19937State moved(const Mt19937State& state, const Steps& steps) {
   return there;
 }
 
-RandomStart::State state_at(const op::RandomSource& source, std::uint64_t position, bool are_numbers) {
+RandomStart::State first_state(const op::RandomSource& source, std::uint64_t position, bool are_numbers) {
   switch (source.engine) {
     case RandomEngine::xorwow:
       return jumped(xorwow_of(source.seed), first_step(source, position, are_numbers, kXorwowStreamBit));
@@ -177,16 +177,24 @@ RandomStart::RandomStart(const op::RandomSource& source, Space space)
     : are_numbers_(space == kNumbers),
       is_of_32_bits_(source.engine == RandomEngine::sobol32 || source.engine == RandomEngine::scrambled_sobol32),
       position_(source.position - source.position % 4),
-      state_(state_at(source, position_, are_numbers_)) {}
+      state_(first_state(source, position_, are_numbers_)) {}
+
+RandomStart::State RandomStart::state_at(std::uint64_t position) const {
+  const Steps further = times(position - position_, static_cast<std::uint64_t>(words_each()));
+  if (const auto* const state = std::get_if<Mt19937State>(&state_)) return moved(*state, further);
+  if (const auto* const state = std::get_if<Xorwow>(&state_)) return jumped(*state, further);
+  if (const auto* const state = std::get_if<Mrg32k3a>(&state_)) return jumped(*state, further);
+  return state_;
+}
 
 RandomWords RandomStart::at(std::uint64_t position) const {
-  const Steps further = times(position - position_, static_cast<std::uint64_t>(words_each()));
   const std::uint64_t word = position * static_cast<std::uint64_t>(words_each());  // modulo 2^64: only neighbours meet
   if (const auto* const table = std::get_if<SobolTable>(&state_))
     return {SobolWords(*table, is_of_32_bits_, are_numbers_, position), word};
-  if (const auto* const state = std::get_if<Mt19937State>(&state_)) return {Mt19937Words(moved(*state, further)), word};
-  if (const auto* const state = std::get_if<Xorwow>(&state_)) return {jumped(*state, further), word};
-  return {jumped(std::get<Mrg32k3a>(state_), further), word};
+  const State state = state_at(position);
+  if (const auto* const twister = std::get_if<Mt19937State>(&state)) return {Mt19937Words(*twister), word};
+  if (const auto* const xorwow = std::get_if<Xorwow>(&state)) return {*xorwow, word};
+  return {std::get<Mrg32k3a>(state), word};
 }
 
 Source source_of(const op::RandomSource& source) noexcept {

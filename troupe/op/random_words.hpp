@@ -78,6 +78,8 @@ class RandomStart {
   /// A position that is a multiple of 4, at or before the op's first.
   std::uint64_t position() const noexcept { return position_; }
   const State& state() const noexcept { return state_; }  // there
+  /// The state at a position that is not before it; Sobol's is one table for all.
+  State state_at(std::uint64_t position) const;
   bool is_of_32_bits() const noexcept { return is_of_32_bits_; }
 
   /// From a position that is a multiple of 4 and not before the first.
