@@ -35,6 +35,16 @@ constexpr Row kRows[] = {
      [](const Random& r, Generator& g, const AnyArray& out, double, double) { return r.permutation(g, out); }},
 };
 
+RandomEngine engine_of(const std::string& called) {
+  std::string all;
+  for (auto number = std::uint8_t{}; number <= static_cast<std::uint8_t>(RandomEngine::kLast); ++number) {
+    const auto engine = static_cast<RandomEngine>(number);
+    if (name(engine) == called) return engine;
+    all += (number == 0 ? "" : ", ") + std::string(name(engine));
+  }
+  raise(ErrorKind::invalid_argument, "Generator: there is no engine \"" + called + "\"; there are " + all);
+}
+
 /// Submits what `make_call` makes with a copy of the generator, which moves on only when the op was taken.
 template <class MakeCall>
 void fill(Generator& generator, const Device& device, const MakeCall& make_call) {
@@ -57,12 +67,17 @@ void draw(Generator& generator, const std::string& name, const Handle& out, doub
 void bind_random(nb::module_& module) {
   nb::class_<Generator>(module, "RandomGenerator")
       .def("__init__",
-           [](Generator* self, std::uint64_t seed, std::uint32_t stream, std::uint64_t position) {
-             new (self) Generator(seed, {.stream = stream, .position = position});
+           [](Generator* self, std::uint64_t seed, std::uint32_t stream, std::uint64_t position,
+              const std::string& engine, std::uint32_t dimensions) {
+             const RandomEngine chosen = engine_of(engine);
+             new (self)
+                 Generator(seed, {.stream = stream, .position = position, .engine = chosen, .dimensions = dimensions});
            })
       .def_prop_ro("seed", &Generator::seed)
       .def_prop_ro("stream", &Generator::stream)
       .def_prop_ro("position", &Generator::position)
+      .def_prop_ro("engine", [](const Generator& self) { return std::string(name(self.engine())); })
+      .def_prop_ro("dimensions", &Generator::dimensions)
       .def("draw", &draw)
       .def("integers",
            [](Generator& self, const Handle& out, std::int64_t low, std::int64_t high) {

@@ -96,6 +96,24 @@ def test_random_numbers_carry_their_position():
         generator.uniform(3, 2.0, 1.0)
 
 
+def test_random_numbers_of_other_engines():
+    generator = troupe.random.Generator(42, engine="mt19937")
+    assert (generator.engine, generator.dimensions) == ("mt19937", 1)
+    same(generator.bits(5, dtype="uint32"), np.random.RandomState(42).randint(0, 2**32, 5, "uint32"))
+    same(generator.at(3).bits(2, dtype="uint32"), np.random.RandomState(42).randint(0, 2**32, 5, "uint32")[3:])
+    for engine in ("xorwow", "mrg32k3a", "mt19937", "sobol32", "scrambled_sobol32", "sobol64", "scrambled_sobol64"):
+        first = troupe.random.Generator(1, engine=engine)
+        whole = troupe.random.Generator(1, engine=engine).normal(10)
+        same(whole, np.concatenate([first.normal(3).numpy(), first.normal(7).numpy()]))
+        assert engine in repr(first)
+    points = troupe.random.Generator(0, engine="sobol32", dimensions=2).uniform((4, 2))
+    same(points, np.array([[0, 0], [0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]))
+    with pytest.raises(ValueError, match="there is no engine \"mersenne\"; there are philox4x32_10, xorwow"):
+        troupe.random.Generator(1, engine="mersenne")
+    with pytest.raises(ValueError, match="gamma takes several"):
+        troupe.random.Generator(1, engine="sobol64").gamma(2, 5)
+
+
 def test_sparse_matrices():
     dense = np.where(RANDOM.random((5, 4)) < 0.5, RANDOM.normal(size=(5, 4)), 0)
     matrix = troupe.sparse.from_dense(dense)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Generator:
     """Draws numbers, each kind by a method: the parameters, then the shape, `dtype` and `device`; or `out`."""
 
-    def __init__(self, seed, *, stream=0, position=0):
-        self._core = _core.RandomGenerator(seed, stream, position)
+    def __init__(self, seed, *, stream=0, position=0, engine="philox4x32_10", dimensions=1):
+        self._core = _core.RandomGenerator(seed, stream, position, engine, dimensions)
 
     @property
     def seed(self) -> int:
@@ -38,12 +38,27 @@ class Generator:
         """Of the next number."""
         return self._core.position
 
+    @property
+    def engine(self) -> str:
+        """The algorithm: "philox4x32_10", "xorwow", "mrg32k3a", "mt19937", "sobol32", "sobol64", or one of the last two
+        with "scrambled_" before it."""
+        return self._core.engine
+
+    @property
+    def dimensions(self) -> int:
+        """Of the points of a Sobol sequence."""
+        return self._core.dimensions
+
     def at(self, position) -> Generator:
         """The same generator at another position."""
-        return Generator(self.seed, stream=self.stream, position=position)
+        return Generator(
+            self.seed, stream=self.stream, position=position, engine=self.engine, dimensions=self.dimensions
+        )
 
     def __repr__(self) -> str:
-        return f"Generator({self.seed}, stream={self.stream}, position={self.position})"
+        more = "" if self.engine == "philox4x32_10" else f", engine={self.engine!r}"
+        more += "" if self.dimensions == 1 else f", dimensions={self.dimensions}"
+        return f"Generator({self.seed}, stream={self.stream}, position={self.position}{more})"
 
     def _draw(self, name, shape, dtype, device, out, p=0.0, q=0.0):
         if out is None:

@@ -321,7 +321,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   const auto& kernel = *reinterpret_cast<Function*>(function);
   if (CallCount* const count = count_of(page(), hash_of("launch " + kernel.name))) ++count->count;
   if (kernel.fault != 0) stream_of(stream).add([fault = kernel.fault] { poison(fault); });
-  std::function<void()> work = work_of_kernel(kernel.name, arguments);
+  std::function<void()> work = work_of_kernel(kernel.name, arguments, blocks);
   if (!work) work = [] {};  // one that computes nothing has its turn in the stream, too
   stream_of(stream).add(std::move(work));
   return CUDA_SUCCESS;

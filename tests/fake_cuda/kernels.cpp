@@ -7,6 +7,7 @@
 #include "tests/fake_cuda/driver.hpp"
 #include "troupe/backend/cuda/kernels/axes_builder.hpp"
 #include "troupe/backend/cuda/memory/memory_arguments.hpp"
+#include "troupe/backend/cuda/random/random_engine_groups.hpp"
 #include "troupe/backend/cuda/random/random_groups.hpp"
 
 namespace fake_cuda {
@@ -82,9 +83,41 @@ std::function<void()> work_of_random_kernel(std::string_view name, void** argume
   return {};
 }
 
+/// The threads of a kernel that is told how many there are.
+template <class Arguments>
+std::function<void()> each_thread(void** arguments, void (*thread)(const Arguments&, long long)) {
+  return [thread, of = *static_cast<const Arguments*>(arguments[0]), count = argument<long long>(arguments, 1)] {
+    for (long long i = 0; i < count; ++i) thread(of, i);
+  };
+}
+/// The threads of a block, one after another.
+constexpr auto kThreadsOfBlock = [](int count, const auto& f) {
+  for (int i = 0; i < count; ++i) f(i);
+};
+/// What makes the bits of engines that have no counter.
+std::function<void()> work_of_engine_kernel(std::string_view name, void** arguments, unsigned blocks) {
+  using namespace troupe::cuda;
+  if (name == "troupe_xorwow_words") return each_thread<XorwowArguments>(arguments, make_segment);
+  if (name == "troupe_mrg32k3a_words") return each_thread<MrgArguments>(arguments, make_segment);
+  if (name == "troupe_sobol_words") return each_thread<SobolArguments>(arguments, make_sobol);
+  if (name == "troupe_put_numbers") return each_thread<PutArguments>(arguments, put_number);
+  if (name == "troupe_start_mt19937")
+    return [of = *static_cast<const Mt19937StartArguments*>(arguments[0])] { start_mt19937(of, kThreadsOfBlock); };
+  if (name == "troupe_jump_mt19937")
+    return [blocks, of = *static_cast<const Mt19937JumpArguments*>(arguments[0])] {
+      for (unsigned block = 0; block < blocks; ++block) jump_mt19937(of, block, kThreadsOfBlock);
+    };
+  if (name == "troupe_mt19937_words")
+    return [blocks, of = *static_cast<const Mt19937WordsArguments*>(arguments[0])] {
+      unsigned shared[kMt19937Shared];
+      for (unsigned block = 0; block < blocks; ++block) make_mt19937_segment(of, block, shared, kThreadsOfBlock);
+    };
+  return {};
+}
+
 }  // namespace
 
-std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
+std::function<void()> work_of_kernel(std::string_view name, void** arguments, unsigned blocks) {
   if (name == "scribble") return scribble(argument<CUdeviceptr>(arguments, 0));
   if (name == "overrun") return overrun(argument<CUdeviceptr>(arguments, 0), argument<long long>(arguments, 1));
   if (name == "troupe_fill_8") return fill(8, arguments);
@@ -100,6 +133,7 @@ std::function<void()> work_of_kernel(std::string_view name, void** arguments) {
   if (name.starts_with("troupe_report_")) return report_nothing(argument<std::int32_t*>(arguments, 3));
   if (name.starts_with("troupe_sum_up_"))
     return [total = argument<long long*>(arguments, 2)] { *total = kElementsOfAll; };
+  if (auto work = work_of_engine_kernel(name, arguments, blocks)) return work;
   return work_of_random_kernel(name, arguments);
 }
 

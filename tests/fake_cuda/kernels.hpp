@@ -8,7 +8,8 @@
 
 namespace fake_cuda {
 
-/// What a kernel of that name does with these arguments, which are read before this returns; empty: nothing.
-std::function<void()> work_of_kernel(std::string_view name, void** arguments);
+/// What so many blocks of a kernel of that name do with these arguments, which are read before this returns; empty:
+/// nothing.
+std::function<void()> work_of_kernel(std::string_view name, void** arguments, unsigned blocks);
 
 }  // namespace fake_cuda

@@ -86,6 +86,64 @@ TEST_F(FakeRandom, outcomes_by_a_table_are_those_of_the_host) {
   EXPECT_TRUE(std::ranges::equal(outcomes(gpu), outcomes(host)));
 }
 
+/// Those without a counter, each with a stream where it has several.
+std::vector<Generator> other_engines(std::uint64_t position) {
+  std::vector<Generator> all;
+  for (auto number = 1; number <= static_cast<int>(RandomEngine::kLast); ++number) {
+    const auto engine = static_cast<RandomEngine>(number);
+    const bool has_stream = engine != RandomEngine::sobol32 && engine != RandomEngine::sobol64;
+    all.emplace_back(7, GeneratorOptions{.stream = has_stream ? 2U : 0U,
+                                         .position = position,
+                                         .engine = engine,
+                                         .dimensions = engine >= RandomEngine::sobol32 ? 5U : 1U});
+  }
+  return all;
+}
+
+TEST_F(FakeRandom, every_engine_gives_what_it_gives_on_the_host) {
+  const auto both = [&]<Element T>(std::type_identity<T>, Generator from, const auto& draw) {
+    const auto on = [&](const Device& device) {
+      const Array<T> whole = value(device.array<T>({103}));
+      value(device.fill(whole, T{}).get());
+      Generator generator = from;
+      value(draw(device.random(), generator, value(whole.slice(0, 1, 102))).get());
+      return value(device.read(whole).get());
+    };
+    EXPECT_TRUE(std::ranges::equal(on(gpu), on(host)));
+  };
+  using G = Generator;
+  using A = AnyArray;
+  for (const Generator& from : other_engines(1001)) {
+    SCOPED_TRACE(name(from.engine()));
+    both(std::type_identity<float>{}, from, [](Random r, G& g, const A& x) { return r.uniform(g, x, -2, 3); });
+    both(std::type_identity<double>{}, from, [](Random r, G& g, const A& x) { return r.uniform(g, x); });
+    both(std::type_identity<float>{}, from, [](Random r, G& g, const A& x) { return r.normal(g, x, 1, 2); });
+    both(std::type_identity<double>{}, from, [](Random r, G& g, const A& x) { return r.log_normal(g, x); });
+    both(std::type_identity<std::int32_t>{}, from,
+         [](Random r, G& g, const A& x) { return r.integers(g, x, -5, 100); });
+    both(std::type_identity<std::uint64_t>{}, from, [](Random r, G& g, const A& x) { return r.bits(g, x); });
+    both(std::type_identity<bool>{}, from, [](Random r, G& g, const A& x) { return r.bernoulli(g, x, 0.3); });
+    if (from.engine() >= RandomEngine::sobol32) continue;
+    both(std::type_identity<double>{}, from, [](Random r, G& g, const A& x) { return r.gamma(g, x, 0.5, 2); });
+    both(std::type_identity<std::int64_t>{}, from, [](Random r, G& g, const A& x) { return r.poisson(g, x, 30); });
+    both(std::type_identity<std::int32_t>{}, from, [](Random r, G& g, const A& x) { return r.permutation(g, x); });
+  }
+}
+
+TEST_F(FakeRandom, threads_and_blocks_find_their_place_in_a_stream) {
+  constexpr std::int64_t kCount = 900'000;  // four segments of the Mersenne Twister's, 880 of the others
+  for (const Generator& from : other_engines(3)) {
+    if (from.engine() > RandomEngine::mt19937) continue;
+    const auto bits = [&](const Device& device) {
+      const Array<std::uint32_t> out = value(device.array<std::uint32_t>({kCount}));
+      Generator generator = from;
+      value(device.random().bits(generator, out).get());
+      return value(device.read(out).get());
+    };
+    EXPECT_TRUE(std::ranges::equal(bits(gpu), bits(host))) << name(from.engine());
+  }
+}
+
 TEST_F(FakeRandom, arrays_may_have_any_layout) {
   const auto transposed = [](const Device& device) {
     const Array<float> whole = value(device.array<float>({7, 12}));

@@ -7,6 +7,7 @@
 
 #include "troupe/op/check.hpp"
 #include "troupe/op/family.hpp"
+#include "troupe/op/sobol.hpp"
 
 namespace troupe::inline v0::op {
 namespace {
@@ -14,18 +15,60 @@ namespace {
 constexpr std::initializer_list<DType> kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};
 constexpr std::initializer_list<DType> kNumbers = {DType::i32, DType::u32, DType::i64, DType::u64};
 
-/// So many positions from the first one on, and one to go on from.
-Result<void> check_positions(std::string_view call, const RandomSource& source, std::uint64_t count) {
-  if (source.position <= std::numeric_limits<std::uint64_t>::max() - count) return {};
-  return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
-                          std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
-}
-Result<void> check_positions(std::string_view call, const RandomSource& source, const View& out) {
-  return check_positions(call, source, static_cast<std::uint64_t>(element_count(out)));
-}
-
 std::string text(double number) { return number_of(Scalar(number)); }
 std::string text(std::string_view view) { return std::string(view); }
+
+// ---- where the numbers come from ----
+
+/// How many numbers of the engine an element takes.
+enum class Takes : std::uint8_t { one, several };
+
+bool is_plain_sobol(RandomEngine engine) noexcept {
+  return engine == RandomEngine::sobol32 || engine == RandomEngine::sobol64;
+}
+
+Result<void> check_sobol(std::string_view call, const RandomSource& source, std::uint64_t count, Takes takes) {
+  const std::string engine = text(name(source.engine));
+  if (takes == Takes::several)
+    return refuse(call, "the engine is " + engine + ", which has one number for each element; " + text(call) +
+                            " takes several: use philox4x32_10, xorwow, mrg32k3a or mt19937");
+  if (source.dimensions < 1 || source.dimensions > random::kMaxSobolDimensions)
+    return refuse(call, "the generator has " + std::to_string(source.dimensions) + " dimensions; those of " + engine +
+                            " are 1 to " + std::to_string(random::kMaxSobolDimensions));
+  if (is_plain_sobol(source.engine) && source.stream != 0)
+    return refuse(call, "the generator has stream " + std::to_string(source.stream) + "; " + engine +
+                            " is one sequence: use scrambled_" + engine);
+  const bool has_few = source.engine == RandomEngine::sobol32 || source.engine == RandomEngine::scrambled_sobol32;
+  const std::uint64_t last = std::uint64_t{source.dimensions} << 32;
+  if (!has_few || (count <= last && source.position <= last - count)) return {};
+  return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
+                          std::to_string(count) + " more reach past the last of 2^32 points; use " +
+                          (is_plain_sobol(source.engine) ? "sobol64" : "scrambled_sobol64"));
+}
+
+/// So many positions from the first one on, and one to go on from.
+Result<void> check_source(std::string_view call, const RandomSource& source, std::uint64_t count, Takes takes) {
+  if (source.position > std::numeric_limits<std::uint64_t>::max() - count)
+    return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
+                            std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
+  if (has_points(source.engine)) return check_sobol(call, source, count, takes);
+  if (source.dimensions == 1) return {};
+  return refuse(call, "the generator has " + std::to_string(source.dimensions) + " dimensions; " +
+                          text(name(source.engine)) + " has no points: leave it 1, or use sobol32 or sobol64");
+}
+Result<void> check_source(std::string_view call, const RandomSource& source, const View& out,
+                          Takes takes = Takes::one) {
+  return check_source(call, source, static_cast<std::uint64_t>(element_count(out)), takes);
+}
+
+/// Of the distributions that try until they accept.
+Takes taken_by(Distribution distribution) noexcept {
+  const bool tries = distribution == Distribution::poisson || distribution == Distribution::gamma ||
+                     distribution == Distribution::beta;
+  return tries ? Takes::several : Takes::one;
+}
+
+// ---- parameters ----
 
 Result<void> check_is(bool good, std::string_view call, std::string_view name, double number, const char* must) {
   if (good) return {};
@@ -163,7 +206,7 @@ UniformNumbers uniform_numbers(double low, double high, DType dtype) {
 Result<void> check(const RandomBits& op) {
   constexpr std::string_view kCall = "bits";
   TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out}, {DType::u32, DType::u64}));
-  return check_positions(kCall, op.source, op.out);
+  return check_source(kCall, op.source, op.out);
 }
 
 Result<void> check(const RandomIntegers& op) {
@@ -180,7 +223,7 @@ Result<void> check(const RandomIntegers& op) {
   if (!are_in_order) return refuse(kCall, both + "; low must be less than high");
   if (!fit_into(op.out.dtype, op.low, op.high))
     return refuse(kCall, both + "; " + text(name(op.out.dtype)) + " does not have all integers from low to high - 1");
-  return check_positions(kCall, op.source, op.out);
+  return check_source(kCall, op.source, op.out);
 }
 
 Result<void> check(const RandomDiscrete& op) {
@@ -191,7 +234,7 @@ Result<void> check(const RandomDiscrete& op) {
   if (shape.rank() != 2 || shape[1] != 2 || shape[0] < 1 || shape[0] > kMaxOutcomes)
     return refuse(kCall, "table is " + shape.to_string() +
                              "; it must be [n, 2] with n from 1 to 2^31, as alias_table " + "makes it");
-  return check_positions(kCall, op.source, op.out);
+  return check_source(kCall, op.source, op.out, Takes::several);
 }
 
 Result<void> check(const RandomPermutation& op) {
@@ -199,7 +242,7 @@ Result<void> check(const RandomPermutation& op) {
   TROUPE_TRY(check_type_is_one_of(kCall, {"out", op.out}, kNumbers));
   TROUPE_TRY(check_ranks(kCall, 1, {{"out", op.out}}));
   TROUPE_TRY(check_counts(kCall, "out has the length ", op.out.shape[0], op.out.dtype));
-  return check_positions(kCall, op.source, 1);
+  return check_source(kCall, op.source, 1, Takes::several);
 }
 
 Result<void> check_fill(Distribution distribution, const RandomSource& source, double first, double second,
@@ -210,7 +253,7 @@ Result<void> check_fill(Distribution distribution, const RandomSource& source, d
   TROUPE_TRY(check_finite(call, names.first, first));
   if (!names.second.empty()) TROUPE_TRY(check_finite(call, names.second, second));
   TROUPE_TRY(check_parameters(distribution, first, second, out.dtype));
-  return check_positions(call, source, out);
+  return check_source(call, source, out, taken_by(distribution));
 }
 
 extern const FamilyOps random_ops = register_ops("random", RandomOps{});

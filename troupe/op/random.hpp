@@ -16,6 +16,7 @@ struct RandomSource {
   std::uint32_t stream = 0;
   std::uint64_t seed = 0;
   std::uint64_t position = 0;
+  std::uint32_t dimensions = 1;  // of the points of Sobol's sequences
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {
@@ -23,9 +24,13 @@ struct RandomSource {
     v.field("stream", self.stream);
     v.field("seed", self.seed);
     v.field("position", self.position);
+    v.field("dimensions", self.dimensions);
   }
   friend bool operator==(const RandomSource&, const RandomSource&) = default;
 };
+
+/// Sobol's sequences: their numbers are coordinates of points, which leave nothing to chance.
+constexpr bool has_points(RandomEngine engine) noexcept { return engine >= RandomEngine::sobol32; }
 
 /// Every bit of each element, u32 or u64.
 struct RandomBits {

@@ -155,6 +155,53 @@ TEST(RandomChecks, refuse_positions_beyond_the_last_one) {
   EXPECT_NE(refusal(last), "");
 }
 
+TEST(RandomChecks, refuse_points_where_an_element_takes_several_numbers) {
+  Places at;
+  RandomSource points{.engine = RandomEngine::sobol32};
+  const View floats = at({2, 3}, DType::f32);
+  EXPECT_EQ(refusal(RandomNormal{.source = points, .second = 1, .out = floats}), "");
+  EXPECT_EQ(refusal(RandomGamma{.source = points, .first = 1, .second = 1, .out = floats}),
+            "gamma: the engine is sobol32, which has one number for each element; gamma takes several: use "
+            "philox4x32_10, xorwow, mrg32k3a or mt19937");
+  EXPECT_NE(refusal(RandomBeta{.source = points, .first = 1, .second = 1, .out = floats}), "");
+  const View whole = at({6}, DType::i32);
+  EXPECT_NE(refusal(RandomPoisson{.source = points, .first = 1, .out = whole}), "");
+  EXPECT_NE(refusal(RandomPermutation{.source = points, .out = whole}), "");
+  EXPECT_NE(refusal(RandomDiscrete{.source = points, .table = at({5, 2}, DType::u64), .out = whole}), "");
+  points.engine = RandomEngine::mt19937;
+  EXPECT_EQ(refusal(RandomPermutation{.source = points, .out = whole}), "");
+}
+
+TEST(RandomChecks, refuse_dimensions_and_streams_that_an_engine_has_not) {
+  Places at;
+  RandomBits op{.source = {.engine = RandomEngine::sobol64, .dimensions = 256}, .out = at({2, 3}, DType::u32)};
+  EXPECT_EQ(refusal(op), "");
+  op.source.dimensions = 257;
+  EXPECT_EQ(refusal(op), "bits: the generator has 257 dimensions; those of sobol64 are 1 to 256");
+  op.source.dimensions = 0;
+  EXPECT_EQ(refusal(op), "bits: the generator has 0 dimensions; those of sobol64 are 1 to 256");
+  op.source = {.engine = RandomEngine::sobol64, .stream = 3};
+  EXPECT_EQ(refusal(op), "bits: the generator has stream 3; sobol64 is one sequence: use scrambled_sobol64");
+  op.source.engine = RandomEngine::scrambled_sobol64;
+  EXPECT_EQ(refusal(op), "");
+  op.source = {.engine = RandomEngine::xorwow, .dimensions = 3};
+  EXPECT_EQ(refusal(op),
+            "bits: the generator has 3 dimensions; xorwow has no points: leave it 1, or use sobol32 or sobol64");
+}
+
+TEST(RandomChecks, refuse_points_beyond_the_last_one) {
+  Places at;
+  RandomBits op{.source = {.engine = RandomEngine::sobol32, .position = (std::uint64_t{3} << 32) - 6, .dimensions = 3},
+                .out = at({2, 3}, DType::u32)};
+  EXPECT_EQ(refusal(op), "");
+  ++op.source.position;
+  EXPECT_EQ(refusal(op),
+            "bits: the generator is at position 12884901883, and 6 more reach past the last of 2^32 "
+            "points; use sobol64");
+  op.source.engine = RandomEngine::scrambled_sobol64;
+  EXPECT_EQ(refusal(op), "");
+}
+
 TEST(RandomChecks, refuse_tables_and_permutations_of_another_form) {
   Places at;
   RandomDiscrete op{.source = kSource, .table = at({5, 2}, DType::u64), .out = at({6}, DType::i32)};

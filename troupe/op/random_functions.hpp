@@ -12,6 +12,7 @@ namespace troupe::inline v0::random {
 struct Source {
   std::uint64_t seed;
   std::uint32_t stream;
+  bool is_by_counter = true;  // Philox; the other engines' bits come from random_words.hpp
 };
 
 struct Block {
@@ -19,7 +20,7 @@ struct Block {
 };
 
 /// The third word of the counter: which kind of bits.
-enum Space : std::uint32_t { kWords = 0, kNumbers = 1U << 24, kOwn = 2U << 24 };
+enum Space : std::uint32_t { kWords = 0, kNumbers = 1U << 24, kOwn = 2U << 24, kScramble = 3U << 24 };
 
 /// The constants of Philox 4x32 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011).
 inline constexpr std::uint32_t kFactor0 = 0xD251'1F53, kFactor1 = 0xCD9E'8D57;
@@ -80,6 +81,10 @@ class OwnNumbers {
   std::uint32_t taken_ = 0;
   Block block_{};
 };
+/// What the numbers of its own of a position are made with: the seed, or the bits that another engine has given it.
+TROUPE_EVERYWHERE inline Source own_source(const Source& source, std::uint64_t bits) {
+  return {source.is_by_counter ? source.seed : bits, source.stream};
+}
 /// How often an element tries. Each of the methods below accepts at least every second time, so the limit is never
 /// reached: by 1 element in 2^1024.
 inline constexpr int kMaxTries = 1024;
@@ -112,10 +117,49 @@ TROUPE_EVERYWHERE inline SineCosine<float> normal_pair(std::uint32_t first, std:
   return {times(radius, at.sine), times(radius, at.cosine)};
 }
 
+/// The normal number that this part of all others is below (Wichura, Algorithm AS 241: the percentage points of the
+/// normal distribution, 1988): for points, of which none may take part in two numbers. Needs 0 < part < 1.
+TROUPE_EVERYWHERE inline double normal_quantile(double part) {
+  const double off = part - 0.5;
+  if (std::fabs(off) <= 0.425) {
+    const double r = 0.180625 - times(off, off);
+    const double above =
+        polynomial(r, 3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125,
+                   45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727);
+    const double below =
+        polynomial(r, 1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077, 21213.794301586595867,
+                   39307.895800092710610, 28729.085735721942674, 5226.4952788528545610);
+    return times(off, above) / below;
+  }
+  const double tail = std::sqrt(-log(off < 0 ? part : 1 - part));
+  double above, below;
+  if (tail <= 5) {
+    const double r = tail - 1.6;
+    above = polynomial(r, 1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+                       3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
+                       0.0227238449892691845833, 7.74545014278341407640e-4);
+    below = polynomial(r, 1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
+                       0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
+                       1.05075007164441684324e-9);
+  } else {
+    const double r = tail - 5;
+    above = polynomial(r, 6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+                       0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
+                       2.71155556874348757815e-5, 2.01033439929228813265e-7);
+    below = polynomial(r, 1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
+                       7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                       2.04426310338993978564e-15);
+  }
+  return off < 0 ? -(above / below) : above / below;
+}
+
 /// mean + stddev z.
 template <class F>
 TROUPE_EVERYWHERE F scaled(F mean, F stddev, F z) {
   return mean + times(stddev, z);
+}
+TROUPE_EVERYWHERE inline double point_normal(double mean, double stddev, std::uint64_t bits) {
+  return scaled(mean, stddev, normal_quantile(open_unit(bits)));
 }
 TROUPE_EVERYWHERE inline double exponential(double rate, std::uint64_t bits) { return -log(open_unit(bits)) / rate; }
 

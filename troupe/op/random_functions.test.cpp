@@ -142,6 +142,18 @@ TEST(RandomMath, factorials) {
   }
 }
 
+TEST(RandomMath, normal_quantiles_are_those_below_which_the_part_is) {
+  EXPECT_EQ(normal_quantile(0.5), 0);
+  for (double part = 0x1p-53; part < 0.5; part = part * 1.3 + 1e-18) {
+    const double quantile = normal_quantile(part);
+    const double below = std::erfc(-quantile / std::sqrt(2.0)) / 2;
+    // As far off as the quantile itself is by few units in the last place.
+    EXPECT_NEAR(below / part, 1, 1e-14 + std::fabs(quantile * quantile) * 0x1p-51) << part;
+    if (part > 0.001) EXPECT_NEAR(normal_quantile(1 - part), -quantile, 1e-13) << part;
+  }
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
+}
+
 TEST(RandomUnits, never_reach_their_ends) {
   for (const std::uint64_t bits : {std::uint64_t{0}, ~std::uint64_t{0}}) {
     EXPECT_GT(open_unit(bits), 0);

@@ -85,11 +85,30 @@ std::vector<Refusal> of_the_others() {
   };
 }
 
+std::vector<Refusal> of_engines() {
+  return {
+      {bad<RandomGamma>([](RandomGamma& op) { op.source.engine = RandomEngine::sobol64; }),
+       "gamma: the engine is sobol64, which has one number for each element; gamma takes several: use philox4x32_10, "
+       "xorwow, mrg32k3a or mt19937"},
+      {bad<RandomBits>(
+           [](RandomBits& op) { op.source = {.engine = RandomEngine::scrambled_sobol32, .dimensions = 300}; }),
+       "bits: the generator has 300 dimensions; those of scrambled_sobol32 are 1 to 256"},
+      {bad<RandomBits>([](RandomBits& op) { op.source = {.engine = RandomEngine::sobol32, .stream = 3}; }),
+       "bits: the generator has stream 3; sobol32 is one sequence: use scrambled_sobol32"},
+      {bad<RandomBits>(
+           [](RandomBits& op) { op.source = {.engine = RandomEngine::sobol32, .position = std::uint64_t{1} << 32}; }),
+       "bits: the generator is at position 4294967296, and 6 more reach past the last of 2^32 points; use sobol64"},
+      {bad<RandomBits>([](RandomBits& op) { op.source.dimensions = 2; }),
+       "bits: the generator has 2 dimensions; philox4x32_10 has no points: leave it 1, or use sobol32 or sobol64"},
+  };
+}
+
 }  // namespace
 
 std::vector<Refusal> random_refusals() {
   std::vector<Refusal> rows = of_parameters();
-  for (Refusal& row : of_the_others()) rows.push_back(std::move(row));
+  for (std::vector<Refusal> more : {of_the_others(), of_engines()})
+    for (Refusal& row : more) rows.push_back(std::move(row));
   [&]<class... Ops>(std::type_identity<std::tuple<Ops...>>) {
     (add_finite<Ops>(rows), ...);
   }(std::type_identity<std::tuple<RandomUniform, RandomNormal, RandomLogNormal, RandomExponential, RandomCauchy,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "troupe/library/checkpoint/checksum.hpp"
 #include "troupe/troupe.hpp"
@@ -27,7 +28,10 @@ class GpuRandomBits : public ::testing::Test {
   template <Element T, class Fill>
   std::uint64_t sum_of(const Device& device, std::int64_t part, const Fill& fill) {
     const Array<T> out = value(device.array<T>({part}));
-    Generator generator(20, {.stream = 3, .position = 5});
+    const bool has_stream = engine != RandomEngine::sobol32 && engine != RandomEngine::sobol64;
+    const bool has_points = engine >= RandomEngine::sobol32;
+    Generator generator(
+        20, {.stream = has_stream ? 3U : 0U, .position = 5, .engine = engine, .dimensions = has_points ? 7U : 1U});
     Checksum sum;
     for (std::int64_t done = 0; done < kPositions; done += part) {
       value(fill(device.random(), generator, out).get());
@@ -46,6 +50,7 @@ class GpuRandomBits : public ::testing::Test {
                 static_cast<long long>(kPositions), static_cast<unsigned long long>(expected));
   }
 
+  RandomEngine engine = RandomEngine::philox4x32_10;
   System system{{.threads = 1, .log = log_nothing()}};
   std::optional<Device> gpu, cpu;
 };
@@ -65,6 +70,17 @@ TEST_F(GpuRandomBits, are_those_of_the_cpu) {
                [](const Random& on, Generator& from, const AnyArray& out) { return on.normal(from, out); });
   compare<double>("exponential f64",
                   [](const Random& on, Generator& from, const AnyArray& out) { return on.exponential(from, out); });
+}
+
+TEST_F(GpuRandomBits, of_every_engine_are_those_of_the_cpu) {
+  for (auto number = 1; number <= static_cast<int>(RandomEngine::kLast); ++number) {
+    engine = static_cast<RandomEngine>(number);
+    SCOPED_TRACE(name(engine));
+    compare<std::uint32_t>((std::string(name(engine)) + " bits u32").c_str(),
+                           [](const Random& on, Generator& from, const AnyArray& out) { return on.bits(from, out); });
+    compare<double>((std::string(name(engine)) + " normal f64").c_str(),
+                    [](const Random& on, Generator& from, const AnyArray& out) { return on.normal(from, out); });
+  }
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ op::RandomSource source_of(const Generator& generator) noexcept {
   return {.engine = generator.engine(),
           .stream = generator.stream(),
           .seed = generator.seed(),
-          .position = generator.position()};
+          .position = generator.position(),
+          .dimensions = generator.dimensions()};
 }
 
 /// A call of the op; the generator moves on by `count` unless the op is refused.

@@ -33,6 +33,7 @@ struct GeneratorOptions {
   std::uint32_t stream = 0;    // streams of one seed have nothing in common: one for each device or task
   std::uint64_t position = 0;  // the first one
   RandomEngine engine = RandomEngine::philox4x32_10;  // the algorithm
+  std::uint32_t dimensions = 1;                       // of Sobol's points: those of one follow each other; 1 to 256
 };
 
 /// Seed and position of random numbers. A fill moves the position on when it is made, by one for each element.
@@ -47,10 +48,12 @@ class Generator {
   constexpr std::uint64_t seed() const noexcept { return seed_; }
   /// Which stream of the seed.
   constexpr std::uint32_t stream() const noexcept { return options_.stream; }
+  /// Of Sobol's points; 1 for the other engines.
+  constexpr std::uint32_t dimensions() const noexcept { return options_.dimensions; }
   /// Of the next element.
   constexpr std::uint64_t position() const noexcept { return options_.position; }
 
-  /// The same one at another position: forwards or back, at no cost.
+  /// The same one at another position, forwards or back. Fills find the place: docs/random.md says what it costs.
   constexpr Generator at(std::uint64_t position) const noexcept {
     Generator there = *this;
     there.options_.position = position;
@@ -58,7 +61,7 @@ class Generator {
   }
   friend constexpr bool operator==(const Generator& a, const Generator& b) noexcept {
     return a.seed_ == b.seed_ && a.options_.stream == b.options_.stream && a.options_.position == b.options_.position &&
-           a.options_.engine == b.options_.engine;
+           a.options_.engine == b.options_.engine && a.options_.dimensions == b.options_.dimensions;
   }
 
  private:

@@ -29,7 +29,7 @@ class RandomStatistics : public DeviceTest {
   template <Element T, class Draw>
   std::vector<double> drawn(const Draw& draw, std::uint64_t seed = 1) {
     const Array<T> out = value(device.array<T>({kCount}));
-    Generator from(seed);
+    Generator from(seed, {.engine = engine});
     value(draw(from, out).get());
     std::vector<double> numbers;
     for (const T element : value(device.read(out).get())) numbers.push_back(static_cast<double>(element));
@@ -93,6 +93,7 @@ class RandomStatistics : public DeviceTest {
     EXPECT_LT(sum, classes + 3.1 * std::sqrt(2.0 * classes) + 8) << classes << " classes";
   }
 
+  RandomEngine engine = RandomEngine::philox4x32_10;
   Device device = open();
   Random random = device.random();
 };
@@ -215,6 +216,60 @@ TEST_F(RandomStatistics, bits) {
       drawn<std::uint32_t>([&](Generator& from, const AnyArray& out) { return random.bits(from, out); });
   expect_moments(numbers, 0x1p31 - 0.5, 0x1p64 / 12);
   expect_distribution(numbers, [](double x) { return x * 0x1p-32; });
+}
+
+TEST_F(RandomStatistics, every_engine) {
+  for (const RandomEngine each : {RandomEngine::xorwow, RandomEngine::mrg32k3a, RandomEngine::mt19937}) {
+    engine = each;
+    SCOPED_TRACE(name(engine));
+    const auto uniform = [&](Generator& from, const AnyArray& out) { return random.uniform(from, out); };
+    for (const auto& numbers : {drawn<float>(uniform), drawn<double>(uniform)}) {
+      expect_moments(numbers, 0.5, 1.0 / 12);
+      expect_distribution(numbers, [](double x) { return x; });
+    }
+    const auto normal = [&](Generator& from, const AnyArray& out) { return random.normal(from, out, 2, 3); };
+    for (const auto& numbers : {drawn<float>(normal), drawn<double>(normal)}) {
+      expect_moments(numbers, 2, 9);
+      expect_distribution(numbers, [](double x) { return std::erfc(-(x - 2) / 3 / std::sqrt(2.0)) / 2; });
+    }
+    const auto gamma = [&](Generator& from, const AnyArray& out) { return random.gamma(from, out, 4.5, 2); };
+    const std::vector<double> waits = drawn<double>(gamma);
+    expect_moments(waits, 9, 18);
+    expect_distribution(waits, [](double x) { return gamma_below(4.5, x / 2); });
+    const std::vector<double> dice =
+        drawn<std::int8_t>([&](Generator& from, const AnyArray& out) { return random.integers(from, out, 0, 100); });
+    expect_moments(dice, 49.5, (100.0 * 100 - 1) / 12);
+    expect_frequencies(dice, 100, [](int) { return 0.01; });
+    const std::vector<double> counts =
+        drawn<std::int32_t>([&](Generator& from, const AnyArray& out) { return random.poisson(from, out, 4); });
+    expect_frequencies(counts, 200, [](int k) { return std::exp(k * std::log(4.0) - 4 - std::lgamma(k + 1.0)); });
+  }
+}
+
+/// The greatest distance of the numbers from their distribution, in numbers.
+template <class Below>
+double distance(std::vector<double> numbers, const Below& below) {
+  std::ranges::sort(numbers);
+  double farthest = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    farthest =
+        std::max(farthest, std::fabs(below(numbers[i]) * static_cast<double>(numbers.size()) - static_cast<double>(i)));
+  return farthest;
+}
+
+TEST_F(RandomStatistics, points_are_more_even_than_chance) {
+  for (const RandomEngine each : {RandomEngine::sobol32, RandomEngine::scrambled_sobol32, RandomEngine::sobol64,
+                                  RandomEngine::scrambled_sobol64}) {
+    engine = each;
+    SCOPED_TRACE(name(engine));
+    const auto uniform = [&](Generator& from, const AnyArray& out) { return random.uniform(from, out); };
+    const auto normal = [&](Generator& from, const AnyArray& out) { return random.normal(from, out); };
+    const auto exponential = [&](Generator& from, const AnyArray& out) { return random.exponential(from, out); };
+    // Of random numbers the distance would be about 140.
+    EXPECT_LT(distance(drawn<double>(uniform), [](double x) { return x; }), 10);
+    EXPECT_LT(distance(drawn<float>(normal), [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }), 10);
+    EXPECT_LT(distance(drawn<double>(exponential), [](double x) { return -std::expm1(-x); }), 10);
+  }
 }
 
 }  // namespace

@@ -13,7 +13,9 @@ namespace troupe::cuda {
 struct RandomTarget {
   random::Source source;
   unsigned long long position;
+  long long first_group;  // of those that this launch takes, counted from the one that has the first position
   long long groups;
+  const unsigned* bits;  // of the groups of this launch, where the engine is not by counter: made before
   void* out;
   bool is_aligned;  // its elements lie side by side, and those of a whole group can be written in one access
   Layout layout;
@@ -89,28 +91,47 @@ TROUPE_EVERYWHERE void store_positions(const RandomTarget& target, unsigned long
     if (index + i >= 0 && index + i < count) out[place_of(target.layout, index + i)] = elements.items[i];
 }
 
+/// The bits of a group that is a block: by the counter, or as an engine has made them.
+TROUPE_EVERYWHERE inline random::Block block_of(const RandomTarget& target, long long group, unsigned long long index,
+                                                random::Space space) {
+  if (target.bits == nullptr) return random::philox(target.source, index, space);
+  return reinterpret_cast<const random::Block*>(target.bits)[group];
+}
+/// The group's number among all of the target.
+TROUPE_EVERYWHERE inline unsigned long long number_in_all(const RandomTarget& target, long long group, int in_group) {
+  return target.position / static_cast<unsigned>(in_group) +
+         static_cast<unsigned long long>(target.first_group + group);
+}
+/// The numbers of its own of a position that has these bits.
+TROUPE_EVERYWHERE inline random::OwnNumbers own_numbers(const RandomTarget& target, unsigned long long position,
+                                                        std::uint64_t bits) {
+  return {random::own_source(target.source, bits), position};
+}
+
 /// `make(block, first position)` gives four elements.
 template <class T, class Make>
 TROUPE_EVERYWHERE void make_by_words(const RandomTarget& target, long long group, const Make& make) {
-  const unsigned long long block = target.position / kWordGroup + static_cast<unsigned long long>(group);
+  const unsigned long long block = number_in_all(target, group, kWordGroup);
   Together<T, kWordGroup> elements;
-  make(random::philox(target.source, block, random::kWords), block * kWordGroup, elements.items);
+  make(block_of(target, group, block, random::kWords), block * kWordGroup, elements.items);
   store_positions(target, block * kWordGroup, elements);
 }
 /// The same with two.
 template <class T, class Make>
 TROUPE_EVERYWHERE void make_by_numbers(const RandomTarget& target, long long group, const Make& make) {
-  const unsigned long long block = target.position / kNumberGroup + static_cast<unsigned long long>(group);
+  const unsigned long long block = number_in_all(target, group, kNumberGroup);
   Together<T, kNumberGroup> elements;
-  make(random::philox(target.source, block, random::kNumbers), block * kNumberGroup, elements.items);
+  make(block_of(target, group, block, random::kNumbers), block * kNumberGroup, elements.items);
   store_positions(target, block * kNumberGroup, elements);
 }
 /// `make(numbers)` gives one element of its own numbers.
 template <class T, class Make>
 TROUPE_EVERYWHERE void make_by_own(const RandomTarget& target, long long group, const Make& make) {
-  const unsigned long long position = target.position + static_cast<unsigned long long>(group);
+  const unsigned long long position = number_in_all(target, group, 1);
+  const std::uint64_t bits =
+      target.bits == nullptr ? 0 : reinterpret_cast<const unsigned long long*>(target.bits)[group];
   T* const out = static_cast<T*>(target.out);
-  out[place_of(target.layout, group)] = convert<T>(make(random::OwnNumbers(target.source, position)));
+  out[place_of(target.layout, target.first_group + group)] = convert<T>(make(own_numbers(target, position, bits)));
 }
 
 /// `make(first, second)` gives two elements of two numbers of 64 bits, or of two words that stand for them.
@@ -152,7 +173,7 @@ TROUPE_EVERYWHERE void integers_group(const RandomTarget& target, const IntegerN
   make_by_words<T>(target, group, [&](const random::Block& block, unsigned long long first, T* to) {
     for (unsigned i = 0; i < kWordGroup; ++i)
       to[i] = static_cast<T>(of.low + random::below(static_cast<std::uint32_t>(of.range), block.words[i],
-                                                    random::OwnNumbers(target.source, first + i)));
+                                                    own_numbers(target, first + i, block.words[i])));
   });
 }
 /// For the others.
@@ -160,8 +181,8 @@ template <class T>
 TROUPE_EVERYWHERE void wide_integers_group(const RandomTarget& target, const IntegerNumbers& of, long long group) {
   make_by_numbers<T>(target, group, [&](const random::Block& block, unsigned long long first, T* to) {
     for (unsigned i = 0; i < kNumberGroup; ++i) {
-      random::OwnNumbers own(target.source, first + i);
       const std::uint64_t number = random::number_of(block, i);
+      random::OwnNumbers own = own_numbers(target, first + i, number);
       to[i] = static_cast<T>(of.low + (of.range == 0 ? number : random::below(std::uint64_t{of.range}, number, own)));
     }
   });
@@ -232,6 +253,20 @@ TROUPE_EVERYWHERE void log_normal_group(const RandomTarget& target, const TwoNum
   });
 }
 template <class T>
+TROUPE_EVERYWHERE void point_normal_group(const RandomTarget& target, const TwoNumbers& of, long long group) {
+  make_by_pairs<T>(target, group, [&](std::uint64_t first, std::uint64_t second, double* to) {
+    to[0] = random::point_normal(of.first, of.second, first);
+    to[1] = random::point_normal(of.first, of.second, second);
+  });
+}
+template <class T>
+TROUPE_EVERYWHERE void point_log_normal_group(const RandomTarget& target, const TwoNumbers& of, long long group) {
+  make_by_pairs<T>(target, group, [&](std::uint64_t first, std::uint64_t second, double* to) {
+    to[0] = random::exp(random::point_normal(of.first, of.second, first));
+    to[1] = random::exp(random::point_normal(of.first, of.second, second));
+  });
+}
+template <class T>
 TROUPE_EVERYWHERE void exponential_group(const RandomTarget& target, const TwoNumbers& of, long long group) {
   make_by_pairs<T>(target, group, [&](std::uint64_t first, std::uint64_t second, double* to) {
     to[0] = random::exponential(of.first, first);
@@ -250,7 +285,7 @@ template <class T>
 TROUPE_EVERYWHERE void bernoulli_group(const RandomTarget& target, const random::Chance& of, long long group) {
   make_by_words<T>(target, group, [&](const random::Block& block, unsigned long long first, T* to) {
     for (unsigned i = 0; i < kWordGroup; ++i)
-      to[i] = random::happens(of, block.words[i], random::OwnNumbers(target.source, first + i));
+      to[i] = random::happens(of, block.words[i], own_numbers(target, first + i, block.words[i]));
   });
 }
 template <class T>
@@ -291,6 +326,8 @@ TROUPE_EVERYWHERE void beta_group(const RandomTarget& target, const TwoNumbers& 
   TROUPE_RANDOM_FLOATS(KERNEL, uniform, UniformArguments)        \
   TROUPE_RANDOM_FLOATS(KERNEL, normal, TwoNumbers)               \
   TROUPE_RANDOM_FLOATS(KERNEL, log_normal, TwoNumbers)           \
+  TROUPE_RANDOM_FLOATS(KERNEL, point_normal, TwoNumbers)         \
+  TROUPE_RANDOM_FLOATS(KERNEL, point_log_normal, TwoNumbers)     \
   TROUPE_RANDOM_FLOATS(KERNEL, exponential, TwoNumbers)          \
   TROUPE_RANDOM_FLOATS(KERNEL, cauchy, TwoNumbers)               \
   TROUPE_RANDOM_FLOATS(KERNEL, gamma, TwoNumbers)                \

@@ -6,9 +6,9 @@
 using namespace troupe;        // for the types of the elements
 using namespace troupe::cuda;  // for the names that the worker looks up
 
-#define TROUPE_RANDOM_KERNEL(name, type, T, Numbers)                                                       \
-  extern "C" __global__ void troupe_##name##_##type(const RandomTarget target, const Numbers of) {         \
-    for (long long group = first_index(); group < target.groups; group += index_step())                    \
-      name##_group<T>(target, of, group);                                                                  \
+#define TROUPE_RANDOM_KERNEL(name, type, T, Numbers)                                               \
+  extern "C" __global__ void troupe_##name##_##type(const RandomTarget target, const Numbers of) { \
+    for (long long group = first_index(); group < target.groups; group += index_step())            \
+      name##_group<T>(target, of, group);                                                          \
   }
 TROUPE_RANDOM_KERNELS(TROUPE_RANDOM_KERNEL)

@@ -1,6 +1,7 @@
 #if TROUPE_CUDA_BACKEND
 
 #include "troupe/backend/cuda/memory/memory_ops.hpp"
+#include "troupe/backend/cuda/random/random_engines.hpp"
 #include "troupe/backend/cuda/random/random_groups.hpp"
 #include "troupe/backend/cuda/random/random_kernels.hpp"
 #include "troupe/op/random.hpp"
@@ -8,17 +9,35 @@
 namespace troupe::cuda {
 namespace {
 
-random::Source source_of(const op::RandomSource& source) noexcept {
-  return {.seed = source.seed, .stream = source.stream};
+/// Launches the kernel for so many groups at a time as bits of an engine without a counter are made.
+template <class Numbers>
+Result<void> launch_with_bits(CUfunction kernel, RandomTarget target, const op::RandomSource& source, int in_group,
+                              Numbers of, const LaneTools& on) {
+  const random::Space space = in_group == kWordGroup ? random::kWords : random::kNumbers;
+  const long long groups = target.groups;
+  const std::int64_t at_once = std::min<std::int64_t>(groups, EngineBits::positions_at_once(space) / in_group);
+  if (groups == 0) return {};
+  const EngineBits bits = TROUPE_TRY(EngineBits::create(source, space, at_once * in_group, on));
+  target.bits = bits.bits();
+  std::array<void*, 2> arguments{&target, &of};
+  for (target.first_group = 0; target.first_group < groups; target.first_group += at_once) {
+    target.groups = std::min<std::int64_t>(at_once, groups - target.first_group);
+    const std::uint64_t position = number_in_all(target, 0, in_group) * static_cast<std::uint64_t>(in_group);
+    TROUPE_TRY(bits.make(position, target.groups * in_group));
+    TROUPE_TRY(on.launch(kernel, target.groups, arguments));
+  }
+  return {};
 }
 
 /// Launches a kernel whose threads take `in_group` positions each.
 template <class Numbers>
-Result<void> launch(RandomKernel kernel, DType dtype, const op::RandomSource& source, const op::View& out, int in_group,
+Result<void> launch(RandomKernel name, DType dtype, const op::RandomSource& source, const op::View& out, int in_group,
                     Numbers of, const LaneTools& on) {
-  RandomTarget target{.source = source_of(source),
+  RandomTarget target{.source = random::source_of(source),
                       .position = source.position,
+                      .first_group = 0,
                       .groups = 0,
+                      .bits = nullptr,
                       .out = on.data(out),
                       .is_aligned = false,
                       .layout = layout_of(out, nullptr)};
@@ -27,8 +46,10 @@ Result<void> launch(RandomKernel kernel, DType dtype, const op::RandomSource& so
   const std::uint64_t group_at = on.at(out) - source.position % static_cast<std::uint64_t>(in_group) * bytes;
   target.is_aligned = target.layout.rank == 0 && group_at % (bytes * static_cast<std::uint64_t>(in_group)) == 0;
   target.groups = groups_of(source.position, target.layout.count, in_group);
+  const CUfunction kernel = TROUPE_TRY(on.kernel(name, dtype));
+  if (!target.source.is_by_counter) return launch_with_bits(kernel, target, source, in_group, of, on);
   std::array<void*, 2> arguments{&target, &of};  // in the order of the kernel's parameters
-  return on.launch(TROUPE_TRY(on.kernel(kernel, dtype)), target.groups, arguments);
+  return on.launch(kernel, target.groups, arguments);
 }
 
 /// How many positions a thread takes of distributions over floating-point types.
@@ -62,8 +83,10 @@ Result<void> run_op(const op::RandomDiscrete& op, const LaneTools& on) {
 
 Result<void> run_op(const op::RandomPermutation& op, const LaneTools& on) {
   if (op.out.shape[0] == 0) return {};
-  const random::Permutation of(source_of(op.source), op.source.position, static_cast<std::uint64_t>(op.out.shape[0]));
-  return launch(RandomKernel::permutation, op.out.dtype, op.source, op.out, 1, of, on);
+  const random::Permutation of(random::own_source_at(op.source, op.source.position), op.source.position,
+                               static_cast<std::uint64_t>(op.out.shape[0]));
+  // All that is random of it are its keys, which are made: its elements need no bits.
+  return launch(RandomKernel::permutation, op.out.dtype, op::RandomSource{}, op.out, 1, of, on);
 }
 
 Result<void> run_op(const op::RandomUniform& op, const LaneTools& on) {
@@ -79,10 +102,13 @@ Result<void> run_op(const op::RandomUniform& op, const LaneTools& on) {
   return launch(RandomKernel::uniform, op.out.dtype, op.source, op.out, group_of(op.out), of, on);
 }
 Result<void> run_op(const op::RandomNormal& op, const LaneTools& on) {
-  return launch_two(RandomKernel::normal, op, group_of(op.out), on);
+  const RandomKernel kernel = op::has_points(op.source.engine) ? RandomKernel::point_normal : RandomKernel::normal;
+  return launch_two(kernel, op, group_of(op.out), on);
 }
 Result<void> run_op(const op::RandomLogNormal& op, const LaneTools& on) {
-  return launch_two(RandomKernel::log_normal, op, group_of(op.out), on);
+  const RandomKernel kernel =
+      op::has_points(op.source.engine) ? RandomKernel::point_log_normal : RandomKernel::log_normal;
+  return launch_two(kernel, op, group_of(op.out), on);
 }
 Result<void> run_op(const op::RandomExponential& op, const LaneTools& on) {
   return launch_two(RandomKernel::exponential, op, group_of(op.out), on);

@@ -62,22 +62,25 @@ class OrderedRows {
 /// A piece has at most so many elements. A multiple of every number of positions that share a block of bits.
 inline constexpr std::int64_t kPiece = 512;
 
-/// `make(to, position, count)` for pieces that make up the array, from `position` on; `to` has room for `count`
-/// elements of type `T`, at most `kPiece`. All pieces but the first of a block begin at a multiple of 4.
-template <Element T, class Make>
-void fill_in_order(const HostView& out, Team& team, Grain grain, std::uint64_t position, const Make& make) noexcept {
+/// `make(bits, to, position, count)` for pieces that make up the array, from `position` on; `to` has room for `count`
+/// elements of type `T`, at most `kPiece`. `bits` is what `start(position)` gave for a block of the team, whose pieces
+/// follow each other.
+template <Element T, class Start, class Make>
+void fill_in_order(const HostView& out, Team& team, Grain grain, std::uint64_t position, const Start& start,
+                   const Make& make) noexcept {
   const OrderedRows rows(out);
   team.run(rows.count(), grain, [&](std::int64_t begin, std::int64_t end) noexcept {
+    auto bits = start(position + static_cast<std::uint64_t>(begin));
     while (begin < end) {
       const std::uint64_t here = position + static_cast<std::uint64_t>(begin);
       const auto most = std::min(end - begin, kPiece - static_cast<std::int64_t>(here % 4));
       const OrderedRows::Piece piece = rows.piece(begin, most);
       const bool is_dense = rows.step() == static_cast<std::int64_t>(sizeof(T)) || piece.length == 1;
       if (is_dense && reinterpret_cast<std::uintptr_t>(piece.at) % alignof(T) == 0) {
-        make(reinterpret_cast<T*>(piece.at), here, piece.length);
+        make(bits, reinterpret_cast<T*>(piece.at), here, piece.length);
       } else {
         alignas(64) T elements[kPiece];
-        make(elements, here, piece.length);
+        make(bits, elements, here, piece.length);
         for (std::int64_t i = 0; i < piece.length; ++i) store(piece.at + i * rows.step(), elements[i]);
       }
       begin += piece.length;

@@ -36,9 +36,16 @@ Bytes bytes_of(HostViews here, const op::View& view) {
 
 /// Calls `check(make)` for each op and a type of its elements: `make(out, position)` gives the op.
 template <class Check>
-void each_op(OpMemory& memory, const Check& check) {
-  const auto source = [](std::uint64_t position) {
-    return op::RandomSource{.stream = 5, .seed = kSeed, .position = position};
+void each_op(OpMemory& memory, const Check& check, RandomEngine engine = RandomEngine::philox4x32_10) {
+  SCOPED_TRACE(name(engine));
+  const bool has_points = op::has_points(engine);
+  const auto source = [=](std::uint64_t position) {
+    const bool has_stream = engine != RandomEngine::sobol32 && engine != RandomEngine::sobol64;
+    return op::RandomSource{.engine = engine,
+                            .stream = has_stream ? 5U : 0U,
+                            .seed = kSeed,
+                            .position = position,
+                            .dimensions = has_points ? 3U : 1U};
   };
   const auto fill = [&]<class Op>(std::type_identity<Op>, DType dtype, double first, double second) {
     SCOPED_TRACE(std::string(Op::kName) + " " + std::string(name(dtype)));
@@ -52,12 +59,15 @@ void each_op(OpMemory& memory, const Check& check) {
     fill(std::type_identity<op::RandomLogNormal>{}, dtype, 0, 0.5);
     fill(std::type_identity<op::RandomExponential>{}, dtype, 2, 0);
     fill(std::type_identity<op::RandomCauchy>{}, dtype, 0, 2);
+    if (has_points) continue;
     fill(std::type_identity<op::RandomGamma>{}, dtype, 0.5, 2);
     fill(std::type_identity<op::RandomBeta>{}, dtype, 2, 0.5);
   }
   fill(std::type_identity<op::RandomBernoulli>{}, DType::boolean, 0.3, 0);
-  fill(std::type_identity<op::RandomPoisson>{}, DType::i32, 3, 0);
-  fill(std::type_identity<op::RandomPoisson>{}, DType::u64, 300, 0);
+  if (!has_points) {
+    fill(std::type_identity<op::RandomPoisson>{}, DType::i32, 3, 0);
+    fill(std::type_identity<op::RandomPoisson>{}, DType::u64, 300, 0);
+  }
   for (const DType dtype : {DType::u32, DType::u64})
     check(dtype, [=](const op::View& out, std::uint64_t position) {
       return op::RandomBits{.source = source(position), .out = out};
@@ -69,6 +79,7 @@ void each_op(OpMemory& memory, const Check& check) {
                                 .high = op::Scalar(dtype == DType::i64 ? std::int64_t{3} << 61 : std::int64_t{100}),
                                 .out = out};
     });
+  if (has_points) return;
   GuardedArray weights(DType::u64, Shape{3, 2});
   for (int i = 0; i < 6; ++i) weights.set(i, op::Scalar(i % 2 == 0 ? std::uint64_t{1} << 63 : std::uint64_t{1}));
   const op::View table = memory.place(weights, Shape{3, 2}, Strides{2, 1});
@@ -95,6 +106,43 @@ TEST(RandomOps, give_the_same_bits_however_a_fill_is_cut) {
       EXPECT_TRUE(bytes_of(here, whole) == bytes_of(here, pieces)) << position;
     }
   });
+}
+
+TEST(RandomOps, of_every_engine_give_the_same_bits_however_a_fill_is_cut) {
+  OpMemory memory;
+  const HostViews here = memory.here();
+  constexpr std::int64_t kCount = 600;
+  for (auto number = 1; number <= static_cast<int>(RandomEngine::kLast); ++number)
+    each_op(
+        memory,
+        [&](DType dtype, const auto& make) {
+          const op::View whole = memory.place(dtype, Shape{kCount}, Strides{1});
+          ASSERT_TRUE(run_op(make(whole, 13), here));
+          const op::View pieces = memory.place(dtype, Shape{kCount}, Strides{-2});
+          for (std::int64_t begin = 0, length = 3; begin < kCount; begin += length, length = length * 5 + 2) {
+            length = std::min(length, kCount - begin);
+            const op::View piece{pieces.address - static_cast<std::uint64_t>(2 * begin * size_bytes(dtype)), dtype,
+                                 Shape{length}, Strides{-2}};
+            ASSERT_TRUE(run_op(make(piece, 13 + static_cast<std::uint64_t>(begin)), here));
+          }
+          EXPECT_TRUE(bytes_of(here, whole) == bytes_of(here, pieces));
+        },
+        static_cast<RandomEngine>(number));
+}
+
+TEST(RandomOps, of_every_engine_give_the_same_bits_with_every_team) {
+  OpMemory memory;
+  Team team(3);
+  constexpr std::int64_t kCount = 5'000'000;  // blocks of the Mersenne Twister's are of 2^21
+  const op::View alone = memory.place(DType::u32, Shape{kCount}, Strides{1});
+  const op::View together = memory.place(DType::u32, Shape{kCount}, Strides{1});
+  for (const RandomEngine engine :
+       {RandomEngine::xorwow, RandomEngine::mrg32k3a, RandomEngine::mt19937, RandomEngine::scrambled_sobol64}) {
+    const op::RandomSource source{.engine = engine, .seed = kSeed, .position = 9};
+    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = alone}, memory.here()));
+    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = together}, memory.here(team)));
+    EXPECT_TRUE(bytes_of(memory.here(), alone) == bytes_of(memory.here(), together)) << name(engine);
+  }
 }
 
 TEST(RandomOps, give_the_same_bits_in_every_layout) {
@@ -167,7 +215,8 @@ std::vector<Bytes> made_by(const RandomRows& rows) {
     keep(f32);
   }
   std::vector<double> f64(kPositions);
-  for (const auto row : {rows.uniform_f64, rows.normal_f64, rows.log_normal, rows.exponential, rows.cauchy}) {
+  for (const auto row : {rows.uniform_f64, rows.normal_f64, rows.log_normal, rows.exponential, rows.cauchy,
+                         rows.point_normal, rows.point_log_normal}) {
     row(wide.data(), f64.data(), kPositions, {.first = 0.3, .second = 2.1, .third = 2.3});
     keep(f64);
   }

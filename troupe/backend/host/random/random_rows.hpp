@@ -33,6 +33,8 @@ struct RandomRows {
   Row<std::uint64_t, double> uniform_f64 = nullptr;
   Row<std::uint64_t, double> normal_f64 = nullptr;
   Row<std::uint64_t, double> log_normal = nullptr;
+  Row<std::uint64_t, double> point_normal = nullptr;  // each of its own bits
+  Row<std::uint64_t, double> point_log_normal = nullptr;
   Row<std::uint64_t, double> exponential = nullptr;
   Row<std::uint64_t, double> cauchy = nullptr;
 };
