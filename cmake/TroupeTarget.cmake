@@ -42,19 +42,6 @@ function(troupe_own_target target)
   target_compile_options(${target} PRIVATE ${TROUPE_WARNINGS} ${TROUPE_TUNING})
 endfunction()
 
-# Programs that show something: examples, benchmarks, the documents' code. With a second compiler it is enough that they
-# compile, as fast as they can: what they do is shown with the first.
-option(TROUPE_COMPILE_ONLY "Compile examples and documents without linking and running them" OFF)
-function(troupe_shown_program target)
-  if(TROUPE_COMPILE_ONLY)
-    add_library(${target} OBJECT ${ARGN})
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O0 $<$<BOOL:${TROUPE_SANITIZE}>:-fno-sanitize=all>)
-  else()
-    add_executable(${target} ${ARGN})
-  endif()
-  troupe_own_target(${target})
-endfunction()
-
 # What nearly every file includes and nobody here changes, compiled once for all files of a target: a third of what a
 # file takes to compile. Our own headers are not in it, so that a change of one compiles again only what includes it.
 # In the presets only: where users build, and so in `./dev consumers`, a file that lacks an include does not compile.
@@ -74,6 +61,39 @@ function(troupe_pch target)
     target_precompile_headers(${target} PRIVATE ${TROUPE_PCH_HEADERS})
     target_compile_options(${target} PRIVATE ${TROUPE_PCH_OPTIONS})
   endif()
+endfunction()
+
+# Programs that show something: examples, benchmarks, the documents' code. With a second compiler it is enough that they
+# compile, as fast as they can: what they do is shown with the first.
+set(TROUPE_SHOWN_OPTIONS -O1)
+option(TROUPE_COMPILE_ONLY "Compile examples and documents without linking and running them" OFF)
+function(troupe_shown_program target)
+  if(TROUPE_COMPILE_ONLY)
+    add_library(${target} OBJECT ${ARGN})
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O0 $<$<BOOL:${TROUPE_SANITIZE}>:-fno-sanitize=all>)
+  else()
+    add_executable(${target} ${ARGN})
+  endif()
+  troupe_own_target(${target})
+  troupe_compiled_once(${target})
+endfunction()
+
+# Where all is compiled once (TROUPE_UNITY), programs that show something find the public headers compiled, and are
+# compiled with little optimisation. They must link what joins worker and program, or no more than that needs.
+function(troupe_compiled_once target)
+  if(NOT TROUPE_UNITY OR TROUPE_COMPILE_ONLY)
+    return()
+  endif()
+  if(NOT TARGET troupe_shown_pch)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/shown_pch.cpp" CONTENT "// Nothing but the headers.\n")
+    add_library(troupe_shown_pch OBJECT "${PROJECT_BINARY_DIR}/shown_pch.cpp")
+    target_link_libraries(troupe_shown_pch PRIVATE troupe_thread)
+    troupe_own_target(troupe_shown_pch)
+    target_compile_options(troupe_shown_pch PRIVATE ${TROUPE_SHOWN_OPTIONS} ${TROUPE_PCH_OPTIONS})
+    target_precompile_headers(troupe_shown_pch PRIVATE ${TROUPE_PCH_HEADERS} <iostream> <troupe/troupe.hpp>)
+  endif()
+  target_compile_options(${target} PRIVATE ${TROUPE_SHOWN_OPTIONS} ${TROUPE_PCH_OPTIONS})
+  target_precompile_headers(${target} REUSE_FROM troupe_shown_pch)
 endfunction()
 
 # Compiles the files of a folder together, which reads headers and makes what is inlined once. Where nobody changes a
@@ -132,7 +152,7 @@ function(troupe_join_sources target)
   endforeach()
   list(REMOVE_DUPLICATES groups)
   foreach(group IN LISTS groups)
-    set(joined "${PROJECT_BINARY_DIR}/unity/${target}/${group}.cpp")
+    set(joined "${CMAKE_BINARY_DIR}/unity/${target}/${group}.cpp")
     file(CONFIGURE OUTPUT "${joined}" CONTENT "${text_of_${group}}" @ONLY)
     if(options_of_${group})
       set_source_files_properties("${joined}" PROPERTIES COMPILE_OPTIONS "${options_of_${group}}")

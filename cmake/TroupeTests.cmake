@@ -28,7 +28,7 @@ if(TROUPE_PCH)
   troupe_own_target(troupe_test_pch)
   target_compile_options(troupe_test_pch PRIVATE ${TROUPE_TEST_OPTIONS} ${TROUPE_PCH_OPTIONS})
   target_precompile_headers(troupe_test_pch PRIVATE ${TROUPE_PCH_HEADERS} <gtest/gtest.h> <filesystem> <fstream>
-    <numeric> <random> <ranges>)
+    <numeric> <random> <ranges> $<$<BOOL:${TROUPE_UNITY}>:<troupe/troupe.hpp$<ANGLE-R>>)
 endif()
 
 set(TROUPE_TEST_TIMEOUT_S 120)

@@ -7,7 +7,6 @@
 #include "troupe/actor/system.hpp"
 #include "troupe/actor/when.hpp"
 #include "troupe/core/clock.hpp"
-#include "troupe/core/error.hpp"
 #include "troupe/core/log.hpp"
 #include "troupe/core/result.hpp"
 #include "troupe/core/shape.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tests/chaos/plan.hpp"
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::chaos {
 

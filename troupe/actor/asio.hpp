@@ -11,7 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 
-#include "troupe/actor/dispatcher.hpp"
+#include "troupe/actor/cell.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {

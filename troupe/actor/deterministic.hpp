@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "troupe/actor/dispatcher.hpp"
+#include "troupe/actor/cell.hpp"
 
 namespace troupe::inline v0 {
 

@@ -11,9 +11,9 @@
 #include <typeinfo>
 #include <utility>
 
+#include "troupe/actor/ask.hpp"
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/mailbox.hpp"
-#include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
 #pragma GCC visibility push(default)

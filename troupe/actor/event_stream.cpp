@@ -1,8 +1,7 @@
-#include "troupe/actor/event_stream.hpp"
-
 #include <algorithm>
 
 #include "troupe/actor/cell.hpp"
+#include "troupe/actor/ref.hpp"
 
 namespace troupe::inline v0 {
 

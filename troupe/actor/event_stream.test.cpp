@@ -1,7 +1,6 @@
-#include "troupe/actor/event_stream.hpp"
-
 #include <gtest/gtest.h>
 
+#include "troupe/actor/ref.hpp"
 #include "troupe/actor/testkit.hpp"
 
 namespace troupe {

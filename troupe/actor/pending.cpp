@@ -1,7 +1,6 @@
-#include "troupe/actor/pending.hpp"
-
 #include <sched.h>
 
+#include "troupe/actor/ask.hpp"
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/pool.hpp"
 #include "troupe/actor/system_core.hpp"

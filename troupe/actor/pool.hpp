@@ -31,7 +31,7 @@
 #include <thread>
 #include <vector>
 
-#include "troupe/actor/dispatcher.hpp"
+#include "troupe/actor/cell.hpp"
 #include "troupe/core/park.hpp"
 #include "troupe/core/result.hpp"
 

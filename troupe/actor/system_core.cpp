@@ -9,7 +9,6 @@
 #include "troupe/actor/context.hpp"
 #include "troupe/actor/deterministic.hpp"
 #include "troupe/actor/pool.hpp"
-#include "troupe/actor/spawn.hpp"
 #include "troupe/actor/timekeeper.hpp"
 
 namespace troupe::inline v0 {

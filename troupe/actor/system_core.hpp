@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "troupe/actor/cell.hpp"
-#include "troupe/actor/event_stream.hpp"
+#include "troupe/actor/ref.hpp"
 #include "troupe/actor/refused_tells.hpp"
-#include "troupe/actor/system_options.hpp"
+#include "troupe/actor/system.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/core/fork.hpp"

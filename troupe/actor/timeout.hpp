@@ -1,10 +1,10 @@
-// A limit on a wait: a timer that ends what somebody waits for. It is not in pending.hpp, because that header is
+// A limit on a wait: a timer that ends what somebody waits for. It is not in ask.hpp, because that header is
 // installed, and only sources need timers.
 #pragma once
 
 #include <utility>
 
-#include "troupe/actor/pending.hpp"
+#include "troupe/actor/ask.hpp"
 #include "troupe/actor/timer.hpp"
 
 namespace troupe::inline v0::detail {

@@ -1,9 +1,8 @@
-#include "troupe/actor/watch.hpp"
-
 #include <memory>
 
 #include "troupe/actor/cell.hpp"
 #include "troupe/actor/envelope.hpp"
+#include "troupe/actor/supervision.hpp"
 
 namespace troupe::inline v0 {
 

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "troupe/actor/ask.hpp"
-#include "troupe/actor/pending.hpp"
 #include "troupe/actor/task.hpp"
 
 #pragma GCC visibility push(default)

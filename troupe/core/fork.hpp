@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::inline v0::detail {
 

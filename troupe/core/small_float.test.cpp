@@ -1,5 +1,3 @@
-#include "troupe/core/small_float.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <random>
 #include <type_traits>
 #include <vector>
+
+#include "troupe/core/element.hpp"
 
 namespace troupe {
 namespace {

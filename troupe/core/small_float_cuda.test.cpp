@@ -1,7 +1,7 @@
 // Troupe's conversions beside those in the CUDA toolkit's own headers, which need no GPU and no CUDA compiler.
 #include <gtest/gtest.h>
 
-#include "troupe/core/small_float.hpp"
+#include "troupe/core/element.hpp"
 
 #if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>) && __has_include(<cuda_fp8.h>)
 

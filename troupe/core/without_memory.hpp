@@ -6,7 +6,7 @@
 #include <new>
 #include <thread>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::inline v0::detail {
 

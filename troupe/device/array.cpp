@@ -7,8 +7,8 @@
 #include <string>
 
 #include "troupe/core/assert.hpp"
+#include "troupe/device/array.hpp"
 #include "troupe/device/block.hpp"
-#include "troupe/device/host_array.hpp"
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0 {

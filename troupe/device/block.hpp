@@ -13,8 +13,8 @@
 #include <mutex>
 #include <optional>
 
-#include "troupe/core/error.hpp"
 #include "troupe/core/intrusive.hpp"
+#include "troupe/core/result.hpp"
 #include "troupe/device/suballocator.hpp"
 #include "troupe/op/view.hpp"
 

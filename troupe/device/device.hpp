@@ -18,12 +18,9 @@
 
 #include "troupe/actor/ref.hpp"
 #include "troupe/actor/system.hpp"
-#include "troupe/core/contiguous.hpp"
 #include "troupe/device/array.hpp"
 #include "troupe/device/call.hpp"
 #include "troupe/device/device_options.hpp"
-#include "troupe/device/host_array.hpp"
-#include "troupe/device/task_call.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <system_error>
 
-#include "troupe/actor/spawn.hpp"
+#include "troupe/actor/context.hpp"
 #include "troupe/device/device_context.hpp"
 #include "troupe/device/find_worker.hpp"
 #include "troupe/device/worker_environment.hpp"

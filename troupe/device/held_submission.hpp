@@ -7,7 +7,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "troupe/actor/pending.hpp"
+#include "troupe/actor/ask.hpp"
 #include "troupe/actor/timer.hpp"
 #include "troupe/device/op_call.hpp"
 

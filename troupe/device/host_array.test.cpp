@@ -1,5 +1,3 @@
-#include "troupe/device/host_array.hpp"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "troupe/device/array.hpp"
 #include "troupe/device/chunks.test.hpp"
 #include "troupe/device/vault.hpp"
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "troupe/actor/pending.hpp"
+#include "troupe/actor/ask.hpp"
 #include "troupe/core/clock.hpp"
 #include "troupe/device/array.hpp"
 #include "troupe/device/block.hpp"

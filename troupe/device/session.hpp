@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 #include "troupe/device/op_call.hpp"
 #include "troupe/wire/channel.hpp"
 

@@ -1,8 +1,7 @@
-#include "troupe/device/task_call.hpp"
-
 #include <new>
 
 #include "troupe/core/without_memory.hpp"
+#include "troupe/device/call.hpp"
 #include "troupe/device/device_state.hpp"
 
 namespace troupe::inline v0::detail {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "troupe/library/sparse/matrix_market.hpp"
+#include "troupe/library/sparse/sparse.hpp"
 
 namespace troupe {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {

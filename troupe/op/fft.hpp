@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "troupe/core/fft_norm.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {

@@ -3,7 +3,7 @@
 // docs/random.md; op/random_functions.hpp computes it.
 #pragma once
 
-#include "troupe/core/random_engine.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
 
 namespace troupe::inline v0::op {

@@ -5,7 +5,7 @@
 // Part of the sparse family: op/sparse.hpp has the matrix and the list of all its ops, and includes this.
 #pragma once
 
-#include "troupe/core/iterative_kinds.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/op/count_at_most.hpp"
 #include "troupe/op/sparse_matrix.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::inline v0::wire {
 

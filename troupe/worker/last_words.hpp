@@ -3,7 +3,7 @@
 // limited by an alarm. Whatever happens, the process ends, after a crash with the signal that it crashed with.
 #pragma once
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 #include "troupe/wire/last_words.hpp"
 
 namespace troupe::worker {

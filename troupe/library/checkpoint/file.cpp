@@ -11,7 +11,6 @@
 #include <mutex>
 
 #include "troupe/actor/context.hpp"
-#include "troupe/actor/spawn.hpp"
 #include "troupe/actor/system_core.hpp"
 #include "troupe/wire/encoding.hpp"
 

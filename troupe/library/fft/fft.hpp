@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "troupe/core/fft_norm.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/device/device.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 

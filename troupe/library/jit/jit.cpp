@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "troupe/actor/context.hpp"
-#include "troupe/actor/spawn.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/find_worker.hpp"
 #include "troupe/device/make_call.hpp"

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "troupe/device/scope_base.hpp"
+#include "troupe/library/checkpoint/checkpoint.hpp"
 #include "troupe/library/fft/fft.hpp"
 #include "troupe/library/random/random.hpp"
 #include "troupe/library/scope/family_forms.hpp"
-#include "troupe/library/scope/versioned.hpp"
 #include "troupe/library/tensor/tensor.hpp"
 
 #pragma GCC visibility push(default)

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "troupe/core/iterative_kinds.hpp"
+#include "troupe/core/kinds.hpp"
 #include "troupe/device/device.hpp"
 
 #pragma GCC visibility push(default)

@@ -1,5 +1,3 @@
-#include "troupe/library/sparse/matrix_market.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "troupe/core/element.hpp"
+#include "troupe/library/sparse/sparse.hpp"
 
 namespace troupe::inline v0 {
 namespace {

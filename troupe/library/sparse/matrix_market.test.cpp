@@ -1,5 +1,3 @@
-#include "troupe/library/sparse/matrix_market.hpp"
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,6 +5,7 @@
 #include <sstream>
 
 #include "troupe/library/conformance.test.hpp"
+#include "troupe/library/sparse/sparse.hpp"
 
 namespace troupe {
 namespace {

@@ -14,7 +14,6 @@
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/device/array.hpp"
-#include "troupe/device/host_array.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {

@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 namespace troupe::cuda {
 

@@ -1,5 +1,5 @@
 // Conversions to and from the floats of 16 bits without a branch, so that compilers turn loops of them into vector
-// instructions. The bits are those of small_float.hpp, which says what they mean.
+// instructions. The bits are those of element.hpp, which says what they mean.
 #pragma once
 
 #include <bit>

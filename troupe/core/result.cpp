@@ -1,4 +1,4 @@
-#include "troupe/core/error.hpp"
+#include "troupe/core/result.hpp"
 
 #include <algorithm>
 #include <array>
