@@ -1,5 +1,5 @@
-"""A GPU's memory shared with PyTorch, CuPy and JAX in this process: one memory, both ways, read-only where sealed. Needs
-a GPU; each library's tests need that library. What needs no library runs over the fake driver, too, where the
+"""A GPU's memory shared with PyTorch, CuPy and JAX in this process: one memory, both ways, read-only where sealed.
+Needs a GPU; each library's tests need that library. What needs no library runs over the fake driver, too, where the
 environment variable TROUPE_CUDA_LIBRARIES names its folder."""
 import ctypes
 import gc
