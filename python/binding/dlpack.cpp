@@ -103,6 +103,24 @@ nb::object to_gpu_capsule(const Lent& lent, int ordinal, bool has_version, bool 
   return capsule_for(lent.lease->array(), to, has_version, is_copied, is_read_only);
 }
 
+/// An array as NumPy alone takes it: nothing is asked and nothing is waited for.
+struct Shown {
+  AnyArray array;
+  bool is_read_only = false;
+};
+
+/// None where the app does not see the memory, and for arrays without elements, which have none.
+nb::object shown(const Handle& self) {
+  if (address_of(self.array) == nullptr || self.array.element_count() == 0) return nb::none();
+  bool repeats = false;
+  for (int i = 0; i < self.array.rank(); ++i) repeats |= self.array.strides()[i] == 0 && self.array.shape()[i] > 1;
+  return nb::cast(Shown{self.array, repeats});
+}
+
+nb::object capsule_of_shown(const Shown& self, const nb::kwargs&) {
+  return capsule_for(self.array, {.data = address_of(self.array)}, true, false, self.is_read_only);
+}
+
 /// An array of somebody else's, until it is given back.
 class Import {
  public:
@@ -166,6 +184,10 @@ class Import {
 void bind_dlpack(nb::module_& module) {
   module.def("to_capsule", &to_capsule);
   module.def("to_gpu_capsule", &to_gpu_capsule);
+  nb::class_<Shown>(module, "Shown").def("__dlpack__", &capsule_of_shown).def("__dlpack_device__", [](const Shown&) {
+    return nb::make_tuple(dlpack::kCpu, 0);
+  });
+  module.def("shown", &shown);
   nb::class_<Import>(module, "Import")
       .def(nb::init<nb::handle>())
       .def_prop_ro("device", &Import::device)
