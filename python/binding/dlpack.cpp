@@ -30,6 +30,7 @@ constexpr std::array<dlpack::TypeName, kDTypes> kTypeNames{{{2, 64, 1},
 template <class Managed>
 struct Export {
   AnyArray array;
+  std::shared_ptr<detail::GpuLease> lease;  // of memory that a context of this process sees; else null
   std::array<std::int64_t, kMaxRank> shape{};
   std::array<std::int64_t, kMaxRank> strides{};
   Managed managed{};
@@ -37,15 +38,22 @@ struct Export {
   static void give_back(Managed* managed) { delete static_cast<Export*>(managed->owner); }
 };
 
+/// Where the array goes: to the CPU, or with its lease to the GPU of that number.
+struct Destination {
+  void* data = nullptr;
+  dlpack::DeviceName device{dlpack::kCpu, 0};
+  std::shared_ptr<detail::GpuLease> lease = nullptr;
+};
+
 template <class Managed>
-Managed* exported(const AnyArray& array) {
-  auto* const made = new Export<Managed>{.array = array};
+Managed* exported(const AnyArray& array, const Destination& to) {
+  auto* const made = new Export<Managed>{.array = array, .lease = to.lease};
   std::ranges::copy(array.shape(), made->shape.begin());
   std::ranges::copy(array.strides(), made->strides.begin());
   made->managed.owner = made;
   made->managed.deleter = &Export<Managed>::give_back;
-  made->managed.tensor = {.data = address_of(array),
-                          .device = {dlpack::kCpu, 0},
+  made->managed.tensor = {.data = to.data,
+                          .device = to.device,
                           .rank = array.rank(),
                           .dtype = kTypeNames[static_cast<std::size_t>(array.dtype())],
                           .shape = made->shape.data(),
@@ -74,14 +82,43 @@ nb::object capsule_of(Managed* managed, const char* capsule_name) {
   return nb::steal(capsule);
 }
 
-nb::object to_capsule(const Handle& self, bool has_version, bool is_copied, bool is_read_only) {
-  if (self.array.element_count() > 0 && address_of(self.array) == nullptr)
-    throw nb::buffer_error("the app does not see this array's memory");
-  if (!has_version) return capsule_of(exported<dlpack::Managed>(self.array), dlpack::kName);
-  dlpack::ManagedVersioned* const managed = exported<dlpack::ManagedVersioned>(self.array);
+nb::object capsule_for(const AnyArray& array, const Destination& to, bool has_version, bool is_copied,
+                       bool is_read_only) {
+  if (!has_version) return capsule_of(exported<dlpack::Managed>(array, to), dlpack::kName);
+  dlpack::ManagedVersioned* const managed = exported<dlpack::ManagedVersioned>(array, to);
   managed->version = dlpack::kVersion;
   managed->flags = (is_copied ? dlpack::kIsCopied : 0) | (is_read_only ? dlpack::kReadOnly : 0);
   return capsule_of(managed, dlpack::kVersionedName);
+}
+
+nb::object to_capsule(const Handle& self, bool has_version, bool is_copied, bool is_read_only) {
+  if (self.array.element_count() > 0 && address_of(self.array) == nullptr)
+    throw nb::buffer_error("the app does not see this array's memory");
+  return capsule_for(self.array, {.data = address_of(self.array)}, has_version, is_copied, is_read_only);
+}
+
+nb::object to_gpu_capsule(const Lent& lent, int ordinal, bool has_version, bool is_copied, bool is_read_only) {
+  const Destination to{
+      .data = reinterpret_cast<void*>(lent.lease->address()), .device = {dlpack::kCuda, ordinal}, .lease = lent.lease};
+  return capsule_for(lent.lease->array(), to, has_version, is_copied, is_read_only);
+}
+
+/// An array as NumPy alone takes it: nothing is asked and nothing is waited for.
+struct Shown {
+  AnyArray array;
+  bool is_read_only = false;
+};
+
+/// None where the app does not see the memory, and for arrays without elements, which have none.
+nb::object shown(const Handle& self) {
+  if (address_of(self.array) == nullptr || self.array.element_count() == 0) return nb::none();
+  bool repeats = false;
+  for (int i = 0; i < self.array.rank(); ++i) repeats |= self.array.strides()[i] == 0 && self.array.shape()[i] > 1;
+  return nb::cast(Shown{self.array, repeats});
+}
+
+nb::object capsule_of_shown(const Shown& self, const nb::kwargs&) {
+  return capsule_for(self.array, {.data = address_of(self.array)}, true, false, self.is_read_only);
 }
 
 /// An array of somebody else's, until it is given back.
@@ -146,6 +183,11 @@ class Import {
 
 void bind_dlpack(nb::module_& module) {
   module.def("to_capsule", &to_capsule);
+  module.def("to_gpu_capsule", &to_gpu_capsule);
+  nb::class_<Shown>(module, "Shown").def("__dlpack__", &capsule_of_shown).def("__dlpack_device__", [](const Shown&) {
+    return nb::make_tuple(dlpack::kCpu, 0);
+  });
+  module.def("shown", &shown);
   nb::class_<Import>(module, "Import")
       .def(nb::init<nb::handle>())
       .def_prop_ro("device", &Import::device)

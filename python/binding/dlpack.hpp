@@ -47,6 +47,7 @@ inline constexpr Version kVersion{1, 0};
 inline constexpr std::uint64_t kReadOnly = 1;
 inline constexpr std::uint64_t kIsCopied = 2;
 inline constexpr std::int32_t kCpu = 1;
+inline constexpr std::int32_t kCuda = 2;
 
 inline constexpr const char* kName = "dltensor";
 inline constexpr const char* kUsedName = "used_dltensor";

@@ -7,9 +7,11 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "troupe/device/gpu_sharing.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::python {
@@ -20,6 +22,12 @@ namespace nb = nanobind;
 struct Handle {
   AnyArray array;
   Device device;
+  std::shared_ptr<detail::GpuLease> lease = nullptr;  // for those who have read its address and keep this object
+};
+
+/// An array that a CUDA context of this process sees.
+struct Lent {
+  std::shared_ptr<detail::GpuLease> lease;
 };
 
 /// What the package's Python code tells this module when it is imported. There is one, as there is one interpreter.
@@ -100,6 +108,7 @@ void bind_primitives(nb::module_& module);
 void bind_random(nb::module_& module);
 void bind_sparse(nb::module_& module);
 void bind_dlpack(nb::module_& module);
+void bind_sharing(nb::module_& module);
 void bind_calls(nb::module_& module);
 void bind_jit(nb::module_& module);
 void bind_expressions(nb::module_& module);

@@ -65,6 +65,7 @@ NB_MODULE(_core, module) {
   bind_random(module);
   bind_sparse(module);
   bind_dlpack(module);
+  bind_sharing(module);
   bind_calls(module);
   bind_jit(module);
   bind_expressions(module);

@@ -2,6 +2,7 @@
 import asyncio
 import threading
 
+import numpy as np
 import pytest
 
 import troupe
@@ -46,6 +47,10 @@ def test_each_loop_has_its_own_bell(device):
         thread.join()
 
 
+async def _awaited(call):
+    await call
+
+
 async def _nops(count):
     await asyncio.gather(*(troupe.nop() for _ in range(count)))
 
@@ -66,6 +71,48 @@ def test_a_call_is_submitted_once(device):
     call.submit()
     with pytest.raises(troupe.InvalidArgument, match="once"):
         call.get()
+
+
+def test_a_thousand_calls_at_once_each_end_once_under_chaos(fresh_device, plugin):
+    """Workers are killed, ops crash, tasks are cancelled: every call ends once, and as it should."""
+    counts = {"done": 0, "crashed": 0, "cancelled": 0}
+
+    async def sum_of(x, i):
+        await (made := (x + i).sum()).ready()
+        assert int(made) == 4950 + 100 * i
+        counts["done"] += 1
+
+    async def crash(x):
+        try:
+            await troupe.call_plugin(plugin, "look_up", reads=[x])
+        except troupe.Error as error:
+            assert isinstance(error, (troupe.WorkerCrashed, troupe.OverBudget)), error
+            counts["crashed"] += 1
+
+    async def give_up(x):
+        task = asyncio.ensure_future(_awaited((x * 2).ready()))
+        await asyncio.sleep(0)
+        task.cancel()
+        try:
+            await task
+            counts["done"] += 1
+        except asyncio.CancelledError:
+            counts["cancelled"] += 1
+
+    async def main():
+        x = troupe.arange(100, device=fresh_device)
+        work = [sum_of(x, i) for i in range(900)] + [crash(x) for _ in range(3)] + [give_up(x) for _ in range(97)]
+        np.random.default_rng(3).shuffle(work)
+
+        async def killer():
+            for _ in range(2):
+                await asyncio.sleep(0.02)
+                fresh_device.kill_worker()
+
+        await asyncio.gather(killer(), *work)
+
+    asyncio.run(main())
+    assert sum(counts.values()) == 1000 and counts["crashed"] == 3 and counts["done"] >= 900
 
 
 def test_a_thousand_calls_at_once_end_while_workers_die(fresh_device):

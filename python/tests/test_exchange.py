@@ -1,5 +1,6 @@
 """NumPy and DLPack, both ways: what shares memory, what is copied, who keeps it alive."""
 import gc
+import resource
 import subprocess
 import sys
 import threading
@@ -23,19 +24,17 @@ def test_numpy_shares_memory_with_an_array():
     assert np.shares_memory(shared, x.T.numpy())
 
 
-def test_numpy_keeps_the_memory_alive():
-    x = troupe.full(1000, 3)
-    shared = x.numpy()
-    watched = weakref.ref(x)
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
+def test_numpy_keeps_the_memory_alive(dtype):
+    if dtype == "bfloat16":
+        pytest.importorskip("ml_dtypes")
+    x = troupe.full(100_000, 3, dtype=dtype)
+    address, shared = x.address, x.numpy()
     del x
     gc.collect()
-    assert watched() is not None  # the NumPy array has it
-    others = [troupe.full(1000, 4) for _ in range(10)]
+    others = [troupe.full(100_000, 4, dtype=dtype) for _ in range(10)]
     others[-1].wait()
-    assert (shared == 3).all()
-    del shared
-    gc.collect()
-    assert watched() is None
+    assert (shared == 3).all() and address not in [other.address for other in others]
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "step", "reversed", "byteorder", "readonly", "empty", "scalar"])
@@ -222,6 +221,20 @@ def test_pytorch_and_we_exchange(dtype):
     assert back.tolist() == theirs.T.tolist() and back.dtype == x.dtype
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint16", "bool", "complex64"])
+def test_jax_and_we_exchange(dtype):
+    jax = pytest.importorskip("jax", reason="needs JAX")
+    x = troupe.asarray(np.arange(6).astype(dtype).reshape(2, 3))
+    theirs = jax.dlpack.from_dlpack(x)
+    assert theirs.tolist() == x.tolist() and theirs.dtype == x.dtype
+    same(troupe.from_dlpack(theirs + theirs), x.numpy() + x.numpy())
+    if theirs.unsafe_buffer_pointer() == x.address:  # it copies what is not aligned as it wants it
+        watched = weakref.ref(x)
+        del x
+        gc.collect()
+        assert watched() is None and theirs.tolist() == np.arange(6).astype(dtype).reshape(2, 3).tolist()
+
+
 def test_read_only_arrays_come_in():
     source = np.arange(3.0)
     source.flags.writeable = False
@@ -256,6 +269,28 @@ def test_dlpack_leaks_nothing(device):
     gc.collect()
     assert watched[0]() is None  # the capsule holds the memory, not the object
     assert keeps.tolist() == [1] * 10
+
+
+def resident_mib():
+    pages = int(open("/proc/self/statm").read().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def test_memory_comes_back_from_every_exchange():
+    def exchange():
+        x = troupe.from_dlpack(np.ones(1 << 20, "float32"))  # 4 MiB
+        kept = [x.numpy(), np.from_dlpack(x), x.__dlpack__(), x.__dlpack__(max_version=(1, 0)), (x + 1).numpy(),
+                x.astype("float64").numpy()]
+        return kept[-1][0]
+
+    for _ in range(5):
+        exchange()
+    gc.collect()
+    before = resident_mib()
+    for _ in range(100):
+        exchange()
+    gc.collect()
+    assert resident_mib() - before < 100  # 100 rounds of 16 MiB each, if one of them were kept
 
 
 def test_an_array_is_complete_before_it_goes_out():

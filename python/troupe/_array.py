@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _core, _dtypes, _in_app, _memory, _order
+from . import _core, _dtypes, _in_app, _memory, _order, _sharing
 from ._devices import Device
 from ._operators import ArrayOperators
 
@@ -236,6 +236,7 @@ class Array(ArrayOperators):
 
     def seal(self) -> Array:
         """From now on no worker can change the memory, whatever runs there. Needs an array of `troupe.sealable`."""
+        _sharing.check_seal(self)
         _core.seal(self)
         return self
 

@@ -108,6 +108,19 @@ class Device:
         """The same device for a caller of that name: the workers that its ops cost are charged to this name alone."""
         return Device(self._core.renamed(account), self._system)
 
+    def share_memory(self) -> Device:
+        """From now on other libraries of this process share the memory of its arrays, by DLPack and by
+        `__cuda_array_interface__`. On the CPU they do anyway.
+
+        On a GPU this opens a CUDA context in this process: the one that PyTorch, CuPy and JAX use. A kernel of theirs
+        can then write what lies beside an array, and one that crashes takes this process's context with it, though no
+        worker and no array. Sealed arrays are mapped for reading only.
+        """
+        if self.backend == "cuda":
+            from ._sharing import open_context
+            open_context(self.info)
+        return self
+
     def close(self) -> None:
         """Ends the workers; whatever is under way ends in `Stopped`."""
         self._core.close()

@@ -1,9 +1,13 @@
 """What no op does yet: it is computed here, in the app, by NumPy, after a wait for the arrays. On a GPU that means
 copies both ways. Each function goes from this file when its op comes; docs/python.md lists what is here."""
+import functools
+
 import numpy as np
 
 from . import _core, _dtypes, _memory
 from ._errors import BY_KIND
+
+_NUMBERS = (int, float, complex)
 
 
 def _elements(value):
@@ -35,17 +39,27 @@ def call(function, beside, *arguments, **options):
     return _array(made, beside.device_handle)
 
 
+@functools.cache  # of a few functions, and of pairs of a few types
+def _result_number(function, *kinds):
+    """The dtype of a ufunc's result; None for one that Troupe has not, or where the function has none."""
+    try:
+        return _dtypes.NUMBERS[function.resolve_dtypes((*kinds, None))[-1]]
+    except (KeyError, TypeError):
+        return None
+
+
 def ufunc(function, *operands):
     """A function of NumPy's of elements, which writes where the result belongs when the app sees that memory."""
     beside = next(x for x in operands if isinstance(x, _core.Handle))
     elements = [_elements(x) for x in operands]
-    kinds = [type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype for x in elements]
-    try:
-        number = _dtypes.NUMBERS[function.resolve_dtypes((*kinds, None))[-1]]
-    except (KeyError, TypeError):  # a type that Troupe has not, or a function of one of these types has not
+    number = _result_number(function, *(type(x) if type(x) in _NUMBERS else np.asarray(x).dtype for x in elements))
+    if number is None:
         return call(function, beside, *operands)
-    _check_devices(operands)
-    shape = np.broadcast_shapes(*(np.shape(x) for x in elements))
+    if len(operands) > 1:
+        _check_devices(operands)
+        shape = np.broadcast_shapes(*(np.shape(x) for x in elements))
+    else:
+        shape = elements[0].shape
     out = _core.allocate(beside.device_handle, shape, number, _memory.USUAL)
     into = _memory.shared(out)
     with np.errstate(all="ignore"):

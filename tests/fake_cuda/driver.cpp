@@ -14,6 +14,7 @@ namespace fake_cuda {
 namespace {
 
 thread_local CUcontext current_context = nullptr;
+thread_local std::vector<CUcontext> contexts_before;  // those that `cuCtxPushCurrent` put aside
 
 constexpr std::string_view kProgramMark = "FAKE CUBIN\n";  // what the fake NVRTC puts before the source
 constexpr std::uint32_t kFatbinMark = 0xBA55ED50;
@@ -161,6 +162,29 @@ CUresult cuCtxSetCurrent(CUcontext context) {
   return CUDA_SUCCESS;
 }
 
+/// The context that libraries of one process share. It is never released: it is the process's, and not counted.
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  FAKE_BEGIN("cuDevicePrimaryCtxRetain")
+  static int primary = 0;
+  *context = reinterpret_cast<CUcontext>(&primary);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent(CUcontext context) {
+  FAKE_BEGIN("cuCtxPushCurrent")
+  contexts_before.push_back(current_context);
+  current_context = context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  FAKE_END("cuCtxPopCurrent")
+  *context = current_context;
+  current_context = contexts_before.back();
+  contexts_before.pop_back();
+  return answer;
+}
+
 CUresult cuCtxGetDevice(CUdevice* device) {
   FAKE_BEGIN_IN_CONTEXT("cuCtxGetDevice")
   *device = 0;
@@ -181,6 +205,12 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 // ---- streams and events ----
+
+/// Of the default stream, whose work is done at once (see `cuMemcpyAsync`).
+CUresult cuStreamSynchronize(CUstream stream) {
+  FAKE_BEGIN_IN_CONTEXT("cuStreamSynchronize")
+  return stream == CU_STREAM_LEGACY ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
 
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned, int) {
   FAKE_BEGIN_IN_CONTEXT("cuStreamCreateWithPriority")

@@ -277,6 +277,10 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void*) {
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   FAKE_BEGIN_IN_CONTEXT("cuMemcpyAsync")
+  if (stream == CU_STREAM_LEGACY) {
+    std::memcpy(at<void>(to), at<void>(from), bytes);
+    return CUDA_SUCCESS;
+  }
   reinterpret_cast<Stream*>(stream)->add([=] { std::memcpy(at<void>(to), at<void>(from), bytes); });
   return CUDA_SUCCESS;
 }

@@ -175,6 +175,15 @@ bool ChunkTable::look(std::uint32_t id, std::uint64_t offset, std::span<std::byt
   return true;
 }
 
+Result<LentChunk> ChunkTable::lend(std::uint32_t id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = chunks_.find(id);
+  if (found == chunks_.end() || !found->second.device)
+    return fail(ErrorKind::unsupported,
+                "no descriptor of this memory can be lent: it is the machine's, or its worker's");
+  return LentChunk{TROUPE_TRY(found->second.device.duplicate()), found->second.news.size_bytes};
+}
+
 void ChunkTable::drop(std::uint32_t id) noexcept {
   const std::lock_guard lock(mutex_);
   chunks_.erase(id);

@@ -35,6 +35,8 @@ class ChunkTable {
   void drop(std::uint32_t id) noexcept;
   /// Copies what is in a chunk of shared memory; false for all others, which only workers see.
   bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) const noexcept;
+  /// See `ChunkSource::lend`.
+  Result<LentChunk> lend(std::uint32_t id) const;
   /// Tells all workers to make a chunk that outlives them read-only or writable; later workers learn it with the chunk.
   /// Gives the workers that must answer; nothing when the chunk is so already. When it fails, or throws for want of
   /// memory, nobody was told.
@@ -111,6 +113,7 @@ class TableChunks final : public ChunkSource {
   bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) noexcept override {
     return table_->look(id, offset, into);
   }
+  Result<LentChunk> lend(std::uint32_t id) override { return table_->lend(id); }
 
  private:
   const std::shared_ptr<ChunkTable> table_;  // shared by the device and its vaults, which may outlive it

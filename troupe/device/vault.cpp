@@ -383,6 +383,8 @@ bool Vault::look(const op::Range& range, std::span<std::byte> into) const noexce
   return source_->look(op::chunk_of(range.begin), op::offset_of(range.begin), into);
 }
 
+Result<LentChunk> Vault::lend(const VaultBlock& block) const { return source_->lend(op::chunk_of(block.address())); }
+
 VaultStats Vault::stats() const {
   const std::lock_guard lock(mutex_);
   return stats_;

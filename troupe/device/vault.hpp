@@ -22,8 +22,15 @@
 #include "troupe/device/block.hpp"
 #include "troupe/device/device_options.hpp"
 #include "troupe/device/suballocator.hpp"
+#include "troupe/wire/descriptor.hpp"
 
 namespace troupe::inline v0 {
+
+/// A chunk of an accelerator's memory, for another context of this process to map.
+struct LentChunk {
+  wire::Descriptor memory;
+  std::uint64_t size_bytes = 0;
+};
 
 /// Where chunks of memory come from: made once, announced to every worker, dropped when empty. A vault makes one call
 /// at a time, from any thread. While it waits for `make` or `commit`, blocks can still be freed, and allocated where
@@ -48,6 +55,11 @@ class ChunkSource {
   virtual bool look(std::uint32_t id, std::uint64_t offset, std::span<std::byte> into) noexcept {
     (void)id, (void)offset, (void)into;
     return false;
+  }
+  /// The chunk for another context of this process; it stays as long as a block in it has an owner. `unsupported` for
+  /// memory that no descriptor holds, or that is not an accelerator's. Any thread, as above.
+  virtual Result<LentChunk> lend(std::uint32_t id) {
+    return fail(ErrorKind::unsupported, "no descriptor holds chunk " + std::to_string(id));
   }
 };
 
@@ -104,6 +116,8 @@ class Vault : public RefCounted {
   op::Range with_fences(const VaultBlock& block) const noexcept;
   /// Copies what is in the vault at that range; false when the app cannot see it.
   bool look(const op::Range& range, std::span<std::byte> into) const noexcept;
+  /// The chunk of one of its blocks, see `ChunkSource::lend`.
+  Result<LentChunk> lend(const VaultBlock& block) const;
   /// True in a fork of the process that made it: its locks may be held for ever there.
   bool is_forked() const noexcept { return fork_mark_.is_forked(); }
 
