@@ -28,12 +28,27 @@ class ShortWait {
   int turns_ = 0;
 };
 
+/// What goes through rows knows neither function nor type, so it is compiled once and not for each pair of them.
+class AnyRowScan {
+ public:
+  /// In this thread.
+  virtual void run_alone(const Row& x, const Row& y) const noexcept = 0;
+  /// By the team.
+  virtual void run(const Row& x, const Row& y, Team& team) const noexcept = 0;
+  /// Rows that lie across each other, together. `along` and `across` are steps of x and y.
+  virtual void run_across(const Pointers<2>& at, const Steps<2>& along, const Steps<2>& across, std::int64_t length,
+                          std::int64_t rows) const noexcept = 0;
+
+ protected:
+  ~AnyRowScan() = default;
+};
+
 template <Combine function, class H>
-class RowScan {
+class RowScan final : public AnyRowScan {
  public:
   RowScan(bool exclusive, DType in, DType out) noexcept : scan_(exclusive, in, out) {}
 
-  void run_alone(const Row& x, const Row& y) const noexcept {
+  void run_alone(const Row& x, const Row& y) const noexcept override {
     const bool is_long = is_long_result(x);
     H carry = primitives::neutral<function, H>();
     for (std::int64_t begin = 0; begin < x.count; begin += kScanBlock) {
@@ -41,7 +56,7 @@ class RowScan {
       carry = primitives::combine<function>(carry, scan_.scan(x.part(begin, end), y.part(begin, end), carry, is_long));
     }
   }
-  void run(const Row& x, const Row& y, Team& team) const noexcept {
+  void run(const Row& x, const Row& y, Team& team) const noexcept override {
     const std::int64_t blocks = (x.count - 1) / kScanBlock + 1;
     if (blocks < 2 || team.size() == 1) return run_alone(x, y);
     const bool is_long = is_long_result(x);
@@ -64,9 +79,8 @@ class RowScan {
     });
   }
 
-  /// Rows that lie across each other, together. `along` and `across` are steps of x and y.
   void run_across(const Pointers<2>& at, const Steps<2>& along, const Steps<2>& across, std::int64_t length,
-                  std::int64_t rows) const noexcept {
+                  std::int64_t rows) const noexcept override {
     for (std::int64_t done = 0; done < rows; done += ScanRows<function, H>::kAcross)
       scan_.scan_across({at[0] + done * across[0], along[0], length}, across[0],
                         {at[1] + done * across[1], along[1], length}, across[1],
@@ -96,7 +110,7 @@ int find_axis_across(const HostView& x, const HostView& y) noexcept {
   return found;
 }
 
-void scan_across(const HostView& x, const HostView& y, int axis, Team& team, const auto& scan) {
+void scan_across(const HostView& x, const HostView& y, int axis, Team& team, const AnyRowScan& scan) {
   constexpr std::int64_t kStrip = 64;  // rows that a thread takes at least
   const std::int64_t x_size = size_bytes(x.dtype), y_size = size_bytes(y.dtype);
   NestOf<2> others;
@@ -142,7 +156,7 @@ Result<void> run_op(const op::PrimitivesScan& op, const HostViews& here) {
   const int across = find_axis_across(x, y);
   const RowsOf<2> rows({&x, &y}, x.shape.rank());
   const auto row = [](const HostView& view, std::byte* at) { return Row{at, step_of(view), length_of(view)}; };
-  with_scan(op.function, x.dtype, y.dtype, op.exclusive, [&](const auto& scan) {
+  with_scan(op.function, x.dtype, y.dtype, op.exclusive, [&](const AnyRowScan& scan) {
     if (across >= 0) return scan_across(x, y, across, team, scan);
     if (rows.number() < 2 * team.size() && length_of(x) >= 2 * kScanBlock)
       return rows.run(0, rows.number(),
@@ -165,7 +179,7 @@ Result<void> run_op(const op::PrimitivesSegmentedScan& op, const HostViews& here
   const Row x_row = row_of(x);
   const Row y_row = row_of(y);
   Result<void> done;
-  with_scan(op.function, x.dtype, y.dtype, op.exclusive, [&](const auto& scan) {
+  with_scan(op.function, x.dtype, y.dtype, op.exclusive, [&](const AnyRowScan& scan) {
     done = offsets.each_part(team, Grain::of_ns(1), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
       for (; begin < end; ++begin)
         if (const std::int64_t count = offsets[begin + 1] - offsets[begin]; count > 0 && count < kLong)
