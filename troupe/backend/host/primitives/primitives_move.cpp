@@ -106,22 +106,64 @@ struct PutTogether {
   }
 };
 
-template <class F>
-void with_rule(Duplicates rule, DType dtype, const F& f) {
-  if (rule == Duplicates::last) return with_size(size_bytes(dtype), [&](auto size) { f(PutLast<size>{}); });
+/// What goes through rows and threads knows neither types nor rule, so it is compiled once.
+class AnyPut {
+ public:
+  /// Of a row of `length`, those whose place is from `low` to before `high`.
+  virtual void put_row(const Pointers<3>& at, const Steps<3>& along, std::int64_t length, std::int64_t low,
+                       std::int64_t high) const noexcept = 0;
+  /// Of `count` rows that lie `across` each other.
+  virtual void put_strip(const Pointers<3>& at, const Steps<3>& along, std::int64_t length, const Steps<3>& across,
+                         std::int64_t count) const noexcept = 0;
+
+ protected:
+  ~AnyPut() = default;
+};
+
+template <class I, class Put>
+class PutBy final : public AnyPut {
+ public:
+  void put_row(const Pointers<3>& at, const Steps<3>& along, std::int64_t length, std::int64_t low,
+               std::int64_t high) const noexcept override {
+    const auto range = static_cast<std::uint64_t>(high - low);
+    for (std::int64_t j = 0; j < length; ++j) {
+      const std::int64_t place = load<I>(at[1] + j * along[1]);
+      if (static_cast<std::uint64_t>(place - low) < range) Put{}(at[2] + place * along[2], at[0] + j * along[0]);
+    }
+  }
+  void put_strip(const Pointers<3>& at, const Steps<3>& along, std::int64_t length, const Steps<3>& across,
+                 std::int64_t count) const noexcept override {
+    const bool moves_rows = across[1] == 0 && across[0] == Put::kSize && across[2] == Put::kSize;
+    for (std::int64_t j = 0; j < length; ++j) {
+      const std::byte* const x = at[0] + j * along[0];
+      const std::byte* const index = at[1] + j * along[1];
+      if (moves_rows) {
+        std::byte* const y = at[2] + load<I>(index) * along[2];
+        for (std::int64_t k = 0; k < count; ++k) Put{}(y + k * Put::kSize, x + k * Put::kSize);
+        continue;
+      }
+      for (std::int64_t k = 0; k < count; ++k)
+        Put{}(at[2] + k * across[2] + load<I>(index + k * across[1]) * along[2], x + k * across[0]);
+    }
+  }
+};
+
+template <class I, class F>
+void with_put(Duplicates rule, DType dtype, const F& f) {
+  if (rule == Duplicates::last) return with_size(size_bytes(dtype), [&](auto size) { f(PutBy<I, PutLast<size>>{}); });
   const Combine function = rule == Duplicates::add   ? Combine::sum
                            : rule == Duplicates::min ? Combine::min
                                                      : Combine::max;
   with_combine(function, dtype,
                [&]<Combine known, class T>(std::integral_constant<Combine, known>, std::type_identity<T>) {
-                 if constexpr (known <= Combine::max) f(PutTogether<known, T>{});
+                 if constexpr (known == Combine::sum || known == Combine::min || known == Combine::max)
+                   f(PutBy<I, PutTogether<known, T>>{});
                });
 }
 
 /// One place of y has all its elements from one thread, in their order. Threads share rows; where rows lie across each
 /// other, strips of them, in which neighbours move together; and of one long row each takes some of its places, and
 /// looks at all indices.
-template <class I>
 class Scatter {
  public:
   Scatter(const HostView& x, const HostView& indices, const HostView& y)
@@ -144,8 +186,7 @@ class Scatter {
     if (across >= 0) strip_ = {x.shape[across], steps(across)};
   }
 
-  template <class Put>
-  void run(const Put& put, Team& team) const noexcept {
+  void run(const AnyPut& put, Team& team) const noexcept {
     constexpr double kNsPerElement = 1.5;
     constexpr std::int64_t kLeastStrip = 64;
     const std::int64_t wanted = std::int64_t{2} * team.size();
@@ -169,43 +210,17 @@ class Scatter {
         rows_.run(start_, row, row + 1, [&](Pointers<3> at) {
           for (std::size_t v = 0; v < 3; ++v) at[v] += begin * strip_.steps[v];
           if (strip_.extent > 1)
-            put_strip(put, at, count);
+            put.put_strip(at, last_, length_, strip_.steps, count);
           else if (shares == 1)
-            put_row(put, at, 0, places_);
+            put.put_row(at, last_, length_, 0, places_);
           else
-            put_row(put, at, part_begin(places_, share, shares), part_begin(places_, share + 1, shares));
+            put.put_row(at, last_, length_, part_begin(places_, share, shares), part_begin(places_, share + 1, shares));
         });
       }
     });
   }
 
  private:
-  /// Those whose place is from `low` to before `high`.
-  template <class Put>
-  void put_row(const Put& put, const Pointers<3>& at, std::int64_t low, std::int64_t high) const noexcept {
-    const auto range = static_cast<std::uint64_t>(high - low);
-    for (std::int64_t j = 0; j < length_; ++j) {
-      const std::int64_t place = load<I>(at[1] + j * last_[1]);
-      if (static_cast<std::uint64_t>(place - low) < range) put(at[2] + place * last_[2], at[0] + j * last_[0]);
-    }
-  }
-  template <class Put>
-  void put_strip(const Put& put, const Pointers<3>& at, std::int64_t count) const noexcept {
-    const Steps<3>& step = strip_.steps;
-    const bool moves_rows = step[1] == 0 && step[0] == Put::kSize && step[2] == Put::kSize;
-    for (std::int64_t j = 0; j < length_; ++j) {
-      const std::byte* const x = at[0] + j * last_[0];
-      const std::byte* const index = at[1] + j * last_[1];
-      if (moves_rows) {
-        std::byte* const y = at[2] + load<I>(index) * last_[2];
-        for (std::int64_t k = 0; k < count; ++k) put(y + k * Put::kSize, x + k * Put::kSize);
-        continue;
-      }
-      for (std::int64_t k = 0; k < count; ++k)
-        put(at[2] + k * step[2] + load<I>(index + k * step[1]) * last_[2], x + k * step[0]);
-    }
-  }
-
   Pointers<3> start_;
   std::int64_t length_;
   std::int64_t places_;
@@ -242,8 +257,8 @@ Result<void> run_op(const op::PrimitivesScatter& op, const HostViews& here) {
   with_index(indices.dtype, [&]<class I>(std::type_identity<I>) {
     const std::int64_t length = op.y.shape[op.y.shape.rank() - 1];
     if (!is_well(check_indices<I>(indices, length, here.team()), op.verdict, here) || x.data == nullptr) return;
-    const Scatter<I> scatter(x, indices, y);
-    with_rule(op.rule, x.dtype, [&](const auto& put) { scatter.run(put, here.team()); });
+    const Scatter scatter(x, indices, y);
+    with_put<I>(op.rule, x.dtype, [&](const AnyPut& put) { scatter.run(put, here.team()); });
   });
   return {};
 }

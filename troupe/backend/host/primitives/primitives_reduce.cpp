@@ -1,4 +1,7 @@
 // Rows and segments put together. Numbers go the way of tensor.reduce; what it has not, the functions of bits, is here.
+#include <functional>
+
+#include "troupe/backend/host/kernels/element_size.hpp"
 #include "troupe/backend/host/kernels/walk.hpp"
 #include "troupe/backend/host/primitives/primitives_functions.hpp"
 #include "troupe/backend/host/primitives/primitives_ops.hpp"
@@ -20,23 +23,6 @@ Reduction as_reduction(Combine function) noexcept {
   }
 }
 
-/// Calls `f(function, type)` with both as constants; the type is an unsigned one of that size, or bool.
-template <class F>
-void with_bits(Combine function, DType dtype, F&& f) {
-  const auto with_type = [&]<Combine which>(std::integral_constant<Combine, which> known) {
-    if (dtype == DType::boolean) return f(known, std::type_identity<bool>{});
-    switch (size_bytes(dtype)) {
-      case 1: return f(known, std::type_identity<std::uint8_t>{});
-      case 2: return f(known, std::type_identity<std::uint16_t>{});
-      case 4: return f(known, std::type_identity<std::uint32_t>{});
-      default: return f(known, std::type_identity<std::uint64_t>{});
-    }
-  };
-  if (function == Combine::bit_and) return with_type(std::integral_constant<Combine, Combine::bit_and>{});
-  if (function == Combine::bit_or) return with_type(std::integral_constant<Combine, Combine::bit_or>{});
-  with_type(std::integral_constant<Combine, Combine::bit_xor>{});
-}
-
 /// Of bits, in any order.
 template <Combine function, class T>
 T fold_bits(const Row& row) noexcept {
@@ -55,15 +41,61 @@ T fold_bits(const Row& row) noexcept {
   return lanes[0];
 }
 
+/// How bits of one type are put together. What goes through rows is compiled once: bits of any type travel as 64.
+struct BitFold {
+  std::uint64_t (*fold)(const Row& row) noexcept = nullptr;
+  std::uint64_t (*combine)(std::uint64_t a, std::uint64_t b) noexcept = nullptr;
+  std::uint64_t neutral = 0;
+};
+
+template <Combine function>
+BitFold bit_fold(DType dtype) noexcept {
+  const auto with_type = []<class T>(std::type_identity<T>) {
+    return BitFold{
+        .fold = [](const Row& row) noexcept { return static_cast<std::uint64_t>(fold_bits<function, T>(row)); },
+        .combine = [](std::uint64_t a, std::uint64_t b) noexcept { return primitives::combine<function>(a, b); },
+        .neutral = primitives::neutral<function, T>()};
+  };
+  if (dtype == DType::boolean) return with_type(std::type_identity<bool>{});
+  switch (size_bytes(dtype)) {
+    case 1: return with_type(std::type_identity<std::uint8_t>{});
+    case 2: return with_type(std::type_identity<std::uint16_t>{});
+    case 4: return with_type(std::type_identity<std::uint32_t>{});
+    default: return with_type(std::type_identity<std::uint64_t>{});
+  }
+}
+
+BitFold bit_fold(Combine function, DType dtype) noexcept {
+  if (function == Combine::bit_and) return bit_fold<Combine::bit_and>(dtype);
+  if (function == Combine::bit_or) return bit_fold<Combine::bit_or>(dtype);
+  return bit_fold<Combine::bit_xor>(dtype);
+}
+
+/// The lowest bytes of `bits`; little-endian, as every machine here.
+void store_low_bytes(std::byte* to, std::uint64_t bits, std::int64_t size) noexcept {
+  std::memcpy(to, &bits, static_cast<std::size_t>(size));
+}
+
+/// An element that is nothing put together.
+struct Neutral {
+  Neutral(Combine function, DType dtype) noexcept : size(static_cast<std::size_t>(size_bytes(dtype))) {
+    with_combine(function, dtype,
+                 [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
+                   store(bytes.data(), static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>()));
+                 });
+  }
+  void put(std::byte* to) const noexcept { std::memcpy(to, bytes.data(), size); }
+
+  std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+  std::size_t size;
+};
+
 /// y = nothing put together, everywhere.
 void fill_neutral(Combine function, const HostView& y, Team& team) {
-  with_combine(function, y.dtype,
-               [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
-                 const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
-                 walk<1>({&y}, team, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
-                   for (std::int64_t i = 0; i < count; ++i) store(at[0] + i * step[0], nothing);
-                 });
-               });
+  const Neutral nothing(function, y.dtype);
+  walk<1>({&y}, team, [&](const Pointers<1>& at, const Steps<1>& step, std::int64_t count) noexcept {
+    for (std::int64_t i = 0; i < count; ++i) nothing.put(at[0] + i * step[0]);
+  });
 }
 
 /// A segment's numbers, in the type that is kept.
@@ -121,8 +153,10 @@ void reduce_row(Combine function, DType in, DType out, const Row& row, std::byte
   reduce_nests(what, {row.at, nullptr, to}, kept, reduced, team);
 }
 
-Result<void> reduce_segments(const Offsets& offsets, const Row& x, const Row& y, Team& team, const auto& reduce_short,
-                             const auto& reduce_long) {
+using ReduceOne = std::function<void(const Row& segment, std::byte* to)>;
+
+Result<void> reduce_segments(const Offsets& offsets, const Row& x, const Row& y, Team& team,
+                             const ReduceOne& reduce_short, const ReduceOne& reduce_long) {
   TROUPE_TRY(offsets.each_part(team, Grain::of_ns(0.5), [&](std::int64_t begin, std::int64_t end) -> Result<void> {
     for (; begin < end; ++begin) {
       const Row segment = x.part(offsets[begin], offsets[begin + 1]);
@@ -150,25 +184,22 @@ Result<void> run_op(const op::PrimitivesReduce& op, const HostViews& here) {
     const RowsOf<2> rows({&x, &y}, rank);
     const std::int64_t length = length_of(x);
     const std::int64_t step = step_of(x);
-    with_bits(op.function, x.dtype,
-              [&]<Combine function, class T>(std::integral_constant<Combine, function>, std::type_identity<T>) {
-                const auto reduce_one = [&](const Pointers<2>& at) noexcept {
-                  const Row row{at[0], step, length};
-                  store_bits(at[1], here.team().reduce(
-                                        length, Grain::of_bytes(sizeof(T)), primitives::neutral<function, T>(),
-                                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                                          return fold_bits<function, T>(row.part(begin, end));
-                                        },
-                                        [](T a, T b) { return primitives::combine<function>(a, b); }));
-                };
-                if (rows.number() < here.team().size())
-                  rows.run(0, rows.number(), [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
-                else
-                  here.team().run(rows.number(), Grain::of_bytes(length * std::int64_t{sizeof(T)}),
-                                  [&](std::int64_t begin, std::int64_t end) noexcept {
-                                    rows.run(begin, end, [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
-                                  });
-              });
+    const std::int64_t size = size_bytes(x.dtype);
+    const BitFold bits = bit_fold(op.function, x.dtype);
+    const auto reduce_one = [&](const Pointers<2>& at) noexcept {
+      const Row row{at[0], step, length};
+      const std::uint64_t all = here.team().reduce(
+          length, Grain::of_bytes(size), bits.neutral,
+          [&](std::int64_t begin, std::int64_t end) noexcept { return bits.fold(row.part(begin, end)); }, bits.combine);
+      store_low_bytes(at[1], all, size);
+    };
+    const auto reduce_rows = [&](std::int64_t begin, std::int64_t end) noexcept {
+      rows.run(begin, end, [&](std::int64_t, const Pointers<2>& at) { reduce_one(at); });
+    };
+    if (rows.number() < here.team().size())
+      reduce_rows(0, rows.number());
+    else
+      here.team().run(rows.number(), Grain::of_bytes(length * size), reduce_rows);
     return {};
   }
   Nest kept;
@@ -197,25 +228,18 @@ Result<void> run_op(const op::PrimitivesSegmentedReduce& op, const HostViews& he
   }
   const Row x_row = row_of(x);
   const Row y_row = row_of(y);
-  with_combine(op.function, y.dtype,
-               [&]<Combine known, class Out>(std::integral_constant<Combine, known>, std::type_identity<Out>) {
-                 const auto nothing = static_cast<Out>(primitives::neutral<known, primitives::Held<Out>>());
-                 team.run(offsets.segments(), Grain::of_bytes(16 + sizeof(Out)),
-                          [&](std::int64_t begin, std::int64_t end) noexcept {
-                            for (; begin < end; ++begin)
-                              if (offsets[begin] == offsets[begin + 1]) store(y_row[begin], nothing);
-                          });
-               });
+  const Neutral nothing(op.function, y.dtype);
+  team.run(offsets.segments(), Grain::of_bytes(16 + size_bytes(y.dtype)),
+           [&](std::int64_t begin, std::int64_t end) noexcept {
+             for (; begin < end; ++begin)
+               if (offsets[begin] == offsets[begin + 1]) nothing.put(y_row[begin]);
+           });
   if (is_of_bits(op.function)) {
-    Result<void> done;
-    with_bits(op.function, x.dtype,
-              [&]<Combine function, class T>(std::integral_constant<Combine, function>, std::type_identity<T>) {
-                const auto reduce_one = [](const Row& row, std::byte* to) noexcept {
-                  store_bits(to, fold_bits<function, T>(row));
-                };
-                done = reduce_segments(offsets, x_row, y_row, team, reduce_one, reduce_one);
-              });
-    return done;
+    const BitFold bits = bit_fold(op.function, x.dtype);
+    const ReduceOne reduce_one = [&](const Row& row, std::byte* to) {
+      store_low_bytes(to, bits.fold(row), size_bytes(y.dtype));
+    };
+    return reduce_segments(offsets, x_row, y_row, team, reduce_one, reduce_one);
   }
   const auto reduce_as = [&]<class A>(std::type_identity<A>) {
     const SegmentFold<A> fold(op.function, x.dtype, y.dtype);
