@@ -82,7 +82,7 @@ class Program:
 
     @property
     def variables(self) -> list[str]:
-        """The names of its `__constant__` and `__device__` variables; a compiler leaves out those that no kernel uses."""
+        """The names of its `__constant__` and `__device__` variables; compilers leave out those that no kernel uses."""
         return [str(name) for name in self._core.variables]
 
     @property
