@@ -32,7 +32,8 @@ function(troupe_fake_library target file)
   add_dependencies(troupe_fake_libraries ${target})
 endfunction()
 
-troupe_fake_library(fake_cuda libcuda.so.1 driver.cpp driver_memory.cpp fault.cpp kernels.cpp stream.cpp)
+troupe_fake_library(fake_cuda libcuda.so.1 driver.cpp driver_memory.cpp driver_modules.cpp fault.cpp kernels.cpp
+  stream.cpp)
 troupe_fake_library(fake_cublas libcublas.so.13 cublas.cpp)
 troupe_fake_library(fake_cublas_lt libcublasLt.so.13 cublas_lt.cpp)
 troupe_fake_library(fake_cufft libcufft.so.12 cufft.cpp)

@@ -21,8 +21,9 @@ Task<Result<float>> sum_of_squares(Device device, const std::vector<float>* numb
   Array<float> in = CO_TRY(device.array<float>({n}));
   Array<float> out = CO_TRY(device.array<float>({n}));
   CO_TRY(co_await device.write(in, *numbers));
-  CO_TRY(
-      co_await device.jit().launch(program, "square<float>", {.blocks = 4, .threads = 256}, n, reads(in), writes(out)));
+  // Looked up once, by the signature that it has in the source: `in` is read, and the compiler checks what is given.
+  const auto square = CO_TRY(program.kernel<void(long long, const float*, float*)>("square<float>"));
+  CO_TRY(co_await device.jit().launch(square, {.blocks = 4, .threads = 256}, n, in, writes(out)));
   const HostArray<float> squares = CO_TRY(co_await device.read(out));
   float sum = 0;
   for (const float square : squares) sum += square;

@@ -244,13 +244,36 @@ Task<Result<void>> add_one(Device gpu, Array<float> x) {
 }
 // end
 
+// example: KernelSource, Kernel, AnyKernel, KernelStruct
+struct Scaled {  // as in the kernel's source
+  const float* in;
+  float by;
+};
+Task<Result<void>> scale(Device device, Array<float> x, Array<float> y) {
+  KernelSource source("#include \"scaled.h\"\n__global__ void scale(Scaled s, float* y) { *y = STEP * s.by * *s.in; }");
+  source.add_header("scaled.h", "struct Scaled { const float* in; float by; };").add_flag("-DSTEP=(1 + 1)");
+  const Program program = CO_TRY(co_await device.jit().compile(source));
+  const Kernel<void(Scaled, float*)> scale = CO_TRY(program.kernel<void(Scaled, float*)>("scale"));
+  const AnyKernel the_same = CO_TRY(program.kernel("scale"));  // its arguments are checked at each launch
+  KernelStruct<Scaled> scaled({.in = nullptr, .by = 1.5f});
+  scaled.point(&Scaled::in, reads(x));
+  CO_TRY(co_await device.jit().launch(the_same, {}, scaled, writes(y)));
+  co_return co_await device.jit().launch(scale, {}, scaled, y);
+}
+// end
+
 void jit(System& system) {
   const Device device = value(system.device(0));
   const Array<float> x = made<float>(device, {2}, {1, 2});
   if (const Result<void> done = system.run(add_one(device, x)))
     expect(holds(device, x, {2.0f, 3.0f}));
   else
-    expect(done.error().kind() == ErrorKind::unsupported);  // no GPU, or no NVRTC
+    expect(done.error().kind() == ErrorKind::unsupported);  // no compiler
+  const Array<float> y = made<float>(device, {1}, {0});
+  if (const Result<void> done = system.run(scale(device, x, y)))
+    expect(holds(device, y, {6.0f}));
+  else
+    expect(done.error().kind() == ErrorKind::unsupported);
 
   // example: KernelArguments
   KernelArguments arguments;

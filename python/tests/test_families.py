@@ -264,7 +264,7 @@ SPELLINGS = {
     "tensor.binary": "add", "tensor.contract": "einsum", "tensor.reduce": "sum", "tensor.ternary": "where",
     "tensor.unary": "exp",
     **{f"blas.{name}": f"blas.{name}" for name in ("dot", "gemm_group", "rot")}, "blas.measure": "blas.nrm2",
-    "jit.launch": "jit.Kernel.__call__", "matmul.gradient": "layer_gradient",
+    "jit.launch": "jit.Kernel.__call__", "jit.set": "jit.Program.set", "matmul.gradient": "layer_gradient",
     **{f"primitives.{name}": f"primitives.{name}" for name in (
         "histogram reduce scatter segmented_reduce segmented_scan segmented_sort sets").split()},
     **{f"sparse.{name}": f"sparse.{name}" for name in "bicgstab cg gmres ic0 ilu0 jacobi lanczos power".split()},

@@ -138,3 +138,52 @@ def test_a_program_that_is_gone_leaves_nothing_behind(device):
         x.wait()
         del program
     assert float(x[0]) == 6
+
+
+FILTER = """
+#include "taps.cuh"
+namespace mine { __constant__ float weights[TAPS]; }
+struct Settings { int first; double scale; };
+__constant__ Settings settings;
+__device__ long long hits;
+__global__ void weigh(const float* x, float* y) {
+  const int i = threadIdx.x;
+  y[i] = x[i] * mine::weights[i] + settings.first + float(settings.scale);
+  atomicAdd(reinterpret_cast<unsigned long long*>(&hits), 1ull);
+}
+"""
+
+
+@needs_compiler
+def test_variables_are_set_and_survive_their_worker(fresh_device):
+    on = {"device": fresh_device}
+    program = troupe.jit.compile(FILTER, headers={"taps.cuh": "#define TAPS (COUNT)\n"}, flags=["-DCOUNT=(1 + 2)"],
+                                 **on)
+    assert sorted(program.variables) == ["hits", "mine::weights", "settings"]
+    program.set("weights", np.array([1, 10, 100], "float32"))
+    program.set("settings", np.array((2, 0.5), np.dtype([("first", "i4"), ("scale", "f8")], align=True)))
+    program.set("hits", np.int64(5))
+    x, y = troupe.asarray([1, 2, 3], dtype="float32", **on), troupe.empty(3, dtype="float32", **on)
+    for count in (8, 11):
+        program["weigh"](x, troupe.jit.writes(y), blocks=1, threads=3)
+        same(y, np.array([3.5, 22.5, 302.5], "float32"))
+        assert int(program.get("hits", troupe.empty(1, dtype="int64", **on))[0]) == count
+        fresh_device.kill_worker()
+    with pytest.raises(troupe.InvalidArgument, match="set: mine::weights has 12 bytes, and the array has 4"):
+        program.set("weights", np.float32(1))
+    with pytest.raises(troupe.InvalidArgument, match="get: settings"):
+        troupe.jit.compile(FILTER, headers={"taps.cuh": "#define TAPS 3\n"}, **on).get("settings",
+                                                                                      troupe.empty(2, **on))
+
+
+@needs_compiler
+def test_an_image_is_loaded_again(program):
+    again = troupe.jit.load(program.image)
+    assert again.kernels == program.kernels
+    x, y = troupe.arange(100, dtype="float32"), troupe.zeros(100, dtype="float32")
+    again["saxpy"](100, 2, x, y, fills_device=True, threads=32)
+    same(y, 2 * np.arange(100, dtype="float32"))
+    with pytest.raises(troupe.InvalidArgument, match="no cubin"):
+        troupe.jit.load(b"nothing")
+    with pytest.raises(troupe.Unsupported, match="a CPU runs no cooperative grid"):
+        again["saxpy"](100, 2, x, y, cooperative=True)

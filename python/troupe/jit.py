@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _core, _dtypes
 from ._array import Array
-from ._creation import device_or_default
+from ._creation import asarray, device_or_default
 from ._devices import Device
 
 # What a number becomes, by the parameter's type.
@@ -81,8 +81,33 @@ class Program:
         """The device that it is for."""
         return Device(self._core.device_handle)
 
+    @property
+    def variables(self) -> list[str]:
+        """The names of its `__constant__` and `__device__` variables; compilers leave out those that no kernel uses."""
+        return [str(name) for name in self._core.variables]
+
+    @property
+    def image(self) -> bytes:
+        """The compiled image, of which `load` makes the same program."""
+        return self._core.image
+
     def __getitem__(self, name) -> Kernel:
         return Kernel(self, name)
+
+    def set(self, name, value) -> None:
+        """Sets a variable from an array, a NumPy number or `bytes`, with as many bytes as it has. Kernels that are
+        launched later see it, also when another worker has taken over."""
+        if not isinstance(value, Array):
+            value = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+            if value.dtype.fields is not None:
+                value = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+            value = asarray(value, device=self.device)
+        self._core.set(name, value)
+
+    def get(self, name, out) -> Array:
+        """Copies into an array what a variable holds that was set, and gives the array."""
+        self._core.get(name, out)
+        return out
 
     def __repr__(self) -> str:
         return f"Program({', '.join(self.kernels)})"
@@ -93,9 +118,13 @@ class Kernel:
     `const`, and else updated, unless `reads(x)`, `writes(x)` or `updates(x)` says what is done with it."""
 
     def __init__(self, program, name):
-        self._program, self._name = program, name
+        self._program, self._name, self._core = program, name, program._core.kernel(name)
 
-    def __call__(self, *arguments, blocks=None, threads=_THREADS, shared_bytes=0) -> None:
+    def __call__(self, *arguments, blocks=None, threads=_THREADS, shared_bytes=0, fills_device=False,
+                 cooperative=False, cluster=1) -> None:
+        """Launches it. Without `blocks`, there are as many threads as the largest array has elements; with
+        `fills_device`, as many blocks as the device runs at once. All blocks of a `cooperative` launch are there at
+        once, and those of a `cluster` share their shared memory; GPUs only."""
         types = self._program._parameters.get(self._name)
         if types is not None and len(types) != len(arguments):
             raise TypeError(f"{self._name} takes {len(types)} arguments ({', '.join(types)}), not {len(arguments)}")
@@ -104,7 +133,7 @@ class Kernel:
         threads = _extents(threads)
         if blocks is None:
             blocks = _blocks_for(arguments, threads)
-        self._program._core.launch(self._name, _extents(blocks), threads, shared_bytes, told)
+        self._core.launch(_extents(blocks), threads, shared_bytes, _extents(cluster), fills_device, cooperative, told)
 
 
 def _split(text):
@@ -150,8 +179,9 @@ def _argument(kernel, place, given, wanted):
         else np.array(given, dtype).tobytes()
 
 
-def compile(source, /, *, flags="", instances="", timeout=60.0, cached=True, device=None) -> Program:
-    """Compiles CUDA C++ for a device. `flags` are NVRTC's; `instances` names the kernels to make of templates,
+def compile(source, /, *, flags="", headers=None, instances="", timeout=60.0, cached=True, device=None) -> Program:
+    """Compiles CUDA C++ for a device. `flags` are NVRTC's, as a text or as a list of flags; `headers` has the texts of
+    what the source includes, by name: {"tile.cuh": text}. `instances` names the kernels to make of templates,
     "scale<float>, scale<double>". `InvalidArgument` has the compiler's words when the source is wrong.
 
     >>> program = troupe.jit.compile('''
@@ -164,7 +194,14 @@ def compile(source, /, *, flags="", instances="", timeout=60.0, cached=True, dev
     >>> x
     Array([0., 2., 4.], dtype=float64)
     """
-    return Program(_core.compile(device_or_default(device)._core, source, flags, instances, float(timeout), cached))
+    given = list((headers or {}).items())
+    return Program(_core.compile(device_or_default(device)._core, source, flags, given, instances, float(timeout),
+                                 cached))
+
+
+def load(image, /, *, device=None) -> Program:
+    """A program of an image that was compiled before: `Program.image`, or a cubin, a fatbin or PTX for a GPU."""
+    return Program(_core.load_program(device_or_default(device)._core, bytes(image)))
 
 
 class OwnKernel:
@@ -216,4 +253,4 @@ def kernel(function=None, /, *, flags=""):
     return OwnKernel(function, flags)
 
 
-__all__ = ["Kernel", "Program", "compile", "kernel", "reads", "updates", "writes"]
+__all__ = ["Kernel", "Program", "compile", "kernel", "load", "reads", "updates", "writes"]

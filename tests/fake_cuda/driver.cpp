@@ -1,5 +1,5 @@
-// libcuda.so.1, the fake: devices, contexts, streams, events, modules. Memory is in driver_memory.cpp. A device pointer
-// is an address of this process; most kernels do nothing (kernels.hpp); those whose names say so fault.
+// libcuda.so.1, the fake: devices, contexts, streams, events. Memory is in driver_memory.cpp, modules and kernels in
+// driver_modules.cpp. A device pointer is an address of this process.
 #include "tests/fake_cuda/driver.hpp"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/fake_cuda/kernels.hpp"
 #include "troupe/backend/cuda/driver/driver.hpp"
 
 namespace fake_cuda {
@@ -16,71 +15,12 @@ namespace {
 thread_local CUcontext current_context = nullptr;
 thread_local std::vector<CUcontext> contexts_before;  // those that `cuCtxPushCurrent` put aside
 
-constexpr std::string_view kProgramMark = "FAKE CUBIN\n";  // what the fake NVRTC puts before the source
-constexpr std::uint32_t kFatbinMark = 0xBA55ED50;
-
-struct Function {
-  std::string name;
-  int fault = 0;
-  std::vector<std::size_t> argument_sizes;
-};
-struct Module {
-  CUcontext context = nullptr;
-  std::string source;  // empty: an image of ours, which has every kernel
-  std::vector<std::unique_ptr<Function>> functions;
-};
-
-/// All that are loaded; with their contexts they go.
-struct Modules {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Module>> loaded;
-
-  void unload(const auto& which) {
-    const std::lock_guard lock(mutex);
-    fake_cuda_alive(Kind::module, -static_cast<int>(std::erase_if(loaded, which)));
-  }
-};
-Modules& modules() {
-  static Modules modules;
-  return modules;
-}
-
-Stream& stream_of(CUstream stream) { return *reinterpret_cast<Stream*>(stream); }
 std::shared_ptr<Event>& event_of(CUevent event) { return *reinterpret_cast<std::shared_ptr<Event>*>(event); }
-
-/// A kernel of one of these names poisons the process when it is run.
-int fault_of(std::string_view kernel) {
-  if (kernel == "illegal") return CUDA_ERROR_ILLEGAL_ADDRESS;
-  if (kernel == "misaligned") return CUDA_ERROR_MISALIGNED_ADDRESS;
-  if (kernel == "trap") return CUDA_ERROR_LAUNCH_FAILED;
-  if (kernel == "failed_assert") return CUDA_ERROR_ASSERT;
-  return 0;
-}
-
-std::size_t size_of_parameter(std::string_view declared) {
-  const auto has = [&](std::string_view word) { return declared.find(word) != std::string_view::npos; };
-  if (has("*") || has("long long") || has("double")) return 8;
-  if (has("char")) return 1;
-  return 4;
-}
-
-/// By the text: `name(float* a, int b)`. False when it is not there.
-bool read_parameters(const std::string& source, const std::string& name, std::vector<std::size_t>& sizes) {
-  const std::size_t begin = source.find(" " + name + "(");
-  if (begin == std::string::npos) return false;
-  const std::size_t open = begin + name.size() + 2;
-  std::string list = source.substr(open, source.find(')', open) - open);
-  while (list.find_first_not_of(' ') != std::string::npos) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    sizes.push_back(size_of_parameter(std::string_view(list).substr(0, comma)));
-    list.erase(0, comma + 1);
-  }
-  return true;
-}
 
 }  // namespace
 
 bool has_context() noexcept { return current_context != nullptr; }
+CUcontext context_of_this_thread() noexcept { return current_context; }
 
 }  // namespace fake_cuda
 
@@ -134,6 +74,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   FAKE_BEGIN("cuDeviceGetAttribute")
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = kMultiprocessors; break;
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED: *value = page().loses_memory == 0; break;
     default: *value = 0; break;
   }
@@ -150,7 +91,7 @@ CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice)
 CUresult cuCtxDestroy(CUcontext context) {
   FAKE_END("cuCtxDestroy")
   if (current_context == context) current_context = nullptr;
-  modules().unload([&](const auto& module) { return module->context == context; });
+  unload_modules_of(context);
   delete reinterpret_cast<int*>(context);
   fake_cuda_alive(Kind::context, -1);
   return answer;
@@ -194,6 +135,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 CUresult cuCtxSynchronize() {
   FAKE_BEGIN_IN_CONTEXT("cuCtxSynchronize")
   wait_for_all_streams();
+  write_what_kernels_printed();
   return static_cast<CUresult>(poison_code());
 }
 
@@ -271,6 +213,12 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  FAKE_BEGIN_IN_CONTEXT("cuStreamWaitEvent")
+  stream_of(stream).add([waited_for = event_of(event)] { waited_for->wait(); });
+  return CUDA_SUCCESS;
+}
+
 CUresult cuEventQuery(CUevent event) {
   FAKE_ASK("cuEventQuery")
   return event_of(event)->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -285,75 +233,6 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuEventElapsedTime(float* milliseconds, CUevent, CUevent) {
   FAKE_BEGIN("cuEventElapsedTime")
   *milliseconds = 1;
-  return CUDA_SUCCESS;
-}
-
-// ---- modules ----
-
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  FAKE_BEGIN_IN_CONTEXT("cuModuleLoadData")
-  const auto* const text = static_cast<const char*>(image);
-  std::uint32_t mark = 0;
-  std::memcpy(&mark, image, sizeof mark);
-  auto loaded = std::make_unique<Module>();
-  if (std::string_view(text, sizeof mark) == kProgramMark.substr(0, sizeof mark))
-    loaded->source = text;
-  else if (mark != kFatbinMark)
-    return CUDA_ERROR_INVALID_IMAGE;
-  loaded->context = current_context;
-  *module = reinterpret_cast<CUmodule>(loaded.get());
-  const std::lock_guard lock(modules().mutex);
-  modules().loaded.push_back(std::move(loaded));
-  fake_cuda_alive(Kind::module, 1);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuModuleUnload(CUmodule module) {
-  FAKE_END("cuModuleUnload")
-  modules().unload([&](const auto& loaded) { return loaded.get() == reinterpret_cast<Module*>(module); });
-  return answer;
-}
-
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  FAKE_BEGIN_IN_CONTEXT("cuModuleGetFunction")
-  auto& loaded = *reinterpret_cast<Module*>(module);
-  auto found = std::make_unique<Function>();
-  found->name = name;
-  found->fault = fault_of(name);
-  if (!loaded.source.empty() && !read_parameters(loaded.source, name, found->argument_sizes))
-    return CUDA_ERROR_NOT_FOUND;
-  *function = reinterpret_cast<CUfunction>(found.get());
-  const std::lock_guard lock(modules().mutex);
-  loaded.functions.push_back(std::move(found));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
-  FAKE_BEGIN("cuFuncGetParamInfo")
-  const auto& sizes = reinterpret_cast<Function*>(function)->argument_sizes;
-  if (index >= sizes.size()) return CUDA_ERROR_INVALID_VALUE;
-  *offset = 8 * index;
-  *size = sizes[index];
-  return CUDA_SUCCESS;
-}
-
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int value) {
-  FAKE_BEGIN("cuFuncSetAttribute")
-  constexpr int kMostSharedBytes = 227 << 10;
-  return value <= kMostSharedBytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                        unsigned, CUstream stream, void** arguments, void**) {
-  FAKE_BEGIN_IN_CONTEXT("cuLaunchKernel")
-  constexpr unsigned kMostThreads = 1024;
-  if (blocks == 0 || threads == 0 || threads > kMostThreads) return CUDA_ERROR_INVALID_VALUE;
-  const auto& kernel = *reinterpret_cast<Function*>(function);
-  if (CallCount* const count = count_of(page(), hash_of("launch " + kernel.name))) ++count->count;
-  if (kernel.fault != 0) stream_of(stream).add([fault = kernel.fault] { poison(fault); });
-  std::function<void()> work = work_of_kernel(kernel.name, arguments, blocks);
-  if (!work) work = [] {};  // one that computes nothing has its turn in the stream, too
-  stream_of(stream).add(std::move(work));
   return CUDA_SUCCESS;
 }
 

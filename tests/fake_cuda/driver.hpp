@@ -14,6 +14,14 @@ std::uint64_t total_bytes() noexcept;
 /// Whether the memory there is mapped for reading only.
 bool is_read_only(CUdeviceptr address);
 
+inline Stream& stream_of(CUstream stream) { return *reinterpret_cast<Stream*>(stream); }
+
+inline constexpr int kMultiprocessors = 7;
+CUcontext context_of_this_thread() noexcept;
+void unload_modules_of(CUcontext context);
+/// To standard output, as the driver does when somebody waits.
+void write_what_kernels_printed();
+
 template <class T>
 T* at(CUdeviceptr address) noexcept {
   return reinterpret_cast<T*>(address);

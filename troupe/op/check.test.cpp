@@ -84,11 +84,19 @@ std::vector<FieldValue> impossible(const Field& field) {
 
 /// Fields for which every value of their type is one they can have.
 bool can_be_anything(const OpInfo& info, const std::string& field) {
-  static const std::set<std::string> kAnything = {"memory.fill value",          "tensor.binary factor_1",
-                                                  "jit.launch plan.program",    "jit.launch plan.address",
-                                                  "jit.launch plan.size_bytes", "jit.launch plan.shared_bytes",
-                                                  "jit.launch plan.blocks_x",   "jit.launch plan.blocks_y",
-                                                  "jit.launch plan.blocks_z",   "jit.launch plan.threads_x"};
+  static const std::set<std::string> kAnything = {"memory.fill value",
+                                                  "tensor.binary factor_1",
+                                                  "jit.launch plan.program",
+                                                  "jit.launch plan.address",
+                                                  "jit.launch plan.size_bytes",
+                                                  "jit.launch plan.shared_bytes",
+                                                  "jit.launch plan.blocks_x",
+                                                  "jit.launch plan.blocks_y",
+                                                  "jit.launch plan.blocks_z",
+                                                  "jit.launch plan.threads_x",
+                                                  "jit.set program",
+                                                  "jit.set address",
+                                                  "jit.set size_bytes"};
   const bool is_source = field == "stream" || field == "seed" || field == "position";
   if (is_source && info.name.starts_with("random.")) return true;
   return field.ends_with(".structure") || kAnything.contains(std::string(info.name) + " " + field);

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "troupe/op/blas.hpp"
-#include "troupe/op/jit.hpp"
 #include "troupe/op/matmul.hpp"
 #include "troupe/op/memory.hpp"
 #include "troupe/op/plugin.hpp"
@@ -444,21 +443,6 @@ const std::vector<Refusal>& refusals() {
            "lanczos: the matrix is 0 x 0; it must have a row"},
           {bad<SparseIlu0>([](SparseIlu0& op) { reshape(op.out, {3}); }), "ilu0: out is [3]; it must be [5]"},
 
-          // ---- jit ----
-          {bad<Launch>([](Launch& op) { op.kernel.clear(); }),
-           "launch: the name of the kernel has 0 bytes; it must have 1 to 4096"},
-          {bad<Launch>([](Launch& op) { op.symbol.clear(); }),
-           "launch: the symbol of the kernel has 0 bytes; it must have 1 to 4096"},
-          {bad<Launch>([](Launch& op) { op.order.resize(65); }),
-           "launch: there are 65 arguments, and 1 of them are arrays; a kernel takes at most 64 arguments and 63 "
-           "arrays"},
-          {bad<Launch>([](Launch& op) { op.scalars.resize(3); }),
-           "launch: order needs 1 arrays and 4 bytes of scalars; there are 1 arrays and 3 bytes"},
-          {bad<Launch>([](Launch& op) { op.plan.blocks.y = 0; }),
-           "launch: grid.blocks is 4 x 0 x 1; x must be 1 to 2147483647, y and z must be 1 to 65535"},
-          {bad<Launch>([](Launch& op) { op.plan.threads.z = 65; }),
-           "launch: grid.threads is 64 x 2 x 65; the product must be 1 to 1024, and z must be at most 64"},
-
           // ---- plugin ----
           {bad<PluginCall>([](PluginCall& op) { op.path.clear(); }),
            "call_plugin: the path has 0 bytes; it must have 1 to 4096"},
@@ -469,7 +453,8 @@ const std::vector<Refusal>& refusals() {
           {bad<PluginCall>([](PluginCall& op) { op.arrays.resize(17, op.arrays[0]); }),
            "call_plugin: there are 17 arrays; it takes at most 16"},
       },
-      joined(joined(tensor_refusals(), fft_refusals()), joined(random_refusals(), primitives_refusals())));
+      joined(joined(joined(tensor_refusals(), fft_refusals()), joined(random_refusals(), primitives_refusals())),
+             jit_refusals()));
   return kRefusals;
 }
 

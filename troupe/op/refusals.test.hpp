@@ -24,6 +24,7 @@ std::vector<Refusal> tensor_refusals();
 std::vector<Refusal> fft_refusals();
 std::vector<Refusal> random_refusals();
 std::vector<Refusal> primitives_refusals();
+std::vector<Refusal> jit_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

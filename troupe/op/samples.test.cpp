@@ -88,10 +88,18 @@ void add_jit_samples(Samples& add) {
                          .shared_bytes = 16},
                 .kernel = "scale",
                 .symbol = "_Z5scalePff",
-                .arrays = {{Access::update, add.view({4})}},
-                .order = {std::byte{0}, std::byte{4}},
-                .scalars = std::vector<std::byte>(4)};
+                .arrays = {{Access::update, add.view({4})}, {Access::read, add.view({3})}},
+                .order = {std::byte{0}, std::byte{16}},
+                .scalars = std::vector<std::byte>(16),
+                .pointers = {std::byte{8}, std::byte{0}},
+                .variables = {{Access::read, add.view({5}, DType::u8)}},
+                .symbols = "weights"};
   add(std::move(launch));
+  add(SetVariable{.program = {.name = 5, .address = address_of(2, 64), .size_bytes = 100},
+                  .variable = "weights",
+                  .symbol = "weights",
+                  .from = add.view({5}),
+                  .kept = add.view({5})});
 }
 
 void add_blas_samples(Samples& add) {

@@ -13,6 +13,15 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+std::string encode(const CompileRequest& request) {
+  std::string lines = request.flags + '\n' + request.instances + '\n', texts;
+  for (const SourceHeader& header : request.headers) {
+    lines += (lines.ends_with('\n') ? "" : "\t") + header.name + '\t' + std::to_string(header.text.size());
+    texts += header.text;
+  }
+  return lines + '\n' + texts + request.source;
+}
+
 /// "ok" and the sizes of log, compiler, instances and image, with blanks between them, a line break, and these four; or
 /// "KIND NATIVE_CODE\n" and the message.
 std::string encode(const Result<CompiledImage>& compiled) {
@@ -53,7 +62,32 @@ std::optional<std::string> take_bytes(std::string_view& text, std::size_t count)
   return bytes;
 }
 
+/// Up to the next tab, or to the end.
+std::string_view take_word(std::string_view& line) {
+  const std::string_view word = line.substr(0, line.find('\t'));
+  line.remove_prefix(std::min(word.size() + 1, line.size()));
+  return word;
+}
+
 }  // namespace
+
+std::optional<CompileRequest> decode_request(std::string_view text) {
+  CompileRequest request;
+  request.flags = take_line(text);
+  request.instances = take_line(text);
+  std::string_view line = take_line(text);
+  while (!line.empty()) {
+    const std::string_view name = take_word(line);
+    std::string_view size = take_word(line);
+    const std::optional<std::size_t> bytes = take_number<std::size_t>(size);
+    if (name.empty() || !bytes || !size.empty()) return std::nullopt;
+    std::optional<std::string> header = take_bytes(text, *bytes);
+    if (!header) return std::nullopt;
+    request.headers.push_back({std::string(name), *std::move(header)});
+  }
+  request.source = text;
+  return request;
+}
 
 std::optional<Result<CompiledImage>> decode_compiled(std::string_view answer, std::string_view library) {
   if (take(answer, "ok")) {

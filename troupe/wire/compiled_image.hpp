@@ -1,17 +1,37 @@
-// The answer of `troupe-worker --compile CAPABILITY`, or of `--compile cpu FOLDER`, which compiles kernels in a process
-// of its own: it reads the compiler's flags (one line), the instances of templates that are wanted (one line, with tabs
-// between them) and the source from its standard input, and answers on its standard output.
+// What `troupe-worker --compile CAPABILITY`, or `--compile cpu FOLDER`, reads and answers: it compiles kernels in a
+// process of its own. On its standard input it has the compiler's flags (one line), the instances of templates that are
+// wanted and the names and sizes of headers that are given (a line each, with tabs between them), and behind these
+// lines the headers and the source.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "troupe/core/result.hpp"
 
 namespace troupe::inline v0::wire {
 
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
+
+struct SourceHeader {
+  std::string name;  // as it is included
+  std::string text;
+  friend bool operator==(const SourceHeader&, const SourceHeader&) = default;
+};
+
+/// What is compiled. Flags, instances and names of headers have no line breaks, and the latter two no tabs.
+struct CompileRequest {
+  std::string flags = {};
+  std::string instances = {};
+  std::vector<SourceHeader> headers = {};
+  std::string source = {};
+};
+
+std::string encode(const CompileRequest& request);
+/// Nothing when the text is no request.
+std::optional<CompileRequest> decode_request(std::string_view text);
 
 struct CompiledImage {
   std::string bytes = {};

@@ -21,6 +21,27 @@ TEST(CompiledImage, comes_back_as_it_was) {
   }
 }
 
+TEST(CompileRequest, comes_back_as_it_was) {
+  const CompileRequest whole{.flags = "-DA=1 '-DB=a b'",
+                             .instances = "f<int>\tf<float>",
+                             .headers = {{"a/tile.cuh", "one\ntwo\n"}, {"empty.h", ""}, {"last.h", "\t3\t"}},
+                             .source = "\n#include <a/tile.cuh>\n"};
+  for (const CompileRequest& request : {whole, CompileRequest{.source = "f"}, CompileRequest()}) {
+    const std::optional<CompileRequest> decoded = decode_request(encode(request));
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->flags, request.flags);
+    EXPECT_EQ(decoded->instances, request.instances);
+    EXPECT_EQ(decoded->headers, request.headers);
+    EXPECT_EQ(decoded->source, request.source);
+  }
+}
+
+TEST(CompileRequest, is_no_other_text) {
+  for (const char* const text : {"\n\nname\n", "\n\nname\tx\n", "\n\nname\t-1\nf", "\n\nname\t4\nabc", "\n\n\t1\na",
+                                 "\n\nname\t18446744073709551615\nabc"})
+    EXPECT_FALSE(decode_request(text)) << text;
+}
+
 TEST(CompiledImage, may_be_an_error) {
   const Error error(ErrorKind::unsupported, "no compiler", {.native_code = -7});
   const auto decoded = decode_compiled(encode(fail(error)));

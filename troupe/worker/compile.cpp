@@ -78,24 +78,27 @@ auto compile_as_wanted(const std::string& source, bool is_checked, const Compile
 }
 
 #if TROUPE_CUDA_BACKEND
-/// Those of the C library, and in checked mode that of the pointers.
-std::vector<cuda::SourceHeader> headers_for(bool is_checked) {
-  const auto of_c = cuda::c_headers();
-  std::vector<cuda::SourceHeader> headers(of_c.begin(), of_c.end());
+/// The user's, those of the C library, and in checked mode that of the pointers.
+std::vector<cuda::SourceHeader> headers_for(std::span<const wire::SourceHeader> given, bool is_checked) {
+  std::vector<cuda::SourceHeader> headers;
+  for (const wire::SourceHeader& header : given) headers.push_back({header.name.c_str(), header.text.c_str()});
+  for (const cuda::SourceHeader& header : cuda::c_headers())
+    if (std::ranges::find(given, header.name, &wire::SourceHeader::name) == given.end()) headers.push_back(header);
   for (const host::KernelHeader& header : host::kernel_headers())
     if (is_checked && header.name == host::kCheckedHeader) headers.push_back({header.name.data(), header.text.data()});
   return headers;
 }
 #endif
 
-Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [[maybe_unused]] std::string_view flags,
-                                   [[maybe_unused]] std::string_view instances, [[maybe_unused]] int capability,
-                                   [[maybe_unused]] bool is_checked) {
+Result<CompiledImage> compile_here([[maybe_unused]] const wire::CompileRequest& request,
+                                   [[maybe_unused]] int capability, [[maybe_unused]] bool is_checked) {
 #if TROUPE_CUDA_BACKEND
-  Result<cuda::CompiledCode> code = compile_as_wanted(source, is_checked, [&](const std::string& text, bool checked) {
-    const std::string include = checked ? "--pre-include=" + std::string(host::kCheckedHeader) + " " : "";
-    return cuda::compile(text, include + std::string(flags), capability, headers_for(checked), instances);
-  });
+  Result<cuda::CompiledCode> code =
+      compile_as_wanted(request.source, is_checked, [&](const std::string& text, bool checked) {
+        const std::string include = checked ? "--pre-include=" + std::string(host::kCheckedHeader) + " " : "";
+        return cuda::compile(text, include + request.flags, capability, headers_for(request.headers, checked),
+                             request.instances);
+      });
   if (!code) return fail(code.error());
   return CompiledImage{.bytes = std::move(code->image),
                        .log = std::move(code->log),
@@ -106,6 +109,19 @@ Result<CompiledImage> compile_here([[maybe_unused]] const std::string& source, [
 #endif
 }
 
+Result<CompiledImage> answer_to(std::optional<wire::CompileRequest> request, std::string_view target,
+                                const char* folder, bool is_checked) {
+  if (!request || request->source.empty()) return fail(ErrorKind::invalid_argument, "there is no source");
+  // Those of kernels in headers are as little wanted.
+  for (wire::SourceHeader& header : request->headers) header.text = without_c_linkage(std::move(header.text));
+  if (target != "cpu") return compile_here(*request, std::atoi(target.data()), is_checked);
+  return compile_as_wanted(request->source, is_checked, [&](const std::string& source, bool checked) {
+    wire::CompileRequest as_wanted = *request;
+    as_wanted.source = source;
+    return host::compile_for_cpu(as_wanted, folder, checked);
+  });
+}
+
 }  // namespace
 
 int answer_compile(const char* target, const char* folder, bool is_checked) {
@@ -113,17 +129,8 @@ int answer_compile(const char* target, const char* folder, bool is_checked) {
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   const Result<std::string> input = read_input();
-  std::string_view text = input ? std::string_view(*input) : std::string_view();
-  const std::string_view flags = wire::take_line(text), instances = wire::take_line(text);
   const Result<CompiledImage> compiled =
-      !input         ? Result<CompiledImage>(fail(input.error()))
-      : text.empty() ? Result<CompiledImage>(fail(ErrorKind::invalid_argument, "there is no source"))
-      : target == std::string_view("cpu")
-          ? compile_as_wanted(std::string(text), is_checked,
-                              [&](const std::string& source, bool checked) {
-                                return host::compile_for_cpu(source, flags, instances, folder, checked);
-                              })
-          : compile_here(std::string(text), flags, instances, std::atoi(target), is_checked);
+      input ? answer_to(wire::decode_request(*input), target, folder, is_checked) : fail(input.error());
   const std::string answer = encode(compiled);
   for (std::size_t done = 0; done < answer.size();) {
     const ssize_t size = write(out, answer.data() + done, answer.size() - done);

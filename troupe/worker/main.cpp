@@ -19,7 +19,8 @@ constexpr const char* kHelp =
     "  --version   what it speaks: a program needs a worker of its own version\n"
     "  --devices   the accelerators it can open, a line each\n"
     "  --doctor    what it finds on this machine, for `troupe doctor`\n"
-    "  --compile C compiles CUDA C++ from standard input (its first line: flags) for compute capability C (90: 9.0);\n"
+    "  --compile C compiles CUDA C++ from standard input for compute capability C (90: 9.0): lines with flags,\n"
+    "              instances and headers (name, tab, size), then the headers and the source;\n"
     "              `--compile cpu FOLDER` for this machine, with what the compiler writes in an empty folder;\n"
     "              `--compile-checked` in its place compiles kernels that find accesses outside their arrays\n";
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "troupe program 2";
+constexpr std::string_view kMagic = "troupe program 3";
 constexpr std::string_view kSuffix = ".program";
 
 /// Which compiler NVRTC is depends on them, and where it looks for headers.
@@ -50,7 +50,10 @@ std::string text_of(const ProgramKey& key) {
   for (const char* const name : kVariables) text += variable(name) + '\n';
   if (key.capability == kOnCpu)
     for (const char* const name : kVariablesOfCpu) text += variable(name) + '\n';
-  return text + key.flags + '\n' + key.instances + '\n' + key.source;
+  text += key.flags + '\n' + key.instances + '\n';
+  for (const wire::SourceHeader& header : key.headers)
+    text += header.name + '\n' + std::to_string(header.text.size()) + '\n' + header.text;
+  return text + key.source;
 }
 
 std::uint64_t sum_of(std::string_view text) { return Checksum::of(std::as_bytes(std::span(text))); }
@@ -120,18 +123,20 @@ std::string without_splices(std::string_view source) {
   return text;
 }
 
-/// What follows `#include`: "<cuda_fp16.h>". An absolute name, or one that leads out of a folder, is a file of the
-/// user's.
-bool is_header_of_toolkit(std::string_view rest) {
+/// What follows `#include`: "<cuda_fp16.h>", or the name of a header that is given. An absolute name, or one that leads
+/// out of a folder, is a file of the user's.
+bool is_known_header(std::string_view rest, std::span<const wire::SourceHeader> given) {
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-  const std::string_view name = rest.substr(0, rest.find_first_of(">\n"));
-  return name.starts_with('<') && name.size() < rest.size() && !name.starts_with("</") &&
-         name.find("..") == std::string_view::npos;
+  const std::size_t end = rest.empty() ? 0 : rest.find_first_of(rest.front() == '"' ? "\"\n" : ">\n", 1);
+  if (end >= rest.size() || rest[end] == '\n') return false;
+  const std::string_view name = rest.substr(1, end - 1);
+  if (std::ranges::find(given, name, &wire::SourceHeader::name) != given.end()) return true;
+  return rest.starts_with('<') && !name.starts_with('/') && name.find("..") == std::string_view::npos;
 }
 
-/// Whether an `#include` names anything but a header in angle brackets, which the toolkit or we have. A comment may
-/// stand before the word, and `#` has another spelling.
-bool includes_files(std::string_view source) {
+/// Whether an `#include` names anything but a header that is given, or one in angle brackets, which the toolkit or we
+/// have. A comment may stand before the word, and `#` has another spelling.
+bool includes_files(std::string_view source, std::span<const wire::SourceHeader> given) {
   constexpr std::string_view kInclude = "include";
   constexpr std::array<std::string_view, 3> kIntroducers{"#", "%:", "*/"};
   const std::string text = without_splices(source);
@@ -140,7 +145,7 @@ bool includes_files(std::string_view source) {
     before.remove_suffix(before.size() - (before.find_last_not_of(" \t\v\f") + 1));  // none is -1
     const bool is_directive =
         std::ranges::any_of(kIntroducers, [&](std::string_view introducer) { return before.ends_with(introducer); });
-    if (is_directive && !is_header_of_toolkit(std::string_view(text).substr(at + kInclude.size()))) return true;
+    if (is_directive && !is_known_header(std::string_view(text).substr(at + kInclude.size()), given)) return true;
   }
   return text.find("__has_include") != std::string::npos;
 }
@@ -150,7 +155,9 @@ bool includes_files(std::string_view source) {
 bool ProgramKey::is_complete() const {
   for (const std::string_view reads_files : {"-I", "include", "pch"})
     if (flags.find(reads_files) != std::string::npos) return false;
-  return !includes_files(source);
+  return !includes_files(source, headers) && std::ranges::none_of(headers, [&](const wire::SourceHeader& header) {
+    return includes_files(header.text, headers);
+  });
 }
 
 ProgramCache ProgramCache::of_user() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "troupe/wire/compiled_image.hpp"
 
@@ -22,6 +23,7 @@ struct ProgramKey {
   std::string source;
   std::string flags;
   std::string instances;  // of templates, with tabs between them
+  std::vector<wire::SourceHeader> headers = {};
   int capability = kOnCpu;
   bool is_checked = false;
 

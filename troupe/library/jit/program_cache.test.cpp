@@ -75,10 +75,25 @@ TEST_F(ProgramCacheTest, tells_programs_apart_by_all_that_they_depend_on) {
   EXPECT_TRUE(differs([](ProgramKey& other) { other.flags = "-DA=2"; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.flags.clear(); }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.instances = "f<int>"; }));
+  EXPECT_TRUE(differs([](ProgramKey& other) { other.headers = {{"a.h", ""}}; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.capability = 80; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.is_checked = true; }));
   EXPECT_TRUE(differs([](ProgramKey& other) { other.executable = "/bin/cat"; }));
   EXPECT_TRUE(cache().find(key));
+}
+
+TEST_F(ProgramCacheTest, keeps_what_includes_headers_that_are_given) {
+  key.source = "#include \"tile.cuh\"\n#include <mine.h>\n__global__ void f() {}";
+  EXPECT_FALSE(key.is_complete()) << "files of the user's";
+  key.headers = {{"tile.cuh", "#include <mine.h>\n"}, {"mine.h", "#define A 1\n"}};
+  EXPECT_TRUE(key.is_complete());
+  cache().keep(key, image);
+  EXPECT_TRUE(cache().find(key));
+  ProgramKey other = key;
+  other.headers[1].text = "#define A 2\n";
+  EXPECT_FALSE(cache().find(other));
+  other.headers[1].text = "#include \"file.h\"\n";
+  EXPECT_FALSE(other.is_complete()) << "headers include files, too";
 }
 
 TEST_F(ProgramCacheTest, forgets_what_another_compiler_has_made) {

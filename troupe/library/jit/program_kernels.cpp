@@ -1,72 +1,15 @@
 #include "troupe/library/jit/program_kernels.hpp"
 
-#include <cxxabi.h>
-#include <elf.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 
+#include "troupe/library/jit/image_symbols.hpp"
 #include "troupe/wire/compiled_image.hpp"
 
 namespace troupe::inline v0::detail {
 namespace {
 
-constexpr std::size_t kMostKernels = 4096;
-constexpr std::size_t kMostSymbolBytes = 4096;
 constexpr std::size_t kMostListed = 12;
-constexpr unsigned char kIsKernel = 0x10;  // among the bits of `st_other` that ELF leaves to the processor
-
-template <class Header>
-std::optional<Header> read_at(std::span<const std::byte> image, std::uint64_t at) {
-  Header header;
-  if (at > image.size() || image.size() - at < sizeof header) return std::nullopt;
-  std::memcpy(&header, image.data() + at, sizeof header);
-  return header;
-}
-
-std::string_view text_at(std::span<const std::byte> image, const Elf64_Shdr& texts, std::uint32_t at) {
-  if (texts.sh_offset > image.size() || texts.sh_size > image.size() - texts.sh_offset || at >= texts.sh_size)
-    return {};
-  const std::string_view rest(reinterpret_cast<const char*>(image.data() + texts.sh_offset + at), texts.sh_size - at);
-  const std::size_t end = rest.find('\0');
-  return end == std::string_view::npos || end > kMostSymbolBytes ? std::string_view() : rest.substr(0, end);
-}
-
-/// The symbols of an image's kernels.
-std::vector<std::string> symbols_of(std::span<const std::byte> image) {
-  std::vector<std::string> symbols;
-  const auto file = read_at<Elf64_Ehdr>(image, 0);
-  if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_ident[EI_CLASS] != ELFCLASS64 ||
-      file->e_shentsize != sizeof(Elf64_Shdr))
-    return symbols;
-  const auto section = [&](std::uint64_t i) {
-    return i < file->e_shnum ? read_at<Elf64_Shdr>(image, file->e_shoff + i * sizeof(Elf64_Shdr)) : std::nullopt;
-  };
-  for (std::uint64_t i = 0; i < file->e_shnum; ++i) {
-    const auto table = section(i);
-    if (!table || table->sh_type != SHT_SYMTAB) continue;
-    const auto texts = section(table->sh_link);
-    if (!texts) continue;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = read_at<Elf64_Sym>(image, table->sh_offset + at);
-      if (!symbol || symbols.size() == kMostKernels) break;
-      if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || (symbol->st_other & kIsKernel) == 0) continue;
-      if (const std::string_view text = text_at(image, *texts, symbol->st_name); !text.empty())
-        symbols.emplace_back(text);
-    }
-  }
-  return symbols;
-}
-
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(
-      symbol.starts_with("_Z") ? abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status) : nullptr, std::free);
-  return readable ? readable.get() : std::string();
-}
 
 constexpr std::uint32_t bits(std::same_as<DType> auto... dtypes) {
   return ((1U << static_cast<unsigned>(dtypes)) | ... | 0U);
@@ -191,6 +134,7 @@ std::string number(std::size_t count, std::string_view what) {
 }
 
 std::string in_words(const KernelArgument& argument) {
+  if (argument.is_any) return "a pointer to void";
   switch (argument.kind) {
     case ArgumentKind::array: return "an array of " + std::string(name(argument.dtype));
     case ArgumentKind::integer: return "an integer of " + number(argument.size, "byte");
@@ -205,7 +149,10 @@ std::string in_words(const KernelArgument& argument) {
 std::string why_not(const KernelParameter& parameter, const KernelArgument& argument) {
   if (argument.kind == ArgumentKind::array) {
     if (!parameter.is_pointer) return parameter.size == 0 ? "" : "is passed by value";
-    if ((parameter.elements >> static_cast<unsigned>(argument.dtype) & 1) == 0) return "points to another type";
+    // A pointer to anything is one to a type that is not known.
+    if (argument.is_any ? parameter.elements != ~0U
+                        : (parameter.elements >> static_cast<unsigned>(argument.dtype) & 1) == 0)
+      return "points to another type";
     return parameter.is_const && argument.access == op::Access::write
                ? "is only read; say reads(array), or change the order of the arguments"
                : "";
@@ -262,7 +209,14 @@ KernelParameter parameter_of(std::string_view text) {
 }
 
 ProgramKernels::ProgramKernels(std::span<const std::byte> image, std::string_view instances) {
-  for (std::string& symbol : symbols_of(image)) kernels_.push_back(kernel_of(std::move(symbol)));
+  ImageSymbols symbols = symbols_in(image);
+  is_readable_ = symbols.is_readable;
+  for (std::string& symbol : symbols.kernels) kernels_.push_back(kernel_of(std::move(symbol)));
+  for (VariableSymbol& variable : symbols.variables) {
+    std::string name = demangled(variable.symbol);
+    if (name.empty()) name = variable.symbol;
+    variables_.push_back({std::move(variable.symbol), std::move(name), variable.size_bytes, variable.is_constant});
+  }
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const ProgramKernel& kernel = kernels_[i];
     int rank = 0;
@@ -281,16 +235,16 @@ ProgramKernels::ProgramKernels(std::span<const std::byte> image, std::string_vie
   std::ranges::sort(spellings_);
 }
 
-Result<const ProgramKernel*> ProgramKernels::find(std::string_view name) const {
+Result<const ProgramKernel*> ProgramKernels::find(std::string_view call, std::string_view name) const {
   if (kernels_.empty()) return nullptr;
   const auto begin = std::ranges::lower_bound(spellings_, name, {}, &Spelling::text);
   if (begin == spellings_.end() || begin->text != name)
     return fail(ErrorKind::invalid_argument,
-                "launch: the program has no kernel " + std::string(name) + "; it has " + list());
+                std::string(call) + ": the program has no kernel " + std::string(name) + "; it has " + list());
   for (auto other = begin + 1; other != spellings_.end() && other->text == name && other->rank == begin->rank; ++other)
     if (other->kernel != begin->kernel)
-      return fail(ErrorKind::invalid_argument,
-                  "launch: the program has several kernels " + std::string(name) + "; say which one: it has " + list());
+      return fail(ErrorKind::invalid_argument, std::string(call) + ": the program has several kernels " +
+                                                   std::string(name) + "; say which one: it has " + list());
   return &kernels_[begin->kernel];
 }
 
@@ -302,17 +256,59 @@ std::string ProgramKernels::list() const {
                                         : text + " and " + std::to_string(kernels_.size() - kMostListed) + " more";
 }
 
-Result<void> check_arguments(const ProgramKernel& kernel, std::span<const KernelArgument> arguments) {
+Result<const ProgramVariable*> ProgramKernels::find_variable(std::string_view call, std::string_view name) const {
+  if (!is_readable_) return nullptr;
+  const ProgramVariable* found = nullptr;
+  for (const ProgramVariable& variable : variables_) {
+    if (variable.name == name || variable.symbol == name) return &variable;
+    if (without_namespaces(variable.name) != name) continue;
+    if (found)
+      return fail(ErrorKind::invalid_argument, std::string(call) + ": the program has several variables " +
+                                                   std::string(name) + "; say which one: it has " +
+                                                   list_of_variables());
+    found = &variable;
+  }
+  if (found) return found;
+  return fail(ErrorKind::invalid_argument,
+              std::string(call) + ": the program has no variable " + std::string(name) +
+                  (variables_.empty() ? "; no kernel of it uses a __constant__ or __device__ variable"
+                                      : "; it has " + list_of_variables()));
+}
+
+std::string ProgramKernels::list_of_variables() const {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(variables_.size(), kMostListed); ++i)
+    text += (i == 0 ? "" : ", ") + variables_[i].name + " (" + number(variables_[i].size_bytes, "byte") + ")";
+  return variables_.size() <= kMostListed ? text
+                                          : text + " and " + std::to_string(variables_.size() - kMostListed) + " more";
+}
+
+Result<void> check_arguments(std::string_view call, const ProgramKernel& kernel,
+                             std::span<const KernelArgument> arguments) {
   if (!kernel.parameters) return {};
   const std::vector<KernelParameter>& parameters = *kernel.parameters;
   if (arguments.size() != parameters.size())
-    return fail(ErrorKind::invalid_argument, "launch: " + kernel.signature + " takes " +
+    return fail(ErrorKind::invalid_argument, std::string(call) + ": " + kernel.signature + " takes " +
                                                  number(parameters.size(), "argument") + " and was given " +
                                                  std::to_string(arguments.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (const std::string why = why_not(parameters[i], arguments[i]); !why.empty())
-      return fail(ErrorKind::invalid_argument, "launch: argument " + std::to_string(i + 1) + " of " + kernel.signature +
-                                                   " " + why + "; " + in_words(arguments[i]) + " was given");
+      return fail(ErrorKind::invalid_argument, std::string(call) + ": argument " + std::to_string(i + 1) + " of " +
+                                                   kernel.signature + " " + why + "; " + in_words(arguments[i]) +
+                                                   " was given");
+  return {};
+}
+
+Result<void> check_signature(const ProgramKernel& kernel, std::span<const KernelArgument> parameters) {
+  TROUPE_TRY(check_arguments("kernel", kernel, parameters));
+  for (std::size_t i = 0; kernel.parameters && i < parameters.size(); ++i) {
+    const KernelParameter& its = (*kernel.parameters)[i];
+    const bool is_const = parameters[i].access == op::Access::read;
+    if (parameters[i].kind == ArgumentKind::array && its.is_pointer && its.is_const != is_const)
+      return fail(ErrorKind::invalid_argument, "kernel: argument " + std::to_string(i + 1) + " of " + kernel.signature +
+                                                   (is_const ? " is not const, and the signature says that it is"
+                                                             : " is const, and the signature says that it is not"));
+  }
   return {};
 }
 

@@ -1,6 +1,6 @@
-// Which kernels a compiled program has, and what they take: read from the image. A kernel of C++ has the types of its
-// parameters in its symbol, so launches are checked against them before they are made. The image is not believed: what
-// cannot be read has no kernels, and then nothing is checked here.
+// Which kernels and variables a compiled program has, and what the kernels take: read from the image. A kernel of C++
+// has the types of its parameters in its symbol, so launches are checked against them before they are made. The image
+// is not believed: what cannot be read has no kernels, and then nothing is checked here.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@
 
 #include "troupe/core/element.hpp"
 #include "troupe/core/result.hpp"
-#include "troupe/library/jit/jit.hpp"
+#include "troupe/library/jit/kernel_arguments.hpp"
 #include "troupe/op/view.hpp"
 
 namespace troupe::inline v0::detail {
@@ -40,12 +40,12 @@ struct ProgramKernel {
   bool is_checked = false;  // it takes what checked_launch.hpp adds, too
 };
 
-/// One argument of a launch.
-struct KernelArgument {
-  ArgumentKind kind = ArgumentKind::other;
-  DType dtype = DType::f32;              // of an array
-  op::Access access = op::Access::read;  // to it
-  std::size_t size = 0;                  // of a number
+/// A `__constant__` or `__device__` variable.
+struct ProgramVariable {
+  std::string symbol;
+  std::string name;  // "mine::weights"
+  std::uint64_t size_bytes = 0;
+  bool is_constant = false;  // no kernel writes it
 };
 
 /// The kernels of one program, found by any of their names. Immutable.
@@ -55,11 +55,16 @@ class ProgramKernels {
   /// `instances` has two lines for each template that was asked for: how the user wrote it, and its symbol.
   ProgramKernels(std::span<const std::byte> image, std::string_view instances);
 
+  /// False for what is no ELF image, such as PTX: then a worker finds out what there is.
+  bool is_readable() const noexcept { return is_readable_; }
   /// In the image's order; none when it cannot be read.
   std::span<const ProgramKernel> all() const noexcept { return kernels_; }
+  std::span<const ProgramVariable> variables() const noexcept { return variables_; }
   /// A kernel by its name, with or without its namespaces, as the user wrote it, by its signature or by its symbol;
   /// `invalid_argument` says which there are. Null when the image could not be read.
-  Result<const ProgramKernel*> find(std::string_view name) const;
+  Result<const ProgramKernel*> find(std::string_view call, std::string_view name) const;
+  /// The same of a variable. None has a signature.
+  Result<const ProgramVariable*> find_variable(std::string_view call, std::string_view name) const;
 
  private:
   struct Spelling {
@@ -69,8 +74,11 @@ class ProgramKernels {
     friend auto operator<=>(const Spelling&, const Spelling&) = default;
   };
   std::string list() const;
+  std::string list_of_variables() const;
 
+  bool is_readable_ = false;
   std::vector<ProgramKernel> kernels_;
+  std::vector<ProgramVariable> variables_;
   std::vector<Spelling> spellings_;  // sorted
 };
 
@@ -78,6 +86,9 @@ class ProgramKernels {
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
 /// Whether the kernel takes these. `invalid_argument` names the parameter and what it was given.
-Result<void> check_arguments(const ProgramKernel& kernel, std::span<const KernelArgument> arguments);
+Result<void> check_arguments(std::string_view call, const ProgramKernel& kernel,
+                             std::span<const KernelArgument> arguments);
+/// The same of the parameters of a handle's signature, which must be `const` where the kernel's are.
+Result<void> check_signature(const ProgramKernel& kernel, std::span<const KernelArgument> parameters);
 
 }  // namespace troupe::inline v0::detail

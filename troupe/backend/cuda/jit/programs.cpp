@@ -10,6 +10,8 @@ namespace {
 
 /// Without asking, a kernel may have this much dynamic shared memory.
 constexpr std::uint32_t kUsualSharedBytes = 48 << 10;
+/// What `printf` is in an image.
+constexpr std::string_view kPrintf = "vprintf";
 
 Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
   const auto refuse = [&](const std::string& why) {
@@ -32,9 +34,48 @@ Result<void> check_arguments(const op::Launch& op, const LoadedKernel& kernel) {
 
 }  // namespace
 
+Result<void> StreamMark::set(CUstream stream) {
+  if (!event_) TROUPE_TRY(TROUPE_CUDA(*driver_, cuEventCreate, &event_, CU_EVENT_DISABLE_TIMING));
+  stream_ = stream;
+  return TROUPE_CUDA(*driver_, cuEventRecord, event_, stream);
+}
+
+Result<void> StreamMark::let_wait(CUstream stream) {
+  if (!event_ || stream == stream_) return {};
+  const CUresult answer = driver_->table().cuEventQuery(event_);
+  if (answer == CUDA_ERROR_NOT_READY) return TROUPE_CUDA(*driver_, cuStreamWaitEvent, stream, event_, 0);
+  TROUPE_TRY(checked(answer, "cuEventQuery"));
+  return TROUPE_CUDA(*driver_, cuEventDestroy, std::exchange(event_, nullptr));
+}
+
+Result<Programs::Program*> Programs::loaded(const op::ProgramImage& image) {
+  const auto found = programs_.find(image.name);
+  return found != programs_.end() ? &found->second : load(image);
+}
+
+Result<LoadedVariable*> Programs::variable(std::string_view call, const op::ProgramImage& image, std::string_view name,
+                                           const std::string& symbol, std::size_t size_bytes) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorKind::invalid_argument, std::string(call) + ": " + why);
+  };
+  Program* const program = TROUPE_TRY(loaded(image));
+  auto variable = std::ranges::find(program->variables, symbol, &LoadedVariable::symbol);
+  if (variable == program->variables.end()) {
+    LoadedVariable found{.symbol = symbol, .set_by = StreamMark(context_.driver())};
+    const CUresult answer =
+        context_.driver().table().cuModuleGetGlobal(&found.address, &found.size_bytes, program->module, symbol.c_str());
+    if (answer == CUDA_ERROR_NOT_FOUND) return refuse("the program has no variable " + std::string(name));
+    TROUPE_TRY(checked(answer, "cuModuleGetGlobal"));
+    program->variables.push_back(std::move(found));
+    variable = program->variables.end() - 1;
+  }
+  if (variable->size_bytes == size_bytes) return &*variable;
+  return refuse(std::string(name) + " has " + std::to_string(variable->size_bytes) + " bytes, and the array has " +
+                std::to_string(size_bytes));
+}
+
 Result<LoadedKernel*> Programs::find(const op::Launch& op) {
-  const auto found = programs_.find(op.plan.program.name);
-  Program* const program = found != programs_.end() ? &found->second : TROUPE_TRY(load(op.plan.program));
+  Program* const program = TROUPE_TRY(loaded(op.plan.program));
   LoadedKernel* kernel = nullptr;
   for (LoadedKernel& known : program->kernels)
     if (known.symbol == op.symbol) kernel = &known;
@@ -54,13 +95,18 @@ Result<Programs::Program*> Programs::load(const op::ProgramImage& image) {
   if (programs_.size() >= kMaxPrograms) TROUPE_TRY(unload_all());
   Program program;
   TROUPE_TRY(TROUPE_CUDA(context_.driver(), cuModuleLoadData, &program.module, bytes));
+  const std::string_view text(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(image.size_bytes));
+  program.prints = text.find(kPrintf) != std::string_view::npos;
   return &programs_.emplace(image.name, std::move(program)).first->second;
 }
 
 Result<LoadedKernel> Programs::look_up(const Program& program, const op::Launch& op) const {
   const Driver& driver = context_.driver();
-  LoadedKernel loaded{
-      .symbol = op.symbol, .function = nullptr, .argument_sizes = {}, .shared_bytes = kUsualSharedBytes};
+  LoadedKernel loaded{.symbol = op.symbol,
+                      .function = nullptr,
+                      .argument_sizes = {},
+                      .shared_bytes = kUsualSharedBytes,
+                      .prints = program.prints};
   const CUresult answer = driver.table().cuModuleGetFunction(&loaded.function, program.module, op.symbol.c_str());
   if (answer == CUDA_ERROR_NOT_FOUND)
     return fail(ErrorKind::invalid_argument,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "troupe/backend/cuda/memory/cuda_memory.hpp"
@@ -19,6 +21,36 @@ struct LoadedKernel {
   CUfunction function = nullptr;
   std::vector<std::size_t> argument_sizes;
   std::size_t shared_bytes = 0;  // of dynamic shared memory that it was made ready for
+  bool prints = false;           // maybe: some kernel of its program does
+};
+
+/// The note that a stream has set a variable, for the others.
+class StreamMark {
+ public:
+  explicit StreamMark(const Driver& driver) noexcept : driver_(&driver) {}
+  StreamMark(StreamMark&& other) noexcept
+      : driver_(other.driver_), event_(std::exchange(other.event_, nullptr)), stream_(other.stream_) {}
+  StreamMark& operator=(StreamMark&&) = delete;
+  ~StreamMark() {
+    if (event_) (void)TROUPE_CUDA(*driver_, cuEventDestroy, event_);
+  }
+  /// What the stream has been given so far.
+  Result<void> set(CUstream stream);
+  /// That stream goes on when it is done.
+  Result<void> let_wait(CUstream stream);
+
+ private:
+  const Driver* driver_;
+  CUevent event_ = nullptr;  // none: nobody needs to wait
+  CUstream stream_ = nullptr;
+};
+
+struct LoadedVariable {
+  std::string symbol;
+  CUdeviceptr address = 0;
+  std::size_t size_bytes = 0;
+  bool is_set = false;  // here, in this worker
+  StreamMark set_by;
 };
 
 class Programs {
@@ -30,12 +62,19 @@ class Programs {
   Result<LoadedKernel*> find(const op::Launch& op);
   /// Makes the kernel ready for the dynamic shared memory that the op wants; `invalid_argument` when the GPU has less.
   Result<void> allow_shared(LoadedKernel& kernel, const op::Launch& op) const;
+  /// A variable of the program, which has so many bytes. `invalid_argument` when there is none of that symbol, or of
+  /// another size; the call and the name are for the sentence. The result is good until the next call.
+  Result<LoadedVariable*> variable(std::string_view call, const op::ProgramImage& program, std::string_view name,
+                                   const std::string& symbol, std::size_t size_bytes);
 
  private:
   struct Program {
     CUmodule module = nullptr;
+    bool prints = false;
     std::vector<LoadedKernel> kernels;
+    std::vector<LoadedVariable> variables;
   };
+  Result<Program*> loaded(const op::ProgramImage& image);
   Result<Program*> load(const op::ProgramImage& image);
   Result<LoadedKernel> look_up(const Program& program, const op::Launch& op) const;
   Result<void> unload_all();

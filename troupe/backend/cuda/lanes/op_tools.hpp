@@ -13,6 +13,7 @@
 
 #include "troupe/backend/cuda/blas/cublas.hpp"
 #include "troupe/backend/cuda/fft/cufft.hpp"
+#include "troupe/backend/cuda/jit/kernel_prints.hpp"
 #include "troupe/backend/cuda/jit/programs.hpp"
 #include "troupe/backend/cuda/kernels/kernel_arguments.hpp"
 #include "troupe/backend/cuda/kernels/kernel_table.hpp"
@@ -60,13 +61,19 @@ using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cu
 class OpTools {
  public:
   OpTools(const CudaContext& context, CudaMemory& memory, const backend::Setup& setup)
-      : context_(context), memory_(memory), programs_(context, memory), plugins_(setup), expressions_(context, setup) {}
+      : context_(context),
+        memory_(memory),
+        programs_(context, memory),
+        plugins_(setup),
+        expressions_(context, setup),
+        prints_(context, setup) {}
 
   const CudaContext& context() const noexcept { return context_; }
   CudaMemory& memory() const noexcept { return memory_; }
   Programs& programs() noexcept { return programs_; }
   backend::PluginCaller& plugins() noexcept { return plugins_; }
   CompiledExpressions& expressions() noexcept { return expressions_; }
+  KernelPrints& prints() noexcept { return prints_; }
   Result<const OwnKernels*> kernels() {
     return kernels_.get([this] { return OwnKernels::load(context_); });
   }
@@ -87,7 +94,8 @@ class OpTools {
   std::array<LaneHandles, wire::kMaxLanes> handles_;
   Programs programs_;
   backend::PluginCaller plugins_;
-  CompiledExpressions expressions_;  // last: its thread ends first
+  CompiledExpressions expressions_;
+  KernelPrints prints_;  // these two are last: their threads end first
 };
 
 class LaneTools {
@@ -125,6 +133,7 @@ class LaneTools {
   Programs& programs() const noexcept { return tools_.programs(); }
   backend::PluginCaller& plugins() const noexcept { return tools_.plugins(); }
   CompiledExpressions& expressions() const noexcept { return tools_.expressions(); }
+  KernelPrints& prints() const noexcept { return tools_.prints(); }
   Result<const OwnKernels*> kernels() const { return tools_.kernels(); }
   /// `kernel(BlasKernel::scale, DType::f32)`. The driver's error when there is none for these types.
   template <KernelNames Names>

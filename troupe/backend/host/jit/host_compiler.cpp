@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostLogBytes = std::size_t{256} << 10;
 constexpr const char* kSource = "kernels.cu";
 constexpr const char* kObject = "kernels.so";
+constexpr const char* kHeaders = "headers";  // those of the user that are given as texts
 constexpr const char* kMacros = "troupe_macros.h";
 
 std::string variable(const char* name) {
@@ -101,10 +102,24 @@ std::vector<std::string> usual_flags(const std::string& before, bool is_checked)
                                  "-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-fno-rtti",
                                  "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv", "-fdiagnostics-color=never",
                                  "-Wall", "-Wno-sign-compare", "-Wno-unknown-pragmas", "-Wno-unused-function",
-                                 "-Wno-attributes", "-Iinclude", "-iquote", before, "-include", "troupe_kernels.h"};
+                                 "-Wno-attributes", "-iquote", kHeaders, "-I", kHeaders, "-Iinclude", "-iquote", before,
+                                 "-include", "troupe_kernels.h"};
   if (is_checked) flags.insert(flags.end(), {"-include", std::string(kCheckedHeader)});
   flags.insert(flags.end(), {"-include", kMacros});
   return flags;
+}
+
+/// Headers may have kernels, too, and what a CPU cannot do.
+Result<std::vector<wire::SourceHeader>> cpu_headers(std::span<const wire::SourceHeader> given) {
+  std::vector<wire::SourceHeader> headers;
+  for (const wire::SourceHeader& header : given) {
+    Result<std::string> text = cpu_source(header.text, {});
+    if (!text)
+      return fail(Error(text.error().kind(), std::string(text.error().message()) + " of " + header.name,
+                        text.error().origin()));
+    headers.push_back({header.name, *std::move(text)});
+  }
+  return headers;
 }
 
 /// Two lines for each instance: as it was written, and its symbol.
@@ -135,12 +150,13 @@ Result<std::string> find_cxx() {
       "TROUPE_CXX");
 }
 
-Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::string_view flags,
-                                            std::string_view instances, const std::string& folder, bool is_checked) {
+Result<wire::CompiledImage> compile_for_cpu(const wire::CompileRequest& request, const std::string& folder,
+                                            bool is_checked) {
   const std::string compiler = TROUPE_TRY(find_cxx());
   const std::string before = fs::current_path().string();
-  const CpuFlags given = TROUPE_TRY(cpu_flags(flags, before));
-  const std::string text = TROUPE_TRY(cpu_source(source, instances));
+  const CpuFlags given = TROUPE_TRY(cpu_flags(request.flags, before));
+  const std::string text = TROUPE_TRY(cpu_source(request.source, request.instances));
+  const std::vector<wire::SourceHeader> headers = TROUPE_TRY(cpu_headers(request.headers));
   const struct Return {
     const std::string& to;
     ~Return() { (void)!::chdir(to.c_str()); }
@@ -151,6 +167,11 @@ Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::stri
                     write_file("include/" + std::string(kMacros), given.macros);
   for (const KernelHeader& header : kernel_headers())
     is_written = is_written && write_file("include/" + std::string(header.name), header.text);
+  for (const wire::SourceHeader& header : headers) {
+    const fs::path path = fs::path(kHeaders) / header.name;
+    fs::create_directories(path.parent_path(), error);
+    is_written = is_written && write_file(path.string(), header.text);
+  }
   if (!is_written) return fail(wire::errno_error("cannot write what the compiler reads into " + folder, errno));
   ::setenv("TMPDIR", folder.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
   ::setenv("LC_ALL", "C", 1);             // NOLINT(concurrency-mt-unsafe): one thread
@@ -170,8 +191,8 @@ Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::stri
                             .instances = {}};
   const auto bytes = std::as_writable_bytes(std::span(image.bytes));
   if (!is_cpu_image(bytes)) return fail(ErrorKind::unsupported, compiler + " compiles for another processor");
-  mark_kernels(bytes);
-  image.instances = symbols_of(instances, bytes);
+  mark_symbols(bytes);
+  image.instances = symbols_of(request.instances, bytes);
   return image;
 }
 

@@ -14,12 +14,11 @@ namespace troupe::host {
 /// when there is none.
 Result<std::string> find_cxx();
 
-/// Compiles CUDA C++ to a shared object, in an empty folder that whoever calls it makes and removes. `flags` are
-/// NVRTC's, `instances` kernels that are templates, with tabs between them. `unsupported` names what a CPU cannot do or
-/// that there is no compiler; `invalid_argument` has the compiler's log. `is_checked` is for what checked_source.hpp
+/// Compiles CUDA C++ to a shared object, in an empty folder that whoever calls it makes and removes. The flags are
+/// NVRTC's, the instances kernels that are templates, with tabs between them. `unsupported` names what a CPU cannot do
+/// or that there is no compiler; `invalid_argument` has the compiler's log. `is_checked` is for what checked_source.hpp
 /// has written. Changes the process's environment, and its current folder until it returns.
-Result<wire::CompiledImage> compile_for_cpu(const std::string& source, std::string_view flags,
-                                            std::string_view instances, const std::string& folder,
+Result<wire::CompiledImage> compile_for_cpu(const wire::CompileRequest& request, const std::string& folder,
                                             bool is_checked = false);
 
 }  // namespace troupe::host

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "troupe/backend/host/jit/kernel_image.hpp"
 #include "troupe/wire/descriptor.hpp"
@@ -60,6 +61,9 @@ Result<std::shared_ptr<const KernelProgram>> KernelProgram::load(std::span<const
   for (KernelInImage& kernel : kernels_in(image))
     program->kernels_.emplace(std::move(kernel.symbol),
                               reinterpret_cast<const troupe_kernel_record*>(place->l_addr + kernel.record));
+  for (VariableInImage& variable : variables_in(image))
+    program->variables_.emplace(std::move(variable.symbol),
+                                reinterpret_cast<const troupe_variable_record*>(place->l_addr + variable.record));
   return program;
 }
 
@@ -70,6 +74,39 @@ KernelProgram::~KernelProgram() {
 const troupe_kernel_record* KernelProgram::find(const std::string& symbol) const {
   const auto found = kernels_.find(symbol);
   return found == kernels_.end() ? nullptr : found->second;
+}
+
+Result<void> KernelProgram::set(std::string_view call, std::string_view name, const std::string& symbol,
+                                std::span<const std::byte> kept) const {
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorKind::invalid_argument, std::string(call) + ": " + why);
+  };
+  const auto found = variables_.find(symbol);
+  if (found == variables_.end()) return refuse("the program has no variable " + std::string(name));
+  const troupe_variable_record& variable = *found->second;
+  if (variable.size_bytes != kept.size())
+    return refuse(std::string(name) + " has " + std::to_string(variable.size_bytes) + " bytes, and the array has " +
+                  std::to_string(kept.size()));
+  std::memcpy(variable.address, kept.data(), kept.size());
+  const std::lock_guard lock(mutex_);
+  are_set_.insert(symbol);
+  return {};
+}
+
+Result<void> KernelProgram::set_once(std::string_view name, const std::string& symbol,
+                                     std::span<const std::byte> kept) const {
+  const std::lock_guard setting(setting_);  // launches that only read it may come from several lanes
+  {
+    const std::lock_guard lock(mutex_);
+    if (are_set_.contains(symbol)) return {};
+  }
+  return set("launch", name, symbol, kept);
+}
+
+void KernelProgram::read_back(const std::string& symbol, std::span<std::byte> kept) const {
+  const auto found = variables_.find(symbol);
+  if (found != variables_.end() && found->second->size_bytes == kept.size())
+    std::memcpy(kept.data(), found->second->address, kept.size());
 }
 
 Result<std::shared_ptr<const KernelProgram>> KernelPrograms::find(const op::ProgramImage& image) {

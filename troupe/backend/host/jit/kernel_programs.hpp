@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "troupe/backend/backend.hpp"
 #include "troupe/backend/host/jit/include/kernel_abi.h"
@@ -26,6 +27,15 @@ class KernelProgram {
 
   /// Null when there is none of that name.
   const troupe_kernel_record* find(const std::string& symbol) const;
+
+  /// A variable becomes what is in `kept`. `invalid_argument` when there is none of that symbol, or of another size;
+  /// the call and the name are for the sentence.
+  Result<void> set(std::string_view call, std::string_view name, const std::string& symbol,
+                   std::span<const std::byte> kept) const;
+  /// The same unless it was set before. Any thread.
+  Result<void> set_once(std::string_view name, const std::string& symbol, std::span<const std::byte> kept) const;
+  /// `kept` becomes what a kernel has made of the variable, which was set.
+  void read_back(const std::string& symbol, std::span<std::byte> kept) const;
   troupe_run_blocks_function run_blocks() const noexcept { return run_blocks_; }
 
  private:
@@ -33,6 +43,10 @@ class KernelProgram {
   void* handle_ = nullptr;
   troupe_run_blocks_function run_blocks_ = nullptr;
   std::unordered_map<std::string, const troupe_kernel_record*> kernels_;
+  std::unordered_map<std::string, const troupe_variable_record*> variables_;
+  mutable std::mutex setting_;
+  mutable std::mutex mutex_;                         // over the next
+  mutable std::unordered_set<std::string> are_set_;  // here, in this worker
 };
 
 class KernelPrograms {

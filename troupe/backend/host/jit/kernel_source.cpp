@@ -118,6 +118,7 @@ class Rewriter {
     if (word == "static" && text(i + 1) == "__shared__") replace(i, i, "");
     if (word == "extern") rewrite_dynamic(i);
     if (word == "__global__" && !token.in_directive) TROUPE_TRY(name_kernel(i));
+    if (is_one_of(word, {"__constant__", "__device__"}) && !token.in_directive) name_variables(i);
     return {};
   }
   bool touches(std::size_t i, std::size_t count) const {
@@ -204,6 +205,44 @@ class Rewriter {
     return i;
   }
 
+  /// Behind a declaration of variables, says which there are. Functions, members and what is inside of functions are
+  /// none.
+  void name_variables(std::size_t i) {
+    if (i < behind_variables_ || is_template_ || is_in_function() || (i > 0 && text(i - 1) == "extern") ||
+        (i > 1 && text(i - 2) == "extern"))
+      return;
+    std::vector<std::string> names;
+    std::string name;  // the last word of a declarator before what ends its name
+    bool is_constant = false, is_named = false;
+    int depth = 0;
+    std::size_t at = i;
+    for (; at < tokens_.size() && (text(at) != ";" || depth != 0); ++at) {
+      const std::string_view word = text(at);
+      if (tokens_[at].kind == Token::Kind::directive || word == "extern" || word == "operator") return;
+      is_constant |= word == "__constant__";
+      if (!is_named && is_one_of(word, {"__align__", "alignas", "__attribute__", "decltype", "__launch_bounds__"})) {
+        at = behind_parentheses(at + 1) - 1;
+        continue;
+      }
+      if (!is_named && word == "(" && depth == 0) return;  // a function
+      if (depth == 0 && is_one_of(word, {"=", "[", "{", ","}) && !is_named) {
+        names.push_back(name);
+        is_named = true;
+      }
+      if (word == "," && depth == 0) is_named = false;
+      if (is_one_of(word, {"(", "[", "{"}) || (word == "<" && !is_named)) ++depth;
+      if (is_one_of(word, {")", "]", "}"}) || (word == ">" && !is_named)) --depth;
+      if (tokens_[at].kind == Token::Kind::word && depth == 0 && !is_named) name = word;
+    }
+    if (at == tokens_.size()) return;
+    if (!is_named) names.push_back(name);
+    behind_variables_ = at;
+    std::string all;
+    for (const std::string& each : names)
+      if (!each.empty()) all += std::string(" TROUPE_VARIABLE(") + (is_constant ? "1, " : "0, ") + each + ")";
+    edits_.push_back({tokens_[at].end, tokens_[at].end, std::move(all)});
+  }
+
   /// Behind a kernel's last brace, says that it is one.
   Result<void> name_kernel(std::size_t i) {
     if (is_template_) return {};  // of which instances are named
@@ -266,6 +305,7 @@ class Rewriter {
   std::vector<Edit> edits_;
   std::vector<bool> braces_;  // whether each that is open is a namespace's
   bool is_template_ = false;
+  std::size_t behind_variables_ = 0;  // that were named
 };
 
 }  // namespace

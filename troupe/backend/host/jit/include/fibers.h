@@ -451,6 +451,11 @@ extern "C" __attribute__((visibility("default"), used)) void troupe_run_blocks(c
 
 #define TROUPE_JOIN_AGAIN(a, b) a##b
 #define TROUPE_JOIN(a, b) TROUPE_JOIN_AGAIN(a, b)
+/// Says that a variable can be set.
+#define TROUPE_VARIABLE(is_constant, name)                                                                          \
+  __attribute__((section("troupe_variables"), used, aligned(32))) static troupe_variable_record TROUPE_JOIN(        \
+      troupe_variable_record_, __COUNTER__) = {(void*)&name, sizeof(name), is_constant,                             \
+                                               std::is_const<std::remove_all_extents_t<decltype(name)>>::value};
 /// Says that a function is a kernel. A `number` of 1 or more is that of an instance that was wanted.
 #define TROUPE_KERNEL(number, ...)                                                                                  \
   __attribute__((section("troupe_kernels"), used, aligned(32))) static troupe_kernel_record TROUPE_JOIN(            \

@@ -12,6 +12,14 @@ struct troupe_kernel_record {
   int32_t instance;                 /* 1, 2, ... of those that were wanted; 0 of others */
 };
 
+/* One for each variable of a program that a launch may set, side by side in the section `troupe_variables`. */
+struct troupe_variable_record {
+  void* address;
+  uint64_t size_bytes;
+  int32_t is_constant; /* no kernel writes it */
+  int32_t is_const;    /* nobody does */
+};
+
 /* What is given to the function `troupe_run_blocks` of a program. */
 struct troupe_kernel_launch {
   const struct troupe_kernel_record* kernel;
