@@ -85,7 +85,7 @@ def load(device, source) -> Weights:
 
     >>> import numpy as np
     >>> weights = troupe.load(troupe.device(), {"w": np.ones((2, 3), "float32")})
-    >>> weights["w"], weights.numpy("w").sum()
+    >>> weights["w"], float(weights.numpy("w").sum())
     (('f32', (2, 3)), 6.0)
     """
     tensors = []
