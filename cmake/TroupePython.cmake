@@ -18,5 +18,16 @@ set_target_properties(troupe_library PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_options(troupe_library PRIVATE -fno-semantic-interposition)
 target_link_options(troupe_python PRIVATE LINKER:--exclude-libs,ALL)
 
-install(TARGETS troupe_python LIBRARY DESTINATION troupe COMPONENT python)
+# A worker inside an interpreter: the backends again, as a module that `troupe/_worker.py` loads.
+troupe_glob(python_worker_sources "python/worker/*.cpp")
+add_library(troupe_python_worker MODULE ${python_worker_sources})
+set_target_properties(troupe_python_worker PROPERTIES OUTPUT_NAME _worker_core PREFIX "" SUFFIX ".abi3.so"
+                      CXX_VISIBILITY_PRESET hidden)
+target_include_directories(troupe_python_worker SYSTEM PRIVATE ${Python_INCLUDE_DIRS})
+target_link_libraries(troupe_python_worker PRIVATE troupe_backends)
+target_link_options(troupe_python_worker PRIVATE LINKER:--exclude-libs,ALL)
+troupe_own_target(troupe_python_worker)
+set_target_properties(troupe_backends PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+
+install(TARGETS troupe_python troupe_python_worker LIBRARY DESTINATION troupe COMPONENT python)
 install(TARGETS troupe_worker RUNTIME DESTINATION troupe COMPONENT python)

@@ -107,9 +107,13 @@ typedef struct TroupeCall {
   /// Says why the function is about to return something other than TROUPE_OK; the last one counts, and the text is
   /// copied (its first 1023 bytes). `native_code` is the plugin's own number, 0 for none. The same rules as for `log`.
   void (*set_error)(const struct TroupeCall* call, int64_t native_code, const char* text);
+
+  const char* function;  // the name by which the caller calls it
 } TroupeCall;
 
-/// A function of a plugin, and the name by which programs call it.
+/// A function of a plugin, and the name by which programs call it. One that is named "*" takes the calls of all names
+/// that the table does not have, and finds them in `TroupeCall::function`: for plugins that run other people's
+/// functions.
 typedef struct TroupeFunction {
   const char* name;
   TroupeStatus (*call)(const TroupeCall* call);

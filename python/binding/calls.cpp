@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <list>
 #include <mutex>
 
@@ -14,19 +15,27 @@
 namespace troupe::python {
 namespace {
 
+/// Who is told that a call has ended.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+  /// Any thread.
+  virtual void ring(std::uint64_t ticket, Result<void> end) = 0;
+};
+
 /// Where calls that have ended are laid down. Its descriptor is readable while there are some.
-class Doorbell {
+class Doorbell : public Listener {
  public:
   Doorbell() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (descriptor_ < 0) raise(ErrorKind::out_of_memory, "the machine gives no eventfd");
   }
-  ~Doorbell() { close(descriptor_); }
-  Doorbell(const Doorbell&) = delete;
-  Doorbell& operator=(const Doorbell&) = delete;
+  ~Doorbell() override { close(descriptor_); }
 
   int descriptor() const noexcept { return descriptor_; }
-  /// Any thread.
-  void ring(std::uint64_t ticket, Result<void> end) {
+  void ring(std::uint64_t ticket, Result<void> end) override {
     const std::lock_guard lock(mutex_);
     ended_.emplace_back(ticket, std::move(end));
     if (ended_.size() > 1) return;  // it has rung, and nobody has answered yet
@@ -46,11 +55,33 @@ class Doorbell {
   std::vector<std::pair<std::uint64_t, Result<void>>> ended_;
 };
 
+/// The end of one call, for the thread that waits for it.
+class Ending : public Listener {
+ public:
+  void ring(std::uint64_t, Result<void> end) override {
+    {
+      const std::lock_guard lock(mutex_);
+      end_ = std::move(end);
+    }
+    changed_.notify_all();
+  }
+  std::optional<Result<void>> wait(Duration patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return end_.has_value(); });
+    return end_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Result<void>> end_;
+};
+
 /// Awaits calls, as many at once as there are.
 class Waiter {
  public:
   struct Wait {
-    std::shared_ptr<Doorbell> bell;  // shared with whoever waits
+    std::shared_ptr<Listener> bell;  // shared with whoever waits
     std::uint64_t ticket;
     std::unique_ptr<Call<void>> call;
     std::stop_token stop;
@@ -73,7 +104,7 @@ class OwnedWaiter {
   ~OwnedWaiter() { ref_.drain(); }
 
   bool is_of(const detail::SystemCore& core) const noexcept { return core_ == &core; }
-  void begin(std::shared_ptr<Doorbell> bell, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
+  void begin(std::shared_ptr<Listener> bell, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
     auto kept = std::make_unique<Call<void>>(std::move(call));
     check(ref_.tell<Waiter::Wait>(std::move(bell), ticket, std::move(kept), std::move(stop)));
   }
@@ -87,7 +118,28 @@ class OwnedWaiter {
 
 detail::SystemCore& core_of(const Device& device) { return DeviceParts::state(device)->system(); }
 
-/// What an event loop has: a doorbell, and a waiter in each system that it waits for.
+/// A waiter in each system whose calls are waited for. Needs the interpreter lock.
+class Waiters {
+ public:
+  Waiters() = default;
+  Waiters(const Waiters&) = delete;
+  Waiters& operator=(const Waiters&) = delete;
+
+  void begin(const Device& device, std::shared_ptr<Listener> bell, std::uint64_t ticket, Call<void> call,
+             std::stop_token stop) {
+    detail::SystemCore& core = core_of(device);
+    auto found = std::ranges::find_if(waiters_, [&](const OwnedWaiter& waiter) { return waiter.is_of(core); });
+    if (found == waiters_.end()) found = waiters_.emplace(waiters_.end(), core);
+    found->begin(std::move(bell), ticket, std::move(call), std::move(stop));
+  }
+  /// Of systems that are closed, so that nothing of them is left.
+  void forget() { waiters_.clear(); }
+
+ private:
+  std::list<OwnedWaiter> waiters_;
+};
+
+/// What an event loop has: a doorbell, and those who ring it.
 class LoopBell {
  public:
   LoopBell() = default;
@@ -97,15 +149,12 @@ class LoopBell {
   int descriptor() const noexcept { return bell_->descriptor(); }
   Doorbell& bell() noexcept { return *bell_; }
   void begin(const Device& device, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
-    detail::SystemCore& core = core_of(device);
-    auto found = std::ranges::find_if(waiters_, [&](const OwnedWaiter& waiter) { return waiter.is_of(core); });
-    if (found == waiters_.end()) found = waiters_.emplace(waiters_.end(), core);
-    found->begin(bell_, ticket, std::move(call), std::move(stop));
+    waiters_.begin(device, bell_, ticket, std::move(call), std::move(stop));
   }
 
  private:
   std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>();  // shared with the calls that are waited for
-  std::list<OwnedWaiter> waiters_;
+  Waiters waiters_;
 };
 
 /// A wait that an event loop has begun, so that it can give it up.
@@ -115,6 +164,35 @@ class Waiting {
   void give_up() { stop_.request_stop(); }
 
  private:
+  std::stop_source stop_;
+};
+
+/// A call that was submitted, and whose end a thread asks for later.
+class Begun {
+ public:
+  Begun(std::shared_ptr<Ending> ending, std::stop_source stop) : ending_(std::move(ending)), stop_(std::move(stop)) {}
+
+  /// Ctrl-C ends the wait and gives the call up.
+  void wait() {
+    for (;;) {
+      std::optional<Result<void>> end;
+      {
+        nb::gil_scoped_release released;
+        end = ending_->wait(kSignalLook);
+      }
+      if (end) return check(*end);
+      if (PyErr_CheckSignals() == 0) continue;
+      stop_.request_stop();
+      throw nb::python_error();
+    }
+  }
+  bool has_ended() { return ending_->wait(Duration::zero()).has_value(); }
+  void give_up() { stop_.request_stop(); }
+
+ private:
+  static constexpr Duration kSignalLook = std::chrono::milliseconds(50);
+
+  std::shared_ptr<Ending> ending_;  // shared with the waiter
   std::stop_source stop_;
 };
 
@@ -128,6 +206,12 @@ class HeldCall {
   }
   void get() { wait_for_end(device_, take()); }
   void submit() { check(take().submit(std::source_location())); }
+  Begun begin(Waiters& waiters) {
+    auto ending = std::make_shared<Ending>();
+    std::stop_source stop;
+    waiters.begin(device_, ending, 0, take(), stop.get_token());
+    return {std::move(ending), std::move(stop)};
+  }
   Waiting start(LoopBell& bell, std::uint64_t ticket) {
     std::stop_source stop;
     bell.begin(device_, ticket, take(), stop.get_token());
@@ -203,7 +287,13 @@ void bind_calls(nb::module_& module) {
       .def("descriptor", &LoopBell::descriptor)
       .def("answer", &answered);
   nb::class_<Waiting>(module, "Waiting").def("give_up", &Waiting::give_up);
+  nb::class_<Waiters>(module, "Waiters").def(nb::init<>()).def("forget", &Waiters::forget);
+  nb::class_<Begun>(module, "Begun")
+      .def("wait", &Begun::wait)
+      .def_prop_ro("has_ended", &Begun::has_ended)
+      .def("give_up", &Begun::give_up);
   nb::class_<HeldCall>(module, "HeldCall")
+      .def("begin", &HeldCall::begin)
       .def("deadline", &HeldCall::deadline)
       .def("get", &HeldCall::get)
       .def("submit", &HeldCall::submit)
@@ -211,6 +301,12 @@ void bind_calls(nb::module_& module) {
   module.def("call_nop", [](const Device& device) { return HeldCall(device, device.nop()); });
   module.def("call_ready",
              [](const Handle& array) { return HeldCall(array.device, array.device.wait_for(array.array)); });
+  module.def("prepare", [](const Device& device, const std::string& path, const std::string& function, nb::handle uses,
+                           nb::bytes parameters) {
+    const auto* const bytes = static_cast<const std::byte*>(parameters.data());
+    return checked(DeviceParts::prepare(device, path, function, uses_from(uses), std::span(bytes, parameters.size())));
+  });
+  module.def("forget", [](const Device& device, std::uint64_t prepared) { DeviceParts::forget(device, prepared); });
   module.def("call_plugin", [](const Device& device, const std::string& path, const std::string& function,
                                nb::handle uses, nb::bytes parameters) {
     const auto* const bytes = static_cast<const std::byte*>(parameters.data());

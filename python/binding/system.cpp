@@ -47,7 +47,7 @@ struct Texts {
 struct OpenOptions {
   DeviceOptions options;
   std::string worker;
-  Texts environment, readable, writable;
+  Texts arguments, environment, readable, writable;
 };
 
 Duration seconds_from(nb::handle number) {
@@ -88,6 +88,8 @@ void set_option(OpenOptions& open, const std::string& key, nb::handle value) {
     options.start_timeout = seconds_from(value);
   else if (key == "worker")
     open.worker = nb::cast<std::string>(value);
+  else if (key == "worker_arguments")
+    options.worker_arguments = open.arguments.set(value);
   else if (key == "sandbox")
     options.sandbox = sandbox_from(nb::cast<std::string>(value));
   else if (key == "environment")

@@ -1,4 +1,4 @@
-"""The examples of docstrings and of docs/python.md do what they say."""
+"""The examples of docstrings and of the pages about Python do what they say."""
 import ast
 import doctest
 import importlib
@@ -24,8 +24,9 @@ def test_docstrings(name, device):
     assert ended.failed == 0
 
 
-def test_the_page(device):
-    page = ROOT / "docs" / "python.md"
+@pytest.mark.parametrize("name", ["python.md", "python-functions.md"])
+def test_the_page(device, name):
+    page = ROOT / "docs" / name
     if not page.exists():
         pytest.skip("the documents are not here")
     ended = doctest.testfile(str(page), module_relative=False, globs=dict(NAMES), optionflags=FLAGS)

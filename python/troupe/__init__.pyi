@@ -5,7 +5,11 @@ from troupe._array import Array as Array
 from troupe._calls import Call as Call
 from troupe._devices import Device as Device
 from troupe._errors import Error as Error
+from troupe._ops import FunctionCall as FunctionCall
+from troupe._ops import Op as Op
+from troupe._resources import Resource as Resource
 from troupe._devices import System as System
+from troupe._weights import Weights as Weights
 from troupe._functions import abs as abs
 from troupe._creation import arange as arange
 from troupe._order import argsort as argsort
@@ -39,6 +43,7 @@ from troupe._products import layer as layer
 from troupe._products import layer_gradient as layer_gradient
 from troupe import linalg as linalg
 from troupe._creation import linspace as linspace
+from troupe._weights import load as load
 from troupe._functions import logical_and as logical_and
 from troupe._functions import logical_not as logical_not
 from troupe._functions import logical_or as logical_or
@@ -47,10 +52,12 @@ from troupe._products import matmul as matmul
 from troupe._calls import nop as nop
 from troupe._creation import ones as ones
 from troupe._creation import ones_like as ones_like
+from troupe._ops import op as op
 from troupe._functions import permute_dims as permute_dims
 from troupe import primitives as primitives
 from troupe import random as random
 from troupe._functions import reshape as reshape
+from troupe._resources import resource as resource
 from troupe._functions import result_type as result_type
 from troupe._creation import sealable as sealable
 from troupe._order import searchsorted as searchsorted
@@ -58,6 +65,7 @@ from troupe._order import sort as sort
 from troupe import sparse as sparse
 from troupe._functions import squeeze as squeeze
 from troupe._functions import stack as stack
+from troupe._weights import state_dict as state_dict
 from troupe._devices import strict as strict
 from troupe._order import take as take
 from troupe._order import top_k as top_k

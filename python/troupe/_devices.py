@@ -4,6 +4,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -40,12 +42,24 @@ class System:
         The options are those of C++'s `DeviceOptions`: standbys, cpu_threads, vault_limit_bytes, host_limit_bytes,
         worker_memory_limit_bytes, max_waiting, max_restarts, guard, await_each, silence_limit and start_timeout (in
         seconds), worker (the path of the executable), sandbox ("none", "standard", "strict"), environment,
-        readable_paths, writable_paths; and standby=False for none.
+        readable_paths, writable_paths; and standby=False for none. python=True makes the workers processes of this
+        interpreter, which functions run in (`troupe.op`), python="..." of another one; without it they are that when a
+        function has been defined.
         """
+        if _in_worker:
+            raise BY_KIND["unsupported"]("a function opens a device in its worker; a worker has none: pass it arrays")
         if os.getpid() != self._process:
             raise BY_KIND["stopped"]("this process was forked after the system was started; start one here")
+        python = options.pop("python", None)
+        if _defined if python is None and "worker" not in options else python:
+            _add_python(options, python)
+            device = Device(self._core.open(which, options), system=self)
+            _run_functions.add(device._core.identity)
+            return device
         options.setdefault("worker", _worker())
-        return Device(self._core.open(which, options), system=self)
+        device = Device(self._core.open(which, options), system=self)
+        _run_functions.discard(device._core.identity)
+        return device
 
     @property
     def is_closed(self) -> bool:
@@ -55,6 +69,8 @@ class System:
         """Ends the devices and their workers; what is under way has `timeout` seconds to end."""
         if os.getpid() == self._process:
             self._core.close(float(timeout))
+            for forget in _at_close:
+                forget()
 
     def __enter__(self):
         return self
@@ -149,6 +165,60 @@ def _worker():
     path = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "troupe-worker")
     return path if os.access(path, os.X_OK) else ""
 
+
+_at_close = []  # what lets go of the memory of closed systems
+_FUNCTIONS_LIBRARY = "_worker_core.abi3.so"
+_run_functions = set()  # which devices have Python workers
+_defined = False        # whether this process has a function that wants one
+_in_worker = False
+
+
+def functions_are_defined():
+    global _defined
+    _defined = True
+
+
+def be_worker():
+    global _in_worker
+    _in_worker = True
+
+
+def at_close(forget):
+    """`forget` is called when a system was closed."""
+    _at_close.append(forget)
+
+
+def is_in_worker():
+    return _in_worker
+
+
+def functions_library():
+    return os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), _FUNCTIONS_LIBRARY)
+
+
+def check_runs_functions(device, title):
+    if device.identity in _run_functions:
+        return
+    raise BY_KIND["unsupported"](
+        f"{title}: the workers of this device run no Python functions, because none was defined when it was opened; "
+        "open one with troupe.device(python=True), or define functions first")
+
+
+def _add_python(options, python):
+    """What a device is told so that its workers are processes of an interpreter."""
+    if not os.access(functions_library(), os.R_OK):
+        raise BY_KIND["unsupported"](f"Python functions need {functions_library()}, which is not there")
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_worker.py")
+    flags = subprocess._args_from_interpreter_flags()
+    options["worker"] = python if isinstance(python, str) else sys.executable
+    options["worker_arguments"] = [*flags, program, functions_library(), *sys.path]
+    options["environment"] = [*options.get("environment", ()), *_PYTHON_VARIABLES]
+    if options.get("sandbox") == "strict":
+        readable = {sys.prefix, sys.base_prefix, os.path.dirname(program), *sys.path}
+        options["readable_paths"] = [*options.get("readable_paths", ()), *sorted(filter(os.path.exists, readable))]
+
+
+_PYTHON_VARIABLES = ("PYTHONHOME", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "VIRTUAL_ENV")
 
 _default_lock = threading.Lock()
 _default = None  # the device of this process, and the process

@@ -88,6 +88,25 @@ CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice)
   return CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) {
+  FAKE_BEGIN("cuDevicePrimaryCtxSetFlags")
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  FAKE_BEGIN("cuDevicePrimaryCtxRetain")
+  static int primary = 0;
+  *context = reinterpret_cast<CUcontext>(&primary);
+  fake_cuda_alive(Kind::context, 1);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice) {
+  FAKE_END("cuDevicePrimaryCtxRelease")
+  fake_cuda_alive(Kind::context, -1);
+  return answer;
+}
+
 CUresult cuCtxDestroy(CUcontext context) {
   FAKE_END("cuCtxDestroy")
   if (current_context == context) current_context = nullptr;

@@ -246,9 +246,30 @@ Result<void> ChunkTable::add_worker(wire::Socket& socket) {
   workers_.reserve(workers_.size() + 1);
   for (const auto& [id, chunk] : chunks_)
     if (!chunk.is_mortal()) TROUPE_TRY(tell(socket, chunk));
+  for (const auto& [number, op] : prepared_) TROUPE_TRY(wire::send(socket, wire::ToWorker(op)));
   workers_.push_back(&socket);
   changed_.notify_all();
   return {};
+}
+
+Result<std::uint64_t> ChunkTable::prepare(std::vector<std::byte> op) {
+  if (op.size() > wire::kMaxPreparedBytes)
+    return fail(ErrorKind::invalid_argument, "an op to prepare has " + std::to_string(op.size()) +
+                                                 " bytes; it may have " + std::to_string(wire::kMaxPreparedBytes));
+  const std::lock_guard lock(mutex_);
+  if (closed_) return fail(ErrorKind::stopped, "the device is closed");
+  if (prepared_.size() >= kMaxPrepared)
+    return fail(ErrorKind::queue_full,
+                "the device has " + std::to_string(kMaxPrepared) + " prepared ops, which is the most; let go of some");
+  const auto [made, is_new] = prepared_.emplace(next_prepared_++, wire::PrepareOp{std::move(op)});
+  // Who does not hear it makes it when it is needed.
+  for (wire::Socket* const worker : workers_) (void)wire::send(*worker, wire::ToWorker(made->second), {}, Duration());
+  return made->first;
+}
+
+void ChunkTable::forget(std::uint64_t prepared) noexcept {
+  const std::lock_guard lock(mutex_);
+  prepared_.erase(prepared);
 }
 
 void ChunkTable::remove_worker(wire::Socket& socket) noexcept {

@@ -10,6 +10,7 @@
 
 #include "troupe/device/vault.hpp"
 #include "troupe/wire/chunk.hpp"
+#include "troupe/wire/protocol.hpp"
 #include "troupe/wire/shared_memory.hpp"
 #include "troupe/wire/socket.hpp"
 
@@ -17,6 +18,9 @@ namespace troupe::inline v0 {
 
 class ChunkTable {
  public:
+  /// Ops that every worker prepares, at most.
+  static constexpr std::size_t kMaxPrepared = 1024;
+
   /// Whether the app sees a chunk's memory.
   enum class Sight : std::uint8_t { hidden, visible };
   /// Who makes the memory that the app does not see: the app (shared memory) or a worker (the accelerator's own).
@@ -46,6 +50,11 @@ class ChunkTable {
   /// `remove_worker`.
   Result<void> add_worker(wire::Socket& socket);
   void remove_worker(wire::Socket& socket) noexcept;
+
+  /// Has every worker, those of now and of later, run that op beside its ring (see `wire::PrepareOp`), until it is
+  /// forgotten by the number that this gives. The caller keeps its arrays until then. Nobody waits for anything.
+  Result<std::uint64_t> prepare(std::vector<std::byte> op);
+  void forget(std::uint64_t prepared) noexcept;
 
   /// A worker's answer when it was asked for memory.
   void made(const wire::Socket& worker, Result<wire::Descriptor> memory);
@@ -98,6 +107,8 @@ class ChunkTable {
   std::vector<wire::Socket*> workers_;
   wire::Socket* serving_ = nullptr;  // the worker that serves, as `generation_`
   std::int64_t generation_ = 0;
+  std::map<std::uint64_t, wire::PrepareOp> prepared_;
+  std::uint64_t next_prepared_ = 1;
   std::vector<Drop> drops_;  // not yet told to the worker; has room for a drop of every chunk
   std::uint32_t next_id_ = 0;
 };

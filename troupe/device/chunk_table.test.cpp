@@ -91,6 +91,37 @@ TEST(ChunkTable, tells_every_worker_how_a_chunk_is_protected_and_later_ones_from
   EXPECT_EQ(table.protect(id + 1, true).error().kind(), ErrorKind::internal);
 }
 
+TEST(ChunkTable, tells_workers_of_now_and_later_what_to_prepare_until_that_is_forgotten) {
+  ChunkTable table;
+  FakeWorker worker;
+  ASSERT_TRUE(table.add_worker(worker.app));
+  const std::vector<std::byte> first(5, std::byte{1}), second(6, std::byte{2});
+  const std::uint64_t number = value(table.prepare(first));
+  EXPECT_EQ(std::get<wire::PrepareOp>(worker.receive()).op, first);
+  EXPECT_NE(value(table.prepare(second)), number);
+  EXPECT_EQ(std::get<wire::PrepareOp>(worker.receive()).op, second);
+  FakeWorker later;
+  ASSERT_TRUE(table.add_worker(later.app));
+  EXPECT_EQ(std::get<wire::PrepareOp>(later.receive()).op, first);
+  EXPECT_EQ(std::get<wire::PrepareOp>(later.receive()).op, second);
+  table.forget(number);
+  FakeWorker last;
+  ASSERT_TRUE(table.add_worker(last.app));
+  EXPECT_EQ(std::get<wire::PrepareOp>(last.receive()).op, second);
+}
+
+TEST(ChunkTable, keeps_no_more_to_prepare_than_its_limit) {
+  ChunkTable table;
+  for (std::size_t i = 0; i < ChunkTable::kMaxPrepared; ++i) ASSERT_TRUE(table.prepare({}));
+  EXPECT_EQ(table.prepare({}).error().kind(), ErrorKind::queue_full);
+  EXPECT_EQ(table.prepare(std::vector<std::byte>(wire::kMaxPreparedBytes + 1)).error().kind(),
+            ErrorKind::invalid_argument);
+  table.forget(1);
+  EXPECT_TRUE(table.prepare({}));
+  table.close();
+  EXPECT_EQ(table.prepare({}).error().kind(), ErrorKind::stopped);
+}
+
 TEST(ChunkTable, has_a_worker_make_what_only_a_worker_can_make) {
   ChunkTable table(ChunkTable::Maker::worker);
   FakeWorker maker;

@@ -237,18 +237,41 @@ Call<void> Device::cast(const AnyArray& from, const AnyArray& to) const {
   return make_call(*this, op::Cast{.in = from.view(), .out = to.view()}, {&from, &to});
 }
 
-Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
-                               std::span<const std::byte> parameters) const {
+namespace {
+
+op::PluginCall plugin_op(const std::string& path, const std::string& function, std::span<const ArrayUse> arrays,
+                         std::span<const std::byte> parameters, std::vector<const AnyArray*>& used) {
   op::PluginCall op{
       .path = path, .function = function, .arrays = {}, .parameters = {parameters.begin(), parameters.end()}};
-  std::vector<const AnyArray*> used;
   op.arrays.reserve(arrays.size());
   used.reserve(arrays.size());
   for (const ArrayUse& array : arrays) {
     op.arrays.push_back({.access = array.access(), .view = array.array().view()});
     used.push_back(&array.array());
   }
+  return op;
+}
+
+}  // namespace
+
+Call<void> Device::call_plugin(const std::string& path, const std::string& function, std::vector<ArrayUse> arrays,
+                               std::span<const std::byte> parameters) const {
+  std::vector<const AnyArray*> used;
+  const op::PluginCall op = plugin_op(path, function, arrays, parameters, used);
   return make_call(*this, op, used);
+}
+
+Result<std::uint64_t> DeviceParts::prepare(const Device& device, const std::string& path, const std::string& function,
+                                           std::span<const ArrayUse> arrays, std::span<const std::byte> parameters) {
+  std::vector<const AnyArray*> used;
+  const op::PluginCall op = plugin_op(path, function, arrays, parameters, used);
+  const auto call = TROUPE_TRY(make_op_call(device, op::info_of<op::PluginCall>(), &op, used));
+  const std::span<const std::byte> bytes = call->bytes.bytes();
+  return state(device)->chunks().prepare({bytes.begin(), bytes.end()});
+}
+
+void DeviceParts::forget(const Device& device, std::uint64_t prepared) noexcept {
+  state(device)->chunks().forget(prepared);
 }
 
 Call<void> Device::nop() const { return make_call(*this, op::Nop{}, {}); }

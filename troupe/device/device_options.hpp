@@ -116,6 +116,9 @@ struct DeviceOptions {
   Duration start_timeout = std::chrono::seconds(30);
   /// The path of the worker's executable; empty: it is searched (docs/getting-started.md). Copied.
   std::string_view worker_executable = {};
+  /// What the worker's executable is given before the arguments of every worker: for one that is an interpreter, the
+  /// program. Copied.
+  std::span<const std::string_view> worker_arguments = {};
   /// What a worker process may do besides computing; see docs/security.md. A machine that cannot give `strict` is
   /// `unsupported`; `standard` does without what it lacks. Unset: `standard`.
   std::optional<Sandbox> sandbox = {};

@@ -119,7 +119,7 @@ Result<void> set_sandbox(WorkerSetup& setup, DeviceOptions& options) {
   setup.environment = TROUPE_TRY(worker_environment(options.worker_environment));
   setup.readable_paths = absolute(options.readable_paths);
   setup.writable_paths = absolute(options.writable_paths);
-  options.worker_environment = options.readable_paths = options.writable_paths = {};
+  options.worker_environment = options.readable_paths = options.writable_paths = options.worker_arguments = {};
   return {};
 }
 
@@ -217,6 +217,7 @@ Result<std::shared_ptr<DeviceState>> DeviceState::open(SystemCore& system, const
   setup.isolation = options.isolation;
   if (options.isolation == Isolation::process)
     setup.executable = TROUPE_TRY(find_worker_executable(options.worker_executable));
+  setup.arguments.assign(wanted.worker_arguments.begin(), wanted.worker_arguments.end());
   setup.backend = info.backend;
   setup.device = info.id;
   setup.device_name = info.backend == "cuda" ? "gpu" + std::to_string(info.index) : info.backend;

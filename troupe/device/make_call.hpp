@@ -28,6 +28,12 @@ class DeviceParts {
   }
   /// Whether an op may use the array, which the call names like that. `make_op_call` asks, too.
   static Result<void> check(const Device& device, std::string_view call, std::string_view name, const AnyArray& array);
+  /// Has every worker of the device, now and later, run that call of a plugin ahead of those that need what it makes;
+  /// see `wire::PrepareOp`. Gives a number to forget it by; until then the caller keeps the arrays, and nobody writes
+  /// them.
+  static Result<std::uint64_t> prepare(const Device& device, const std::string& path, const std::string& function,
+                                       std::span<const ArrayUse> arrays, std::span<const std::byte> parameters);
+  static void forget(const Device& device, std::uint64_t prepared) noexcept;
   /// Checks everything before it reaches a worker. The arrays are those of the op's views, in the order in which the op
   /// describes them; further arrays are only kept until the op ends.
   static Result<detail::IntrusivePtr<detail::OpCall>> make_op_call(const Device& device, const op::OpInfo& info,

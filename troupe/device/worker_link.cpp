@@ -83,10 +83,12 @@ Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descripto
   fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
   wire::ChildOptions options{
       .executable = setup.executable,
-      .arguments = {"--socket", std::to_string(kSocketInWorker), std::string(kTitleRoom, ' ')},
+      .arguments = setup.arguments,
       .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
       .environment = {},
       .keeper_name = "keeper:" + setup.device_name};
+  for (std::string ours : {std::string("--socket"), std::to_string(kSocketInWorker), std::string(kTitleRoom, ' ')})
+    options.arguments.push_back(std::move(ours));
   wire::Descriptor nothing;
   if (setup.sandbox != Sandbox::none) {
     nothing = TROUPE_TRY(input_that_has_ended());

@@ -22,7 +22,8 @@ namespace troupe::inline v0 {
 
 struct WorkerSetup {
   Isolation isolation = Isolation::process;
-  std::string executable;  // for Isolation::process
+  std::string executable;              // for Isolation::process
+  std::vector<std::string> arguments;  // before ours
   std::string backend;
   std::string device;       // which device of the backend
   std::string device_name;  // for people: "gpu0", "host"

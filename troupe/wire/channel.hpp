@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kMaxRingUnits = std::uint64_t{1} << 20;
 inline constexpr std::uint32_t kMaxDoorbells = 16;
 
 /// Raised whenever the layout below or the meaning of a message changes.
-inline constexpr std::uint32_t kProtocolVersion = 12;
+inline constexpr std::uint32_t kProtocolVersion = 13;
 
 /// Three words, each with its own writer and its own pair of cache lines (a core that reads one line of a pair fetches
 /// both), so that whoever spins on one word slows down nobody else.

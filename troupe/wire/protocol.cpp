@@ -17,7 +17,8 @@ enum class Tag : std::uint8_t {
   poisoned,
   protect_chunk,
   chunk_protected,
-  begin_generation
+  begin_generation,
+  prepare_op
 };
 
 struct Encode {
@@ -81,6 +82,10 @@ struct Encode {
   void operator()(const BeginGeneration& m) const {
     out.put(Tag::begin_generation);
     out.put(m.generation);
+  }
+  void operator()(const PrepareOp& m) const {
+    out.put(Tag::prepare_op);
+    out.put_sized(m.op);
   }
   void operator()(const Ready& m) const {
     out.put(Tag::ready);
@@ -183,6 +188,12 @@ Result<ToWorker> decode_to_worker(std::span<const std::byte> bytes) {
     case Tag::make_memory: message = MakeMemory{TROUPE_TRY(decode_chunk(in))}; break;
     case Tag::protect_chunk: message = TROUPE_TRY(decode_protection<ProtectChunk>(in)); break;
     case Tag::begin_generation: message = BeginGeneration{in.get<std::int64_t>()}; break;
+    case Tag::prepare_op: {
+      const std::span<const std::byte> op = std::as_bytes(std::span(in.get_text()));
+      if (op.size() > kMaxPreparedBytes) return not_a_message();
+      message = PrepareOp{{op.begin(), op.end()}};
+      break;
+    }
     default: return not_a_message();
   }
   if (!in.finished()) return not_a_message();

@@ -61,6 +61,13 @@ struct ProtectChunk {
 struct BeginGeneration {
   std::int64_t generation = 0;
 };
+/// App to worker: run that `plugin.call` beside the ring, on no lane, for what it leaves in the process: a worker that
+/// serves has it then, and a standby has it ahead of time. It only reads arrays that nobody writes. Nobody is told how
+/// it ends: whoever needs what it makes finds out.
+struct PrepareOp {
+  std::vector<std::byte> op;  // as it would stand in the ring; at most kMaxPreparedBytes
+};
+inline constexpr std::size_t kMaxPreparedBytes = std::size_t{24} << 10;
 /// Worker to app: the backend is open; send ops.
 struct Ready {
   std::string version;
@@ -91,7 +98,7 @@ struct ChunkProtected {
   bool read_only = false;
 };
 
-using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk, BeginGeneration>;
+using ToWorker = std::variant<Hello, MapChunk, DropChunk, MakeMemory, ProtectChunk, BeginGeneration, PrepareOp>;
 using ToApp = std::variant<Ready, Refused, MemoryMade, NoMemory, Poisoned, ChunkProtected>;
 
 /// Fails as `Socket::send` does.

@@ -46,6 +46,7 @@ const ToWorker kMakeMemory = MakeMemory{.chunk = {.size_bytes = std::uint64_t{1}
 const ToWorker kDropChunk = DropChunk{.id = 7};
 const ToWorker kProtectChunk = ProtectChunk{.id = 8, .read_only = true};
 const ToWorker kBeginGeneration = BeginGeneration{.generation = std::int64_t{1} << 40};
+const ToWorker kPrepareOp = PrepareOp{.op = std::vector<std::byte>(3, std::byte{7})};
 const ToApp kReady = Ready{.version = protocol_version()};
 const ToApp kRefused = Refused{.kind = ErrorKind::unsupported, .message = "no such backend"};
 const ToApp kMemoryMade = MemoryMade{};
@@ -108,6 +109,15 @@ TEST(Protocol, a_generation_comes_as_it_was_sent) {
   EXPECT_EQ(std::get<BeginGeneration>(message).generation, std::int64_t{1} << 40);
 }
 
+TEST(Protocol, an_op_to_prepare_comes_as_it_was_sent_and_is_never_larger_than_its_limit) {
+  EXPECT_EQ(std::get<PrepareOp>(value(decode_to_worker(sent(kPrepareOp).bytes))).op,
+            std::vector<std::byte>(3, std::byte{7}));
+  const ToWorker most = PrepareOp{.op = std::vector<std::byte>(kMaxPreparedBytes)};
+  EXPECT_EQ(std::get<PrepareOp>(value(decode_to_worker(sent(most).bytes))).op.size(), kMaxPreparedBytes);
+  const ToWorker more = PrepareOp{.op = std::vector<std::byte>(kMaxPreparedBytes + 1)};
+  EXPECT_FALSE(decode_to_worker(sent(more).bytes));
+}
+
 TEST(Protocol, wishes_for_memory_and_their_answers_come_as_they_were_sent) {
   EXPECT_EQ(std::get<MakeMemory>(value(decode_to_worker(sent(kMakeMemory).bytes))).chunk.size_bytes,
             std::uint64_t{1} << 43);
@@ -158,7 +168,8 @@ TEST(Protocol, the_version_names_everything_that_must_agree) {
 }
 
 TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration}) {
+  for (const ToWorker& message :
+       {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration, kPrepareOp}) {
     Bytes bytes = sent(message).bytes;
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -179,7 +190,8 @@ TEST(Protocol, every_truncation_and_every_longer_message_is_refused) {
 }
 
 TEST(Protocol, messages_of_one_direction_are_none_of_the_other) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration})
+  for (const ToWorker& message :
+       {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration, kPrepareOp})
     EXPECT_FALSE(decode_to_app(sent(message).bytes));
   for (const ToApp& message : {kReady, kRefused, kMemoryMade, kNoMemory, kPoisoned, kChunkProtected})
     EXPECT_FALSE(decode_to_worker(sent(message).bytes));
@@ -202,7 +214,8 @@ TEST(Protocol, an_error_kind_that_does_not_exist_is_refused) {
 }
 
 TEST(Protocol, every_corruption_is_another_message_or_none) {
-  for (const ToWorker& message : {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration}) {
+  for (const ToWorker& message :
+       {kHello, kMapChunk, kDropChunk, kMakeMemory, kProtectChunk, kBeginGeneration, kPrepareOp}) {
     Bytes bytes = sent(message).bytes;
     for (std::byte& byte : bytes) {
       const std::byte before = byte;

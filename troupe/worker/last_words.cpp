@@ -28,6 +28,7 @@ constexpr std::size_t kAlternateStackBytes = std::size_t{64} << 10;  // the unwi
 
 // A signal handler gets no argument of ours, so what it needs is global.
 constinit std::atomic<LastWords*> words_of_process{nullptr};
+constinit std::atomic<void (*)() noexcept> crash_hook{nullptr};
 constinit std::atomic<pid_t> process{0};
 constinit std::atomic<pid_t> dying_thread{0};
 // The loader calls the program by its first argument, which may have become a title (title.hpp). Written before there
@@ -201,6 +202,7 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
 
   default_action(SIGALRM);
   alarm(kBacktraceSeconds);
+  if (void (*const crashing)() noexcept = crash_hook.load()) crashing();
   write_backtrace(*words, context);
   words->state.store(LastWords::complete);
   die_of(signal);
@@ -259,12 +261,13 @@ class AlternateStack {
 
 }  // namespace
 
-void install_last_words(LastWords& words) {
+void install_last_words(LastWords& words, void (*crashing)() noexcept) {
   void* frame = nullptr;
   backtrace(&frame, 1);  // loads the unwinder now, while loading is possible
   remember_program();
   use_alternate_stack();
   dying_thread.store(0);
+  crash_hook.store(crashing);
   process.store(getpid());
   words_of_process.store(&words);
   struct sigaction action = {};
@@ -286,6 +289,11 @@ void die_with_words(const Error& why) noexcept {
     words->state.store(LastWords::complete);
   }
   _exit(kPoisonedExit);
+}
+
+void exit_with_words(int code) noexcept {
+  on_exit_called(code, nullptr);
+  _exit(code);
 }
 
 void install_exit_words() { on_exit(on_exit_called, nullptr); }

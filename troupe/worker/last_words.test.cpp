@@ -165,6 +165,33 @@ TEST_F(Dying, a_call_of_a_null_function_leaves_its_caller) {
   expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill", "\n  #0 0x0\n  #1 ", program + "+0x"});
 }
 
+/// A crash hook gets no argument, so where it writes is global.
+LastWords* hooked_words = nullptr;
+
+TEST_F(Dying, a_crash_calls_the_hook_in_the_thread_that_crashes_and_still_leaves_its_words) {
+  hooked_words = &*words;
+  const int status = status_of_child(*words, [&] {
+    install_last_words(*hooked_words, []() noexcept { hooked_words->exit_code = gettid(); });
+    std::thread([&] {
+      use_alternate_stack();
+      at_static_op(1, static_cast<std::uint32_t>(gettid()), "memory.fill");
+      dereference_null();
+    }).join();
+  });
+  expect_words(status, SIGSEGV, {"SIGSEGV at address 0x0 in memory.fill"});
+  EXPECT_EQ(static_cast<std::uint32_t>(words->exit_code), words->ticket);
+}
+
+TEST_F(Dying, an_end_that_the_c_library_does_not_see_is_told_and_has_its_code) {
+  const int status = status_of_child(*words, [] {
+    at_static_op(1, 7, "memory.fill");
+    exit_with_words(5);
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  EXPECT_NE(wire::read_last_words(*words).find("memory.fill"), std::string::npos);
+}
+
 TEST_F(Dying, a_plugin_is_named_in_the_backtrace) {
   const int status = status_of_child(*words, [] { call_bad_plugin("null"); });
   expect_words(status, SIGSEGV,

@@ -12,9 +12,11 @@
 
 #include "troupe/backend/cuda/cuda_backend.hpp"
 #include "troupe/backend/host/host_backend.hpp"
+#include "troupe/backend/plugin/plugin_caller.hpp"
 #include "troupe/core/sanitized.hpp"
 #include "troupe/worker/last_words.hpp"
 #include "troupe/worker/loop.hpp"
+#include "troupe/worker/preparer.hpp"
 #include "troupe/worker/sandbox.hpp"
 
 namespace troupe::worker {
@@ -94,9 +96,27 @@ Result<void> protect(wire::Socket& socket, B& backend, const wire::ProtectChunk&
   return send(socket, wire::ToApp(wire::ChunkProtected{wanted.id, wanted.read_only}));
 }
 
+/// An address in this process, or in the accelerator.
+inline void* pointer_to(std::byte* address) noexcept { return address; }
+inline void* pointer_to(std::uint64_t address) noexcept {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Runs a call of a plugin on no lane. Whoever needs what it makes finds out how it ended.
+template <class Memory>
+void prepare(Memory& memory, backend::PluginCaller& plugins, const op::AnyOp& op) {
+  const auto* const call = op.get_if<op::PluginCall>();
+  if (call == nullptr) return;
+  for (const op::Argument& argument : call->arrays) {
+    const Result<op::Range> range = op::range_of(argument.view);
+    if (!range || !memory.contains(*range)) return;  // its chunk was dropped meanwhile
+  }
+  (void)plugins.call(*call, nullptr, [&](const op::View& view) { return pointer_to(memory.at(view.address)); }, [] {});
+}
+
 /// Handles the app's messages until it hangs up.
 template <backend::Backend B>
-Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend, Title* title) {
+Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backend, Preparer& preparer, Title* title) {
   for (;;) {
     Result<wire::Message> message = socket.receive();
     if (!message) return fail(message.error());
@@ -111,6 +131,8 @@ Result<void> listen(wire::Socket& socket, const wire::Channel& channel, B& backe
       TROUPE_TRY(protect(socket, backend, *wish, std::move(message->descriptors)));
     } else if (const auto* dropped = std::get_if<wire::DropChunk>(&decoded)) {
       backend.memory().unmap(dropped->id);
+    } else if (const auto* prepared = std::get_if<wire::PrepareOp>(&decoded)) {
+      TROUPE_TRY(preparer.add(prepared->op));
     } else if (const auto* began = std::get_if<wire::BeginGeneration>(&decoded)) {
       if (title) title->serving(began->generation);
     }
@@ -152,6 +174,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
     };
   }
   std::unique_ptr<B> backend = TROUPE_TRY(B::open(setup));
+  backend::PluginCaller plugins(setup);
   Loop<B> loop(shared.channel, shared.bells.doorbell(shared.hello.doorbell), *backend);
   std::latch drains(1);
   std::thread drain([&] {
@@ -165,9 +188,10 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   drains.wait();
   if (options.title) options.title->standby();
   (void)send(socket, wire::ToApp(wire::Ready{wire::protocol_version()}));  // if nobody hears it, `listen` ends at once
+  Preparer preparer([&](const op::AnyOp& op) { prepare(backend->memory(), plugins, op); }, setup.in_new_thread);
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
-  const Result<void> end = listen(socket, shared.channel, *backend, options.title);
+  const Result<void> end = listen(socket, shared.channel, *backend, preparer, options.title);
   if (end.error().kind() == ErrorKind::context_poisoned) setup.poisoned(end.error());  // we noticed before the backend
   if (options.owns_process) _exit(end.error().kind() == ErrorKind::stopped ? 0 : 1);   // nobody is left to work for
   backend->memory().close();
@@ -183,7 +207,7 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
   if (options.owns_process) {
     allow_descriptors();
     limit_own_memory(shared.hello.memory_limit_bytes);
-    install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()));
+    install_last_words(*reinterpret_cast<LastWords*>(shared.channel.status().last_words.data()), options.crashing);
     start_heartbeat(shared.channel);
     TROUPE_TRY(enter_sandbox({.level = shared.hello.sandbox,
                               .backend = shared.hello.backend,
@@ -191,6 +215,7 @@ Result<void> serve_greeted(wire::Socket& socket, Shared& shared, const ServeOpti
                               .writable_paths = shared.hello.writable_paths},
                              options.log));
   }
+  TROUPE_TRY(options.entered());
   if (shared.hello.backend == host::HostBackend::kName) return serve_with<host::HostBackend>(socket, shared, options);
 #if TROUPE_CUDA_BACKEND
   if (shared.hello.backend == cuda::CudaBackend::kName) return serve_with<cuda::CudaBackend>(socket, shared, options);

@@ -2,6 +2,8 @@
 // a process of its own; `Isolation::thread` does the very same in a thread of the app.
 #pragma once
 
+#include <functional>
+
 #include "troupe/core/log.hpp"
 #include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
@@ -15,6 +17,10 @@ struct ServeOptions {
   LogSink log;
   /// Shows in `ps` what this process is for; null: it is not ours.
   Title* title = nullptr;
+  /// Called in the thread that crashes, inside the signal handler, before the process ends; may be null.
+  void (*crashing)() noexcept = nullptr;
+  /// Called when the process is in its sandbox, before the backend is opened; its error is why the app is refused.
+  std::function<Result<void>()> entered = [] { return Result<void>(); };
 };
 
 /// Serves the app at the other end of `socket`. Returns when the app has hung up, or the error because of which it

@@ -18,8 +18,7 @@ class PluginCaller {
   /// function may have written: not when it was not found, and not when it has refused. Any thread.
   template <class At, class Begin>
   Result<void> call(const op::PluginCall& op, void* lane, const At& at, const Begin& begin) {
-    TROUPE_TRY(plugins_.prepare(op));
-    after_loading_();  // an exit() of the plugin's must not get past us
+    if (TROUPE_TRY(plugins_.prepare(op))) after_loading_();  // an exit() of the plugin's must not get past us
     std::vector<PluginArgument> arguments;
     for (const op::Argument& argument : op.arrays)
       arguments.push_back({.data = at(argument.view),

@@ -26,8 +26,9 @@ static_assert(TROUPE_READ == static_cast<int>(op::Access::read) &&
               TROUPE_WRITE_PART == static_cast<int>(op::Access::part));
 static_assert(TROUPE_LOG_DEBUG == static_cast<int>(LogLevel::debug) &&
               TROUPE_LOG_ERROR == static_cast<int>(LogLevel::error));
-static_assert(sizeof(TroupeArray) == 40 && offsetof(TroupeArray, access) == 32 && sizeof(TroupeCall) == 56 &&
-                  offsetof(TroupeCall, set_error) == 48 && sizeof(TroupeFunction) == 16 && sizeof(TroupePlugin) == 32,
+static_assert(sizeof(TroupeArray) == 40 && offsetof(TroupeArray, access) == 32 && sizeof(TroupeCall) == 64 &&
+                  offsetof(TroupeCall, set_error) == 48 && offsetof(TroupeCall, function) == 56 &&
+                  sizeof(TroupeFunction) == 16 && sizeof(TroupePlugin) == 32,
               "plugins that are already built rely on these; a change needs a new TROUPE_PLUGIN_ABI_VERSION");
 
 constexpr std::size_t kListedFunctions = 32;
@@ -106,10 +107,12 @@ Result<const TroupePlugin*> table_of(void* handle, const std::string& path) {
 }
 
 const TroupeFunction* find_function(const TroupePlugin& plugin, std::string_view name) noexcept {
+  const TroupeFunction* takes_all = nullptr;
   for (const TroupeFunction& function : std::span(plugin.functions, plugin.function_count)) {
     if (name == function.name) return &function;
+    if (function.name == kAnyFunction) takes_all = &function;
   }
-  return nullptr;
+  return takes_all;
 }
 
 Unexpected no_function(const TroupePlugin& plugin, const op::PluginCall& op) {
@@ -227,10 +230,11 @@ Result<void> Plugins::load(const std::string& path) {
   return {};
 }
 
-Result<void> Plugins::prepare(const op::PluginCall& op) {
+Result<bool> Plugins::prepare(const op::PluginCall& op) {
+  const bool is_new = find(op.path) == nullptr;
   const TroupePlugin& plugin = *TROUPE_TRY(find_or_load(op.path));
   if (find_function(plugin, op.function) == nullptr) return no_function(plugin, op);
-  return {};
+  return is_new;
 }
 
 Result<void> Plugins::call(const op::PluginCall& op, std::span<const PluginArgument> arrays, void* lane,
@@ -261,7 +265,8 @@ Result<void> Plugins::call(const op::PluginCall& op, std::span<const PluginArgum
                                      .parameter_bytes = op.parameters.size(),
                                      .lane = lane,
                                      .log = on_log,
-                                     .set_error = on_set_error},
+                                     .set_error = on_set_error,
+                                     .function = op.function.c_str()},
                             .log = &log,
                             .native_code = 0,
                             .error_text = {}};

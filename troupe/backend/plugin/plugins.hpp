@@ -34,6 +34,8 @@ using LogFn = std::function<void(LogLevel level, std::string_view text)>;
 
 /// How many shared objects one worker loads, those that turned out to be no plugin included.
 inline constexpr std::size_t kMaxPlugins = 256;
+/// The name of a function that takes the calls of all names that its table does not have.
+inline constexpr std::string_view kAnyFunction = "*";
 /// How many functions a plugin may have; beyond it a table is taken for garbage.
 inline constexpr std::size_t kMaxPluginFunctions = 4096;
 
@@ -58,8 +60,9 @@ class Plugins {
 
   /// Loads a plugin ahead of its first call; does nothing when it is loaded.
   Result<void> load(const std::string& path);
-  /// Loads the plugin of a call and looks whether it has the function: what fails here has not begun.
-  Result<void> prepare(const op::PluginCall& op);
+  /// Loads the plugin of a call and looks whether it has the function: what fails here has not begun. True when it was
+  /// not loaded before.
+  Result<bool> prepare(const op::PluginCall& op);
 
  private:
   using Loaded = Result<const TroupePlugin*>;  // or why the shared object is not a plugin

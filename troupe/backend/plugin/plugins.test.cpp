@@ -236,6 +236,23 @@ TEST(Plugins, a_path_that_means_something_else_to_the_loader_is_refused) {
   expect_error(plugins.load(std::string("a\0b", 3)), ErrorKind::invalid_argument, {"\"a\"", "zero byte"});
 }
 
+TEST(Plugins, a_function_of_any_name_takes_what_no_other_does) {
+  Plugins plugins;
+  const auto call_of = [](std::string function) -> op::PluginCall {
+    return {.path = plugin_path("any_plugin"), .function = std::move(function), .arrays = {}, .parameters = {}};
+  };
+  EXPECT_TRUE(call(plugins, call_of("named")));
+  for (const std::string name : {"module.function", "*", "name"})
+    expect_error(call(plugins, call_of(name)), ErrorKind::invalid_argument, {name});
+}
+
+TEST(Plugins, preparing_says_whether_the_plugin_is_new) {
+  Plugins plugins;
+  EXPECT_TRUE(*plugins.prepare(bad_plugin("scale")));
+  EXPECT_FALSE(*plugins.prepare(bad_plugin("copy")));
+  EXPECT_FALSE(plugins.prepare(bad_plugin("nothing")).has_value());
+}
+
 TEST(Plugins, too_many_arrays_or_parameters_are_refused) {
   Plugins plugins;
   EXPECT_FALSE(call(plugins, bad_plugin("copy"), std::vector<PluginArgument>(op::kMaxPluginArrays + 1)));

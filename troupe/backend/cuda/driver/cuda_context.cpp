@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 namespace troupe::cuda {
 namespace {
@@ -55,6 +56,27 @@ Result<GpuInfo> describe(const Driver& driver, CUdevice device) {
   return info;
 }
 
+/// Libraries of CUDA's runtime, such as PyTorch, always use a GPU's primary context. A worker that runs their functions
+/// has that, too, so that they can use its lanes.
+bool wants_primary_context() noexcept {
+  return std::getenv("TROUPE_CUDA_PRIMARY_CONTEXT") != nullptr;  // NOLINT(concurrency-mt-unsafe): nobody changes it
+}
+
+Result<CUcontext> primary_context(const Driver& driver, CUdevice device) {
+  CUcontext context = nullptr;
+  TROUPE_TRY(TROUPE_CUDA(driver, cuDevicePrimaryCtxSetFlags, device, CU_CTX_SCHED_SPIN));
+  TROUPE_TRY(TROUPE_CUDA(driver, cuDevicePrimaryCtxRetain, &context, device));
+  TROUPE_TRY(TROUPE_CUDA(driver, cuCtxSetCurrent, context));
+  return context;
+}
+
+Result<CUcontext> own_context(const Driver& driver, CUdevice device) {
+  CUctxCreateParams parameters{};
+  CUcontext context = nullptr;
+  TROUPE_TRY(TROUPE_CUDA(driver, cuCtxCreate, &context, &parameters, CU_CTX_SCHED_SPIN, device));
+  return context;
+}
+
 }  // namespace
 
 Result<std::vector<GpuInfo>> list_gpus(const Driver& driver) {
@@ -76,17 +98,21 @@ Result<std::unique_ptr<CudaContext>> CudaContext::create(const std::string& uuid
     if (!uuid.empty() && gpus[i].uuid != uuid) continue;
     CUdevice device = 0;
     TROUPE_TRY(TROUPE_CUDA(driver, cuDeviceGet, &device, static_cast<int>(i)));
-    CUctxCreateParams parameters{};
-    CUcontext context = nullptr;
-    TROUPE_TRY(TROUPE_CUDA(driver, cuCtxCreate, &context, &parameters, CU_CTX_SCHED_SPIN, device));
+    const bool is_primary = wants_primary_context();
+    const CUcontext context = TROUPE_TRY(is_primary ? primary_context(driver, device) : own_context(driver, device));
     keep_scratch_memory(driver, device);
-    return std::unique_ptr<CudaContext>(new CudaContext(driver, device, context));
+    return std::unique_ptr<CudaContext>(new CudaContext(driver, device, context, is_primary));
   }
   return fail(ErrorKind::unsupported,
               gpus.empty() ? "there is no GPU, or none is visible" : "there is no GPU with the UUID " + uuid);
 }
 
-CudaContext::~CudaContext() { (void)TROUPE_CUDA(driver_, cuCtxDestroy, context_); }
+CudaContext::~CudaContext() {
+  if (is_primary_)
+    (void)TROUPE_CUDA(driver_, cuDevicePrimaryCtxRelease, device_);
+  else
+    (void)TROUPE_CUDA(driver_, cuCtxDestroy, context_);
+}
 
 Result<void> CudaContext::make_current() const { return TROUPE_CUDA(driver_, cuCtxSetCurrent, context_); }
 

@@ -27,7 +27,8 @@ Result<std::vector<GpuInfo>> list_gpus(const Driver& driver);
 
 class CudaContext {
  public:
-  /// A context on the GPU with that UUID; empty: the first one.
+  /// A context on the GPU with that UUID; empty: the first one. It is one of our own, or the GPU's primary one where
+  /// $TROUPE_CUDA_PRIMARY_CONTEXT is set.
   static Result<std::unique_ptr<CudaContext>> create(const std::string& uuid);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
@@ -39,12 +40,13 @@ class CudaContext {
   Result<void> make_current() const;
 
  private:
-  CudaContext(const Driver& driver, CUdevice device, CUcontext context) noexcept
-      : driver_(driver), device_(device), context_(context) {}
+  CudaContext(const Driver& driver, CUdevice device, CUcontext context, bool is_primary) noexcept
+      : driver_(driver), device_(device), context_(context), is_primary_(is_primary) {}
 
   const Driver& driver_;
   const CUdevice device_;
   const CUcontext context_;
+  const bool is_primary_;
 };
 
 }  // namespace troupe::cuda

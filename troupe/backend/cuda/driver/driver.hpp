@@ -15,25 +15,25 @@
 namespace troupe::cuda {
 
 // Every function of the driver that Troupe calls. (cuda.h makes some of the names macros for their newest version.)
-#define TROUPE_DRIVER_FUNCTIONS(each)                                                                                  \
-  each(cuInit) each(cuDriverGetVersion) each(cuDeviceGetCount) each(cuDeviceGet) each(cuDeviceGetName) each(           \
-      cuDeviceGetUuid) each(cuDeviceTotalMem) each(cuDeviceGetAttribute) each(cuCtxCreate) each(cuCtxDestroy)          \
-      each(cuCtxSetCurrent) each(cuMemGetInfo) each(cuMemCreate) each(cuMemRelease) each(cuMemExportToShareableHandle) \
-          each(cuMemImportFromShareableHandle) each(cuMemAddressReserve) each(cuMemAddressFree) each(cuMemMap)         \
-              each(cuMemUnmap) each(cuMemSetAccess) each(cuMemHostRegister) each(cuMemHostUnregister) each(            \
-                  cuMemHostGetDevicePointer) each(cuMemcpyAsync) each(cuMemcpy2DAsync) each(cuMemsetD8Async)           \
-                  each(cuMemsetD16Async) each(cuMemsetD32Async) each(cuStreamCreateWithPriority) each(cuStreamDestroy) \
-                      each(cuStreamQuery) each(cuStreamWriteValue64) each(cuStreamWaitValue32) each(cuModuleLoadData)  \
-                          each(cuModuleUnload) each(cuModuleGetFunction) each(cuLaunchKernel) each(cuCtxSynchronize)   \
-                              each(cuCtxGetStreamPriorityRange) each(cuFuncGetParamInfo) each(cuFuncSetAttribute)      \
-                                  each(cuEventCreate) each(cuEventDestroy) each(cuEventRecord) each(cuEventQuery)      \
-                                      each(cuEventSynchronize) each(cuEventElapsedTime) each(cuCtxGetDevice)           \
-                                          each(cuLaunchHostFunc) each(cuMemAlloc) each(cuMemAllocManaged)              \
-                                              each(cuMemFree) each(cuMemAllocAsync) each(cuMemFreeAsync)               \
-                                                  each(cuDeviceGetDefaultMemPool) each(cuMemPoolSetAttribute)          \
-                                                      each(cuModuleGetGlobal) each(cuStreamWaitEvent)                  \
-                                                          each(cuLaunchKernelEx)                                       \
-                                                              each(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+// clang-format off: it would indent each line more than the one before
+#define TROUPE_DRIVER_FUNCTIONS(each) \
+  each(cuInit) each(cuDriverGetVersion) each(cuDeviceGetCount) each(cuDeviceGet) each(cuDeviceGetName) \
+  each(cuDeviceGetUuid) each(cuDeviceTotalMem) each(cuDeviceGetAttribute) each(cuCtxCreate) each(cuCtxDestroy) \
+  each(cuCtxSetCurrent) each(cuMemGetInfo) each(cuMemCreate) each(cuMemRelease) each(cuMemExportToShareableHandle) \
+  each(cuMemImportFromShareableHandle) each(cuMemAddressReserve) each(cuMemAddressFree) each(cuMemMap) \
+  each(cuMemUnmap) each(cuMemSetAccess) each(cuMemHostRegister) each(cuMemHostUnregister) \
+  each(cuMemHostGetDevicePointer) each(cuMemcpyAsync) each(cuMemcpy2DAsync) each(cuMemsetD8Async) \
+  each(cuMemsetD16Async) each(cuMemsetD32Async) each(cuStreamCreateWithPriority) each(cuStreamDestroy) \
+  each(cuStreamQuery) each(cuStreamWriteValue64) each(cuStreamWaitValue32) each(cuModuleLoadData) \
+  each(cuModuleUnload) each(cuModuleGetFunction) each(cuLaunchKernel) each(cuCtxSynchronize) \
+  each(cuCtxGetStreamPriorityRange) each(cuFuncGetParamInfo) each(cuFuncSetAttribute) each(cuEventCreate) \
+  each(cuEventDestroy) each(cuEventRecord) each(cuEventQuery) each(cuEventSynchronize) each(cuEventElapsedTime) \
+  each(cuCtxGetDevice) each(cuLaunchHostFunc) each(cuMemAlloc) each(cuMemAllocManaged) each(cuMemFree) \
+  each(cuMemAllocAsync) each(cuMemFreeAsync) each(cuDeviceGetDefaultMemPool) each(cuMemPoolSetAttribute) \
+  each(cuModuleGetGlobal) each(cuStreamWaitEvent) each(cuLaunchKernelEx) \
+  each(cuOccupancyMaxActiveBlocksPerMultiprocessor) each(cuDevicePrimaryCtxRetain) each(cuDevicePrimaryCtxRelease) \
+  each(cuDevicePrimaryCtxSetFlags)
+// clang-format on
 
 struct DriverTable {
 #define TROUPE_DRIVER_FUNCTION(function) decltype(&::function) function = nullptr;

@@ -1,0 +1,93 @@
+"""The functions of functions.py, which workers import; as a program, what a process does that is started again."""
+import ctypes
+import os
+import sys
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+    import types
+
+import troupe
+
+WITH_LOCK = ctypes.PyDLL(None)
+
+
+@troupe.op
+def nothing():
+    pass
+
+
+@troupe.op
+def hold_the_lock(milliseconds):
+    WITH_LOCK.usleep(int(1000 * milliseconds))
+
+
+class Net:
+    """x @ w0 @ w1 ..., with numbers of bfloat16 that came as integers."""
+
+    def __init__(self, weights):
+        if torch:
+            self.layers = [tensor.view(torch.bfloat16) for tensor in weights.values()]
+        else:
+            self.layers = list(weights.values())
+
+    def __call__(self, seed):
+        if not torch:
+            return float(sum(int(layer[seed, ::7].sum()) for layer in self.layers))
+        x = torch.full((8, self.layers[0].shape[0]), seed / 64, dtype=torch.bfloat16, device=self.layers[0].device)
+        for layer in self.layers:
+            x = torch.tanh(x @ layer / 64)
+        return float(x.float().sum())
+
+
+@troupe.resource(warm=lambda net: net(1))
+def model(weights):
+    return Net(weights)
+
+
+@troupe.op
+def infer(net, seed):
+    return net(seed)
+
+
+@troupe.op
+def fail_by(kind):
+    if kind == "segfault":
+        ctypes.string_at(0)
+    elif kind == "exit":
+        os._exit(3)
+    elif kind == "hang" and (torch is None or not torch.cuda.is_available()):
+        while True:
+            pass
+    elif kind == "hang":
+        torch.cuda._sleep(1 << 60)
+        torch.cuda.current_stream().synchronize()
+    elif kind == "assert":
+        index = torch.tensor([1 << 20], device="cuda")
+        torch.ones(4, device="cuda")[index].sum().item()
+    elif kind == "illegal address":
+        stray = torch.as_tensor(_Stray(), device="cuda")
+        (stray + 1).sum().item()
+
+
+class _Stray:
+    __cuda_array_interface__ = {"version": 3, "data": (0x10, False), "shape": (1024,), "typestr": "<f4",
+                                "strides": None, "stream": None}
+
+
+def main(backend, count):
+    piece = np.random.default_rng(1).integers(0x3800, 0x3C00, (4096, 4096), dtype=np.int16)
+    if torch:
+        made = {f"w{i}": torch.from_numpy(piece).to("cuda" if backend == "cuda" else "cpu", copy=True)
+                for i in range(count)}
+    else:
+        made = {f"w{i}": piece.copy() for i in range(count)}
+    Net(made)(3)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
