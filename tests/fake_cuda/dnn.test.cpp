@@ -4,15 +4,16 @@
 namespace troupe {
 namespace {
 
-TEST_F(FakeGpu, scale_of_dnn_is_one_launch) {
+TEST_F(FakeGpu, an_activation_and_its_gradient_are_one_launch_each) {
   Device gpu = open_gpu();
   const Array<float> x = value(gpu.array<float>({4, 6}));
   const Array<float> y = value(gpu.array<float>({6, 4}));
   value(gpu.fill(x, 1.0F).get());
+  value(gpu.fill(y, 1.0F).get());
   const std::uint64_t before = calls("cuLaunchKernel");
-  const Result<void> end = gpu.dnn().scale(2.0, x, 1.0, y.transpose()).get();
-  EXPECT_TRUE(end) << end.error().to_string();
-  EXPECT_EQ(calls("cuLaunchKernel"), before + 1);
+  EXPECT_TRUE(gpu.dnn().activation(DnnActivation::mish, x, y.transpose()).get());
+  EXPECT_TRUE(gpu.dnn().activation_gradient(DnnActivation::mish, y.transpose(), x, x).get());
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 2);
 }
 
 }  // namespace

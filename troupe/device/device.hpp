@@ -267,7 +267,7 @@ class Device {
   Random random() const;
   /// Scans, sorts, searches, selections (troupe/library/primitives/primitives.hpp).
   Primitives primitives() const;
-  /// One op to begin with (troupe/library/dnn/dnn.hpp).
+  /// Layers of neural networks and their gradients (troupe/library/dnn/dnn.hpp).
   Dnn dnn() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
