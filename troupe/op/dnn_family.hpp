@@ -9,7 +9,11 @@ namespace troupe::inline v0::op {
 inline constexpr Family kDnnFamily{12};
 
 inline constexpr std::uint8_t kDnnPointwise = 0;
-inline constexpr std::uint8_t kDnnEnd = kDnnPointwise + 2;
+inline constexpr std::uint8_t kDnnConvolution = kDnnPointwise + 2;
+inline constexpr std::uint8_t kDnnPooling = kDnnConvolution + 3;
+inline constexpr std::uint8_t kDnnNorm = kDnnPooling + 4;
+inline constexpr std::uint8_t kDnnInterpolate = kDnnNorm + 7;
+inline constexpr std::uint8_t kDnnEnd = kDnnInterpolate + 2;
 
 /// The op of a topic with that number in the topic.
 constexpr Kind dnn_kind(std::uint8_t topic, std::uint8_t number) noexcept {

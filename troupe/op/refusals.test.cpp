@@ -469,7 +469,8 @@ const std::vector<Refusal>& refusals() {
           {bad<PluginCall>([](PluginCall& op) { op.arrays.resize(17, op.arrays[0]); }),
            "call_plugin: there are 17 arrays; it takes at most 16"},
       },
-      joined(joined(tensor_refusals(), fft_refusals()), joined(random_refusals(), primitives_refusals())));
+      joined(joined(joined(tensor_refusals(), fft_refusals()), joined(random_refusals(), primitives_refusals())),
+             dnn_refusals()));
   return kRefusals;
 }
 

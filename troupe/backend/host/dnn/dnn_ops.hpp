@@ -10,5 +10,21 @@ namespace troupe::host {
 
 Result<void> run_op(const op::DnnActivate& op, const HostViews& here);
 Result<void> run_op(const op::DnnActivateGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnConvolve& op, const HostViews& here);
+Result<void> run_op(const op::DnnConvolveInput& op, const HostViews& here);
+Result<void> run_op(const op::DnnConvolveFilter& op, const HostViews& here);
+Result<void> run_op(const op::DnnMaxPool& op, const HostViews& here);
+Result<void> run_op(const op::DnnMaxPoolGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnAveragePool& op, const HostViews& here);
+Result<void> run_op(const op::DnnAveragePoolGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnBatchNorm& op, const HostViews& here);
+Result<void> run_op(const op::DnnBatchNormTraining& op, const HostViews& here);
+Result<void> run_op(const op::DnnBatchNormGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnGroupNorm& op, const HostViews& here);
+Result<void> run_op(const op::DnnGroupNormGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnLayerNorm& op, const HostViews& here);
+Result<void> run_op(const op::DnnLayerNormGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnInterpolate& op, const HostViews& here);
+Result<void> run_op(const op::DnnInterpolateGradient& op, const HostViews& here);
 
 }  // namespace troupe::host
