@@ -13,6 +13,7 @@
 #include "troupe/device/device.hpp"
 #include "troupe/library/blas/blas.hpp"
 #include "troupe/library/checkpoint/checkpoint.hpp"
+#include "troupe/library/dnn/dnn.hpp"
 #include "troupe/library/fft/fft.hpp"
 #include "troupe/library/jit/jit.hpp"
 #include "troupe/library/matmul/matmul.hpp"

@@ -26,6 +26,7 @@
 namespace troupe::inline v0 {
 
 class Blas;
+class Dnn;
 class Fft;
 class Jit;
 class Matmul;
@@ -263,6 +264,8 @@ class Device {
   Random random() const;
   /// Scans, sorts, searches, selections (troupe/library/primitives/primitives.hpp).
   Primitives primitives() const;
+  /// Layers of neural networks and their gradients (troupe/library/dnn/dnn.hpp).
+  Dnn dnn() const;
   /// Kernels of one's own (troupe/library/jit/jit.hpp).
   Jit jit() const;
 

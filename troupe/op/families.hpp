@@ -21,7 +21,8 @@
   FAMILY(tensor, 8)             \
   FAMILY(fft, 9)                \
   FAMILY(random, 10)            \
-  FAMILY(primitives, 11)
+  FAMILY(primitives, 11)        \
+  FAMILY(dnn, 12)
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0::op {

@@ -454,7 +454,7 @@ const std::vector<Refusal>& refusals() {
            "call_plugin: there are 17 arrays; it takes at most 16"},
       },
       joined(joined(joined(tensor_refusals(), fft_refusals()), joined(random_refusals(), primitives_refusals())),
-             jit_refusals()));
+             joined(jit_refusals(), dnn_refusals())));
   return kRefusals;
 }
 

@@ -19,12 +19,13 @@ struct Refusal {
 };
 
 const std::vector<Refusal>& refusals();
-/// Those of tensors, of Fourier transforms, of random numbers and of primitives.
+/// Those of tensors, of Fourier transforms, of random numbers, of primitives and of neural networks.
 std::vector<Refusal> tensor_refusals();
 std::vector<Refusal> fft_refusals();
 std::vector<Refusal> random_refusals();
 std::vector<Refusal> primitives_refusals();
 std::vector<Refusal> jit_refusals();
+std::vector<Refusal> dnn_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

@@ -1,0 +1,29 @@
+// What the GPU does for the ops of op/dnn.hpp. Each function puts its op on the lane's stream and returns; the views
+// lie in mapped memory.
+#pragma once
+
+#include "troupe/backend/cuda/lanes/op_tools.hpp"
+#include "troupe/op/dnn.hpp"
+
+namespace troupe::cuda {
+
+Result<void> run_op(const op::DnnActivate& op, const LaneTools& on);
+Result<void> run_op(const op::DnnActivateGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnConvolve& op, const LaneTools& on);
+Result<void> run_op(const op::DnnConvolveInput& op, const LaneTools& on);
+Result<void> run_op(const op::DnnConvolveFilter& op, const LaneTools& on);
+Result<void> run_op(const op::DnnMaxPool& op, const LaneTools& on);
+Result<void> run_op(const op::DnnMaxPoolGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnAveragePool& op, const LaneTools& on);
+Result<void> run_op(const op::DnnAveragePoolGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnBatchNorm& op, const LaneTools& on);
+Result<void> run_op(const op::DnnBatchNormTraining& op, const LaneTools& on);
+Result<void> run_op(const op::DnnBatchNormGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnGroupNorm& op, const LaneTools& on);
+Result<void> run_op(const op::DnnGroupNormGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnLayerNorm& op, const LaneTools& on);
+Result<void> run_op(const op::DnnLayerNormGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnInterpolate& op, const LaneTools& on);
+Result<void> run_op(const op::DnnInterpolateGradient& op, const LaneTools& on);
+
+}  // namespace troupe::cuda
