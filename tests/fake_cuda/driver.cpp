@@ -93,17 +93,16 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) {
   return CUDA_SUCCESS;
 }
 
+/// The context that libraries of one process share. It is the process's, and not counted.
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
   FAKE_BEGIN("cuDevicePrimaryCtxRetain")
   static int primary = 0;
   *context = reinterpret_cast<CUcontext>(&primary);
-  fake_cuda_alive(Kind::context, 1);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice) {
   FAKE_END("cuDevicePrimaryCtxRelease")
-  fake_cuda_alive(Kind::context, -1);
   return answer;
 }
 
@@ -119,14 +118,6 @@ CUresult cuCtxDestroy(CUcontext context) {
 CUresult cuCtxSetCurrent(CUcontext context) {
   FAKE_BEGIN("cuCtxSetCurrent")
   current_context = context;
-  return CUDA_SUCCESS;
-}
-
-/// The context that libraries of one process share. It is never released: it is the process's, and not counted.
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  FAKE_BEGIN("cuDevicePrimaryCtxRetain")
-  static int primary = 0;
-  *context = reinterpret_cast<CUcontext>(&primary);
   return CUDA_SUCCESS;
 }
 

@@ -120,7 +120,7 @@ struct alignas(64) Pool::Worker {
 constinit thread_local Pool::Worker* Pool::this_worker_ = nullptr;
 constinit thread_local Pool::Awaiting* Pool::Awaiting::of_this_thread_ = nullptr;
 
-Result<std::unique_ptr<Pool>> Pool::start(const PoolOptions& options, PoolClock& clock) {
+Result<std::unique_ptr<Pool>> Pool::start(const ThreadPoolOptions& options, PoolClock& clock) {
   if (options.threads < 1 || options.threads > kMaxPoolThreads)
     return fail(ErrorKind::invalid_argument, "a pool needs 1 to " + std::to_string(kMaxPoolThreads) + " threads, not " +
                                                  std::to_string(options.threads));

@@ -93,7 +93,7 @@ class PoolClock {
   virtual void fire_timers() noexcept {}
 };
 
-struct PoolOptions {
+struct ThreadPoolOptions {
   int threads = 0;            // must be 1 to `kMaxPoolThreads`
   std::string name = "pool";  // threads are called name-0, name-1, ...
   std::optional<int> core;    // bind every thread to this core
@@ -107,7 +107,7 @@ inline constexpr Duration kBlockedAfter = std::chrono::seconds(1);
 class Pool final : public Dispatcher {
  public:
   /// `invalid_argument` for a thread count or core that cannot be. The clock must outlive the pool.
-  static Result<std::unique_ptr<Pool>> start(const PoolOptions& options, PoolClock& clock);
+  static Result<std::unique_ptr<Pool>> start(const ThreadPoolOptions& options, PoolClock& clock);
   ~Pool() override;
 
   void schedule(Runnable& runnable, Scheduling why) noexcept override;

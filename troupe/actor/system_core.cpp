@@ -93,7 +93,7 @@ Result<IntrusivePtr<SystemCore>> SystemCore::start(SystemOptions options) {
         }
       return busy;
     });
-    const PoolOptions pool{.threads = given.threads.value_or(usable_cores()), .name = "pool", .core = {}};
+    const ThreadPoolOptions pool{.threads = given.threads.value_or(usable_cores()), .name = "pool", .core = {}};
     std::unique_ptr<Pool> started = TROUPE_TRY(Pool::start(pool, *self.timekeeper_));
     if (usable_cores() > 1 && pool.threads >= usable_cores()) self.pool_ = started.get();
     self.default_dispatcher_ = self.adopt(std::move(started));
@@ -122,7 +122,7 @@ Result<Dispatcher*> SystemCore::pinned_thread(std::string name, std::optional<in
   TROUPE_TRY(check_not_forked());
   if (is_virtual()) return default_dispatcher_;  // so that one seed decides the order of all turns
   if (shutting_down()) return fail(ErrorKind::stopped, "the system shuts down");
-  const PoolOptions one{.threads = 1, .name = std::move(name), .core = core};
+  const ThreadPoolOptions one{.threads = 1, .name = std::move(name), .core = core};
   return adopt(TROUPE_TRY(Pool::start(one, *timekeeper_)));
 }
 

@@ -12,6 +12,18 @@
 #include "troupe/device/vault.hpp"
 
 namespace troupe::inline v0::detail {
+
+// Two of the driver's structs. They have names that the linker sees, because g++ 13 crashes on members of `CudaCalls`
+// whose types have none.
+struct CudaPlace {
+  int type = 1;  // a device
+  int id = 0;
+};
+struct CudaAccess {
+  CudaPlace place;
+  int flags = 0;
+};
+
 namespace {
 
 // ---- the driver's functions and structs, as its interface has them: this is compiled without its headers ----
@@ -20,14 +32,6 @@ using Code = int;
 using Context = void*;
 using Address = unsigned long long;
 using Memory = unsigned long long;
-struct Place {
-  int type = 1;  // a device
-  int id = 0;
-};
-struct Access {
-  Place place;
-  int flags = 0;
-};
 constexpr int kFileDescriptor = 1;
 constexpr int kReadAccess = 1, kReadWriteAccess = 3;
 void* const kDefaultStream = reinterpret_cast<void*>(1);  // the one that all blocking streams wait for
@@ -68,7 +72,7 @@ struct CudaCalls {
   Code (*cuMemAddressFree)(Address, std::size_t) = nullptr;
   Code (*cuMemMap)(Address, std::size_t, std::size_t, Memory, unsigned long long) = nullptr;
   Code (*cuMemUnmap)(Address, std::size_t) = nullptr;
-  Code (*cuMemSetAccess)(Address, std::size_t, const Access*, std::size_t) = nullptr;
+  Code (*cuMemSetAccess)(Address, std::size_t, const CudaAccess*, std::size_t) = nullptr;
   Code (*cuMemcpyAsync)(Address, Address, std::size_t, void*) = nullptr;
   Code (*cuStreamSynchronize)(void*) = nullptr;
 
@@ -146,7 +150,7 @@ class MappedChunk {
     (void)calls_->cuMemRelease(memory);  // the mapping keeps it
     if (code != 0) return code;
     failed = "cuMemSetAccess";
-    const Access access{.place = {.id = calls_->device}, .flags = is_read_only_ ? kReadAccess : kReadWriteAccess};
+    const CudaAccess access{.place = {.id = calls_->device}, .flags = is_read_only_ ? kReadAccess : kReadWriteAccess};
     return calls_->cuMemSetAccess(base_, size_bytes_, &access, 1);
   }
 
