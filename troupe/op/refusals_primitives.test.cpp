@@ -84,6 +84,21 @@ std::vector<Refusal> of_vectors() {
        "scatter: x is bool; add takes numbers, and max of bools is their or", kUnsupported},
       {bad<PrimitivesSets>([](PrimitivesSets& op) { reshape(op.y, {11}); }),
        "unite: y is [11]; unite of a [7] and b [5] may make 12 keys"},
+      {bad<PrimitivesSets>([](PrimitivesSets& op) {
+         op.operation = SetOperation::intersect;
+         reshape(op.y, {2});
+       }),
+       "intersect: y is [2]; intersect of a [7] and b [5] may make 5 keys"},
+      {bad<PrimitivesSets>([](PrimitivesSets& op) {
+         op.operation = SetOperation::difference;
+         reshape(op.y, {2});
+       }),
+       "difference: y is [2]; difference of a [7] and b [5] may make 7 keys"},
+      {bad<PrimitivesSets>([](PrimitivesSets& op) {
+         op.operation = SetOperation::symmetric_difference;
+         reshape(op.y, {2});
+       }),
+       "symmetric_difference: y is [2]; symmetric_difference of a [7] and b [5] may make 12 keys"},
   };
 }
 

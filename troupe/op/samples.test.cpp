@@ -85,6 +85,8 @@ void add_jit_samples(Samples& add) {
   Launch launch{.plan = {.program = {.name = 5, .address = address_of(2, 64), .size_bytes = 100},
                          .blocks = {4, 2, 1},
                          .threads = {64, 2, 1},
+                         .cluster = {2, 1, 1},
+                         .together = kCooperative,
                          .shared_bytes = 16},
                 .kernel = "scale",
                 .symbol = "_Z5scalePff",

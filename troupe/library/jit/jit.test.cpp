@@ -320,8 +320,47 @@ TEST_F(JitKernels, of_an_image_that_is_damaged_are_none_or_some) {
       damaged.bytes[at] = static_cast<char>(random());
     }
     const detail::ProgramKernels kernels(std::as_bytes(std::span(damaged.bytes)), "scale\n_Z5scale\nodd");
-    for (const detail::ProgramKernel& kernel : kernels.all()) (void)kernels.find(kernel.name);
+    for (const detail::ProgramKernel& kernel : kernels.all()) (void)kernels.find("launch", kernel.name);
+    for (const detail::ProgramVariable& variable : kernels.variables())
+      (void)kernels.find_variable("set", variable.name);
   }
+}
+
+TEST_F(JitOnHost, knows_the_variables_of_programs_for_gpus) {
+  const Program compiled = value(device.jit()
+                                     .compile(R"(
+    namespace mine { __constant__ float weights[64]; __device__ float table[4] = {1, 2, 3, 4}; }
+    __device__ int hits;
+    __global__ void f(float* x) {
+      x[threadIdx.x] = mine::weights[threadIdx.x] + mine::table[hits % 4];
+      atomicAdd(&hits, 1);
+      printf("%d", hits);
+    })",
+                                              {.flags = kForGpu})
+                                     .get());
+  std::vector<std::string> names = compiled.variables();
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"hits", "mine::table", "mine::weights"}));
+  const Result<void> wrong = device.jit().set(compiled, "weights", 1.0f).get();
+  EXPECT_EQ(wrong.error().message(), "set: mine::weights has 256 bytes, and the array has 4");
+  EXPECT_EQ(kind_of(device.jit().load(compiled.image())), ErrorKind::unsupported) << "this device is a CPU";
+}
+
+TEST_F(JitOnHost, gives_nvrtc_headers_and_flags_that_are_texts) {
+  KernelSource source(R"(
+    #include "tiles/tile.cuh"
+    #include <float.h>
+    __global__ void f(float* x) { *x = WIDTH + kWidth + FLT_MAX; const char* text = TITLE; (void)text; })");
+  source.add_header("tiles/tile.cuh", "#pragma once\n#include \"names.h\"\n__global__ void of_header(int*) {}");
+  source.add_header("names.h", "constexpr int kWidth = 9;\n");
+  source.add_header("float.h", "#define FLT_MAX 1\n");
+  source.add_flag("-DTITLE=\"two 'words\"").add_flag("-DWIDTH=(1 + 1)");
+  const Program compiled = value(device.jit().compile(source, {.flags = kForGpu}).get());
+  std::vector<std::string> kernels = compiled.kernels();
+  std::ranges::sort(kernels);
+  EXPECT_EQ(kernels, (std::vector<std::string>{"f(float*)", "of_header(int*)"}));
+  EXPECT_EQ(kind_of(device.jit().compile(KernelSource("#include \"none.h\"\n"), {.flags = kForGpu}).get()),
+            ErrorKind::invalid_argument);
 }
 
 TEST_F(JitOnHost, makes_kernels_of_templates_only_when_they_are_wanted) {
