@@ -25,8 +25,9 @@ struct KeyOrder {
   bool descends;
 };
 
-/// Elements that a thread has of a tile, by their size: as many as are 64 bytes, but 16 at most.
-constexpr int scan_items(std::size_t size_bytes) { return size_bytes == 8 ? 8 : 16; }
+/// Elements that a thread has of a tile, by their size: as many as are 128 bytes, but 32 at most. A warp looks at the
+/// tiles before its own, 32 at a time; in the time that takes, the GPU must not write more than 32 of them.
+constexpr int scan_items(std::size_t size_bytes) { return size_bytes == 8 ? 16 : 32; }
 constexpr int scan_tile(std::size_t size_bytes) { return scan_items(size_bytes) * kPrimitivesThreads; }
 
 /// `tiles` holds a counter, then a word for each tile, all 0 at first, then two values of 8 bytes for each.

@@ -52,7 +52,7 @@ __device__ void scan_rows(const ScanArguments& a) {
   constexpr int kInPiece = Layout::kInPiece;
   constexpr int kRounds = Layout::kRounds;
   __shared__ Part warp_parts[kPrimitivesWarps];
-  __shared__ BlockTold<H> told;
+  __shared__ H told;  // what the tiles before this one have
   const H neutral = primitives::neutral<function, H>();
   const auto put = [](H x, H y) { return primitives::combine<function>(x, y); };
   if (kSegments && has_finding(a.finding)) return;
@@ -128,9 +128,16 @@ __device__ void scan_rows(const ScanArguments& a) {
   const bool is_first = begin == 0;
   if (threadIdx.x == 0) tiles.tell(tile, is_first || all.has_head ? kOfAll : kOfTile, all.sum);
   if (!is_first) {
-    const H tiles_sum = tiles.before(tile, row * a.row_tiles, neutral, put, told);
-    if (threadIdx.x == 0 && !all.has_head) tiles.tell(tile, kOfAll, put(tiles_sum, all.sum));
-    before = before.after({tiles_sum, false}, put);
+    // One warp asks for all: more would only ask more often.
+    if (warp_of_thread() == 0) {
+      const H tiles_sum = tiles.before(tile, row * a.row_tiles, neutral, put);
+      if (lane_of_thread() == 0) {
+        if (!all.has_head) tiles.tell(tile, kOfAll, put(tiles_sum, all.sum));
+        told = tiles_sum;
+      }
+    }
+    __syncthreads();
+    before = before.after({told, false}, put);
   }
 
   auto* const y = static_cast<T*>(a.y) + row * a.y_stride + begin;

@@ -127,11 +127,25 @@ __device__ void publish(Word* word, Word value) {
   *static_cast<volatile Word*>(word) = value;
 }
 
-/// What the warps of a block have been told by tiles.
-template <class T>
-struct BlockTold {
-  T sums[kPrimitivesWarps];
-  bool is_all[kPrimitivesWarps];
+/// How long a warp rests that was not told all it needs: thousands that ask without a pause leave the memory of tiles
+/// no time for anything else.
+constexpr unsigned kPatienceNs = 100;
+
+/// Of the lanes of a warp, each of which looks at a tile, lane 0 at the nearest: which is the last that counts, and
+/// whether all up to it have told something.
+struct Looked {
+  int last;
+  bool is_all;  // what the last one told is with all that is before it
+  bool is_enough;
+
+  __device__ explicit Looked(unsigned state) {
+    const unsigned ends = __ballot_sync(kAllLanes, state == kOfAll);
+    const unsigned told = __ballot_sync(kAllLanes, state != kNothingYet);
+    last = ends == 0 ? 31 : __ffs(static_cast<int>(ends)) - 1;
+    is_all = ends != 0;
+    const unsigned needed = kAllLanes >> (31 - last);
+    is_enough = (told & needed) == needed;
+  }
 };
 
 /// What tiles tell each other. A value of 4 bytes is in one word with its state; one of 8 is written before it.
@@ -150,12 +164,11 @@ class Tiles {
       publish(words_ + tile, static_cast<unsigned long long>(state) << 32 | to_word(value));
     }
   }
-  /// Waits until the tile has told something.
-  __device__ unsigned ask(long long tile, T& value) const {
-    unsigned long long word = 0;
-    while ((word = watched(words_ + tile)) == 0) {
-    }
+  /// What the tile has told, if anything.
+  __device__ unsigned look(long long tile, T& value) const {
+    const unsigned long long word = watched(words_ + tile);
     if constexpr (sizeof(T) == 8) {
+      if (word == kNothingYet) return kNothingYet;
       __threadfence();
       value = from_word<T>(watched((word == kOfAll ? all_ : own_) + tile));
       return static_cast<unsigned>(word);
@@ -165,33 +178,27 @@ class Tiles {
     }
   }
 
-  /// By a whole block, a thread for each tile that is asked: what all tiles from `first` to before `tile` have
-  /// together.
+  /// By a whole warp, a lane for each tile that is looked at: what all tiles from `first` to before `tile` have
+  /// together, for lane 0.
   template <class Put>
-  __device__ T before(long long tile, long long first, T neutral, const Put& put, BlockTold<T>& told) const {
+  __device__ T before(long long tile, long long first, T neutral, const Put& put) const {
     T sum = neutral;
-    for (long long end = tile; end > first; end -= kPrimitivesThreads) {
-      const long long asked = end - 1 - threadIdx.x;
+    for (long long end = tile; end > first; end -= 32) {
+      const long long asked = end - 1 - lane_of_thread();
       T value = neutral;
-      const unsigned state = asked >= first ? ask(asked, value) : kOfAll;
-      const unsigned ends = __ballot_sync(kAllLanes, state == kOfAll);
-      const int last = ends == 0 ? 31 : __ffs(static_cast<int>(ends)) - 1;
-      if (lane_of_thread() > last) value = neutral;
+      Looked looked(asked >= first ? look(asked, value) : kOfAll);
+      while (!looked.is_enough) {
+        __nanosleep(kPatienceNs);
+        looked = Looked(asked >= first ? look(asked, value) : kOfAll);
+      }
+      if (lane_of_thread() > looked.last) value = neutral;
 #pragma unroll
       for (int lanes = 1; lanes < 32; lanes *= 2) {
         const T above = from_above(value, lanes);  // of tiles that come before
         if (lane_of_thread() + lanes < 32) value = put(above, value);
       }
-      if (end != tile) __syncthreads();  // what was told before has been read
-      if (lane_of_thread() == 0) {
-        told.sums[warp_of_thread()] = value;
-        told.is_all[warp_of_thread()] = ends != 0;
-      }
-      __syncthreads();
-      for (int warp = 0; warp < kPrimitivesWarps; ++warp) {
-        sum = put(told.sums[warp], sum);
-        if (told.is_all[warp]) return sum;
-      }
+      sum = put(value, sum);
+      if (looked.is_all) break;
     }
     return sum;
   }
@@ -208,16 +215,20 @@ __device__ inline unsigned long long counted_before(unsigned long long* words, l
   unsigned long long sum = 0;
   for (long long end = tile; end > 0; end -= 32) {
     const long long asked = end - 1 - lane_of_thread();
-    unsigned long long word = static_cast<unsigned long long>(kOfAll) << 62;
-    if (asked >= 0)
-      while ((word = watched(words + asked)) == 0) {
-      }
-    const unsigned ends = __ballot_sync(kAllLanes, word >> 62 == kOfAll);
-    const int last = ends == 0 ? 31 : __ffs(static_cast<int>(ends)) - 1;
-    unsigned long long count = lane_of_thread() > last ? 0 : word & kCountMask;
+    const auto look = [&] {
+      return asked >= 0 ? watched(words + asked) : static_cast<unsigned long long>(kOfAll) << 62;
+    };
+    unsigned long long word = look();
+    Looked looked(static_cast<unsigned>(word >> 62));
+    while (!looked.is_enough) {
+      __nanosleep(kPatienceNs);
+      word = look();
+      looked = Looked(static_cast<unsigned>(word >> 62));
+    }
+    unsigned long long count = lane_of_thread() > looked.last ? 0 : word & kCountMask;
     for (int lanes = 16; lanes > 0; lanes /= 2) count += __shfl_xor_sync(kAllLanes, count, lanes);
     sum += count;
-    if (ends != 0) break;
+    if (looked.is_all) break;
   }
   return sum;
 }
