@@ -70,7 +70,7 @@ class ArrayReductions(ArrayExchange):
             count *= self.shape[a]
         distances = array - array.mean(axis, keepdims=True)
         squares = distances * distances if array.dtype.kind != "c" else _in_app.absolute(distances) ** 2
-        return squares.sum(axis, keepdims=keepdims) / float(max(count - correction, 0))
+        return squares.sum(axis, keepdims=keepdims) / float(count - correction if count > correction else 0)
 
     def std(self, axis=None, correction=0, keepdims=False) -> Array:
         """The square root of the variance."""
