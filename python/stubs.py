@@ -6,10 +6,12 @@ import inspect
 import pathlib
 import sys
 
-import troupe
-from troupe import _errors, array_api, blas
-
 FOLDER = pathlib.Path(__file__).resolve().parent / "troupe"
+sys.path = [path for path in sys.path if path != str(FOLDER.parent)]  # the installed package, not its sources
+
+import troupe  # noqa: E402
+from troupe import _errors, array_api, blas  # noqa: E402
+
 HEAD = '# Written by python/stubs.py: change that, or what it reads.\n'
 CORE = HEAD + '''from typing import Any
 

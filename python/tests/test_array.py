@@ -1,4 +1,6 @@
 """An array: what it is, its views, its operators, and what it says when something is wrong."""
+import operator
+
 import numpy as np
 import pytest
 from conftest import same
@@ -112,6 +114,34 @@ def test_forms():
 def test_shapes_that_do_not_fit_are_value_errors(call):
     with pytest.raises(ValueError):
         call(troupe.asarray(X))
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"])
+def test_in_place_operators_take_what_numpy_takes(name):
+    operands = [True, 2, 2.5, 2j, *(np.array([1, 2], dtype) for dtype in TYPES)]
+    for dtype in TYPES:
+        for other in operands:
+            x, taken = np.array([1, 3], dtype), True
+            ours = troupe.asarray(x)
+            beside = troupe.asarray(other) if isinstance(other, np.ndarray) else other
+            try:
+                getattr(operator, f"i{name}")(x, other)
+            except (TypeError, ValueError):
+                taken = False
+            if taken:
+                same(getattr(operator, f"i{name}")(ours, beside), x, 1e-3)
+            else:
+                with pytest.raises((TypeError, NotImplementedError, ValueError)):
+                    getattr(operator, f"i{name}")(ours, beside)
+                same(ours, np.array([1, 3], dtype))  # as it was
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64", "complex64"])
+def test_means_of_nothing_are_nan(dtype):
+    x = np.zeros((2, 0, 3), dtype)
+    for name in ("mean", "var", "std"):
+        for axis in (None, 1, (0, 1), 0):
+            same(getattr(troupe.asarray(x), name)(axis=axis), getattr(np, name)(x, axis=axis))
 
 
 NUMBERS = [True, 3, 2.5, 1 + 2j]

@@ -178,7 +178,7 @@ def test_the_namespace_says_what_it_has():
     defaults = info.default_dtypes(device=info.default_device())
     assert defaults == {"real floating": xp.float64, "complex floating": xp.complex128, "integral": xp.int64,
                         "indexing": xp.int64}
-    assert len(info.dtypes()) == 12
+    assert len(info.dtypes()) == 13
     assert set(info.dtypes(kind=("bool", "complex floating"))) == {"bool", "complex64", "complex128"}
     for name, dtype in info.dtypes(kind="numeric").items():
         assert getattr(xp, name) == dtype == xp.zeros(1, dtype=dtype).dtype

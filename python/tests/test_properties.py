@@ -1,4 +1,6 @@
 """Random arrays against NumPy: functions of elements with their special values, reductions, indices, products."""
+import operator
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -177,3 +179,90 @@ def test_where(condition, x, number):
     x = np.resize(x, 4)
     condition = np.resize(condition, (3, 4))
     expect(troupe.where(troupe.asarray(condition), troupe.asarray(x), number), np.where(condition, x, number))
+
+
+ALL = ["bool", *INTEGERS, "float16", *REALS, "complex64", "complex128"]
+
+
+def views(x, ours, random):
+    """The same view of both, by some steps."""
+    for _ in range(random.randint(0, 2)):
+        step = random.randint(0, 3)
+        if step == 0 and x.ndim:
+            x, ours = x[::-1], ours[::-1]
+        elif step == 1:
+            x, ours = x.T, ours.T
+        elif step == 2 and x.ndim:
+            x, ours = x[..., ::2], ours[..., ::2]
+        elif x.ndim < 4:
+            x, ours = x[None], ours[None]
+    return x, ours
+
+
+def index_of(shape, random):
+    """Integers, slices, new axes, lists, masks and an ellipsis, one beside the other."""
+    key = []
+    for side in shape:
+        kind = random.randint(0, 6)
+        ends = [None if random.random() < 0.4 else random.randint(-side - 2, side + 2) for _ in range(2)]
+        if kind == 0 and side:
+            key.append(random.randint(-side, side - 1))
+        elif kind == 1:
+            key.append(slice(*ends, random.choice([None, 1, 2, -1, -2])))
+        elif kind == 2:
+            key += [None, slice(None)]
+        elif kind == 3 and side:
+            key.append([random.randint(-side, side - 1) for _ in range(random.randint(1, 3))])
+        elif kind == 4:
+            key.append(np.array([random.random() > 0.5 for _ in range(side)], bool))
+        else:
+            key.append(slice(None))
+    if random.random() < 0.3:
+        key = [*key[:random.randint(0, len(key))], Ellipsis]
+    return tuple(key)
+
+
+@given(x=plain_arrays(ALL, hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)),
+       random=st.randoms(use_true_random=False), data=st.data())
+@settings(max_examples=150)
+def test_any_index_of_any_view(x, random, data):
+    theirs, ours = views(x, troupe.asarray(x), random)
+    key = index_of(theirs.shape, random)
+    try:
+        expected = theirs[key]
+    except (IndexError, ValueError):  # lists that do not broadcast, a mask too many
+        with pytest.raises((IndexError, ValueError)):
+            ours[key].wait()
+        return
+    expect(ours[key], expected)
+    written, other = theirs.copy(), ours.copy()
+    value = data.draw(hnp.arrays(x.dtype, random.choice([(), np.shape(expected)]), elements=elements(x.dtype)))
+    written[key], other[key] = value, random.choice([value, troupe.asarray(value)])
+    expect(other, written)
+
+
+OPERATORS = ["add", "sub", "mul", "floordiv", "mod", "eq", "and_", "or_", "xor", "lshift"]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, min_side=0, max_side=3),
+       random=st.randoms(use_true_random=False), data=st.data())
+@settings(max_examples=40)
+def test_operators_of_views_of_any_types(name, shapes, random, data):
+    small = {"b": st.booleans(), "u": st.integers(0, 9), "i": st.integers(-9, 9), "f": st.integers(-9, 9),
+             "c": st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))}
+    a, b = (data.draw(hnp.arrays(dtype, shape, elements=small[np.dtype(dtype).kind])) for dtype, shape in
+            zip(random.choices(INTEGERS if name == "lshift" else ALL, k=2), shapes.input_shapes))
+    if name in ("floordiv", "mod"):
+        b = np.where(b == 0, 1, b).astype(b.dtype)
+    if name == "lshift":
+        b = np.abs(b) if b.dtype.kind == "i" else b
+    if a.shape == b.shape and random.random() < 0.5:
+        a, b = a.T, b.T
+    try:
+        expected = getattr(operator, name)(a, b)
+    except TypeError:
+        with pytest.raises((TypeError, NotImplementedError)):
+            getattr(operator, name)(troupe.asarray(a.T).T, troupe.asarray(b)).wait()
+        return
+    expect(getattr(operator, name)(troupe.asarray(a.T).T, troupe.asarray(b)), expected, 1e-2)

@@ -48,8 +48,9 @@ def _result_number(function, *kinds):
         return None
 
 
-def ufunc(function, *operands):
-    """A function of NumPy's of elements, which writes where the result belongs when the app sees that memory."""
+def ufunc(function, *operands, mend=None):
+    """A function of NumPy's of elements, which writes where the result belongs when the app sees that memory. What is
+    to be otherwise than NumPy has it, `mend(result, *elements)` writes there."""
     beside = next(x for x in operands if isinstance(x, _core.Handle))
     elements = [_elements(x) for x in operands]
     number = _result_number(function, *(type(x) if type(x) in _NUMBERS else np.asarray(x).dtype for x in elements))
@@ -63,10 +64,10 @@ def ufunc(function, *operands):
     out = _core.allocate(beside.device_handle, shape, number, _memory.USUAL)
     into = _memory.shared(out)
     with np.errstate(all="ignore"):
-        if into is None:
-            return _array(function(*elements), beside.device_handle)
-        function(*elements, out=into)
-    return out
+        made = np.asarray(function(*elements)) if into is None else function(*elements, out=into)
+        if mend is not None:
+            mend(made, *elements)
+    return _array(made, beside.device_handle) if into is None else out
 
 
 def has_no_power(array, a, b):

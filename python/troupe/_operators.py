@@ -1,7 +1,7 @@
 """The operators of `Array`."""
 import numpy as np
 
-from . import _core, _in_app
+from . import _core, _dtypes, _in_app
 from ._reductions import ArrayReductions
 
 _BINARY, _UNARY = _core.BINARY, _core.UNARY
@@ -13,6 +13,7 @@ _EQ, _NE, _LT, _LE, _GT, _GE = (
     _BINARY[name] for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 _NEG, _NOT, _SQUARE = _UNARY["neg"], _UNARY["bit_not"], _UNARY["square"]
 
+_WEAK = (bool, int, float, complex)
 _NUMBERS = (_core.Handle, int, float, complex, np.generic, np.ndarray)
 
 
@@ -38,15 +39,30 @@ def _updating(function):
 
 
 def _check_update(array, other):
-    """NumPy's rule: the result must be of the array's kind."""
-    kinds = "biufc"
-    theirs = np.asarray(other).dtype if not isinstance(other, _core.Handle) else other.dtype
-    kind = {"V": "f"}.get(theirs.kind, theirs.kind)
-    own = {"V": "f"}.get(array.dtype.kind, array.dtype.kind)
-    if own == "u" and kind == "i" and isinstance(other, int):
-        return
-    if kinds.index(kind) > kinds.index(own) and not (own in "iu" and kind in "iu"):
-        raise TypeError(f"{theirs.name} numbers cannot be put into an array of {array.dtype.name} without a loss")
+    """NumPy's rule, for what the result is promoted to. A plain number has the array's type, unless it is of a higher
+    kind."""
+    if isinstance(other, _core.Handle):
+        if other.dtype_number != array.dtype_number:
+            _check_result(array, _dtypes.dtype_of(_core.promoted(array.dtype_number, other.dtype_number)))
+    else:
+        _check_result(array, np.result_type(_plain(array.dtype), other if type(other) in _WEAK else np.asarray(other)))
+
+
+def _plain(dtype):
+    """What NumPy knows to promote: the small floats are not its own."""
+    return np.dtype("float32") if dtype.kind == "V" else dtype
+
+
+def _check_result(array, made):
+    """Whether a result of that type may be put into the array."""
+    if made != array.dtype and not np.can_cast(_plain(made), _plain(array.dtype), "same_kind"):
+        raise TypeError(f"{made.name} numbers cannot be put into an array of {array.dtype.name} without a loss")
+
+
+def _updated(array, made):
+    _check_result(array, made.dtype)
+    array[...] = made
+    return array
 
 
 def power(a, b):
@@ -99,16 +115,13 @@ class ArrayOperators(ArrayReductions):
         return power(other, self) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __ipow__(self, other):
-        self[...] = power(self, other)
-        return self
+        return _updated(self, power(self, other)) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __ifloordiv__(self, other):
-        self[...] = self // other
-        return self
+        return _updated(self, self // other) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __imod__(self, other):
-        self[...] = self % other
-        return self
+        return _updated(self, self % other) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __neg__(self):
         return _unary(_NEG, self)
@@ -131,5 +144,4 @@ class ArrayOperators(ArrayReductions):
         return matmul(other, self) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __imatmul__(self, other):
-        self[...] = self @ other
-        return self
+        return _updated(self, self @ other) if isinstance(other, _NUMBERS) else NotImplemented

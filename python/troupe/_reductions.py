@@ -1,6 +1,7 @@
 """Reductions: methods of `Array`, and functions of the same names."""
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from . import _core, _dtypes, _in_app, _order
@@ -14,6 +15,11 @@ _REDUCTION = _core.REDUCTION
 
 def _axes(axis):
     return None if axis is None else axis if isinstance(axis, tuple) else (int(axis),)
+
+
+def _count(array, axis):
+    """How many elements each result is made of."""
+    return math.prod(array.shape if axis is None else (array.shape[a] for a in _axes(axis)))
 
 
 def _reduce(name, array, axis, keepdims, dtype=None):
@@ -43,7 +49,9 @@ class ArrayReductions(ArrayExchange):
         return _reduce("product", self, axis, keepdims, dtype)
 
     def mean(self, axis=None, keepdims=False) -> Array:
-        """The mean; of integers and bools in float64."""
+        """The mean; of integers and bools in float64; NaN of nothing."""
+        if not self.size and not _count(self, axis):
+            return self.sum(axis, "float64" if self.dtype.kind in "biu" else None, keepdims) / 0
         return _reduce("mean", self, axis, keepdims)
 
     def min(self, axis=None, keepdims=False) -> Array:
@@ -65,12 +73,10 @@ class ArrayReductions(ArrayExchange):
     def var(self, axis=None, correction=0, keepdims=False) -> Array:
         """The variance: the mean of the squares of the distances from the mean, with n - `correction` for n."""
         array = self if self.dtype.kind in "fcV" else self.astype("float64")
-        count = 1
-        for a in range(self.ndim) if axis is None else _axes(axis):
-            count *= self.shape[a]
+        count = _count(self, axis)
         distances = array - array.mean(axis, keepdims=True)
         squares = distances * distances if array.dtype.kind != "c" else _in_app.absolute(distances) ** 2
-        return squares.sum(axis, keepdims=keepdims) / float(max(count - correction, 0))
+        return squares.sum(axis, keepdims=keepdims) / float(count - correction if count > correction else 0)
 
     def std(self, axis=None, correction=0, keepdims=False) -> Array:
         """The square root of the variance."""

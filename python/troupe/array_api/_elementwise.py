@@ -126,15 +126,14 @@ def floor_divide(x1, x2, /) -> Array:
 
     An infinity divided by a finite number is an infinity, as the standard says; NumPy's `//` gives NaN.
     """
-    made = _in_app.ufunc(np.floor_divide, x1, x2)
-    if made.dtype.kind != "f":
-        return made
-    a, b = (x.numpy() if isinstance(x, Array) else x for x in (x1, x2))
-    endless = np.isinf(a) & np.isfinite(b)
-    if np.any(endless):
-        with np.errstate(all="ignore"):
-            return _in_app.call(lambda floors: np.where(endless, np.divide(a, b, dtype=made.dtype), floors), made, made)
-    return made
+    return _in_app.ufunc(np.floor_divide, x1, x2, mend=_mend_endless)
+
+
+def _mend_endless(floors, a, b):
+    if floors.dtype.kind == "f":
+        endless = np.isinf(a) & np.isfinite(b)
+        if np.any(endless):
+            np.copyto(floors, np.divide(a, b), where=endless)
 
 
 def _bound(bound, x):

@@ -198,6 +198,18 @@ TEST(VectorRows, keep_the_sign_of_zero) {
     }
 }
 
+TYPED_TEST(VectorRowsOf, leave_every_number_as_it_is_to_the_power_of_1) {
+  using T = TypeParam;
+  const std::vector<T> a = hard_numbers<T>();
+  const std::vector<T> ones(a.size(), T{1});
+  for (const VectorLevel level : levels()) {
+    std::vector<T> out(a.size());
+    rows_of<T>(level).binary[static_cast<std::size_t>(Binary::pow)](a.data(), ones.data(), out.data(), length_of(a));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      EXPECT_TRUE(out[i] == a[i] || (std::isnan(out[i]) && std::isnan(a[i]))) << name(level) << ", " << a[i];
+  }
+}
+
 TYPED_TEST(VectorRowsOf, compute_functions_of_two_and_three_numbers_as_they_are_defined) {
   using T = TypeParam;
   const std::vector<T> a = hard_numbers<T>();
