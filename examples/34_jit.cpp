@@ -26,7 +26,7 @@ Task<Result<float>> sum_of_squares(Device device, const std::vector<float>* numb
   CO_TRY(co_await device.jit().launch(square, {.blocks = 4, .threads = 256}, n, in, writes(out)));
   const HostArray<float> squares = CO_TRY(co_await device.read(out));
   float sum = 0;
-  for (const float square : squares) sum += square;
+  for (const float one : squares) sum += one;
   co_return sum;
 }
 
