@@ -22,8 +22,8 @@ Task<Result<float>> sum_of_squares(Device device, const std::vector<float>* numb
   Array<float> out = CO_TRY(device.array<float>({n}));
   CO_TRY(co_await device.write(in, *numbers));
   // Looked up once, by the signature that it has in the source: `in` is read, and the compiler checks what is given.
-  const auto square = CO_TRY(program.kernel<void(long long, const float*, float*)>("square<float>"));
-  CO_TRY(co_await device.jit().launch(square, {.blocks = 4, .threads = 256}, n, in, writes(out)));
+  const auto to_squares = CO_TRY(program.kernel<void(long long, const float*, float*)>("square<float>"));
+  CO_TRY(co_await device.jit().launch(to_squares, {.blocks = 4, .threads = 256}, n, in, writes(out)));
   const HostArray<float> squares = CO_TRY(co_await device.read(out));
   float sum = 0;
   for (const float one : squares) sum += one;
