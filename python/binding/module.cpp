@@ -62,6 +62,7 @@ NB_MODULE(_core, module) {
   bind_products(module);
   bind_families(module);
   bind_primitives(module);
+  bind_dnn(module);
   bind_random(module);
   bind_sparse(module);
   bind_dlpack(module);

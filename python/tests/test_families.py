@@ -268,6 +268,12 @@ SPELLINGS = {
     **{f"primitives.{name}": f"primitives.{name}" for name in (
         "histogram reduce scatter segmented_reduce segmented_scan segmented_sort sets").split()},
     **{f"sparse.{name}": f"sparse.{name}" for name in "bicgstab cg gmres ic0 ilu0 jacobi lanczos power".split()},
+    "dnn.convolution": "nn.conv2d", "dnn.convolution_filter": "nn.conv_weight",
+    "dnn.convolution_input": "nn.conv_transpose", "dnn.average_pool": "nn.avg_pool2d",
+    "dnn.average_pool_gradient": "nn.avg_pool_gradient", "dnn.batch_norm_training": "nn.batch_norm",
+    **{f"dnn.{name}": f"nn.{name}" for name in (
+        "activation activation_gradient batch_norm batch_norm_gradient group_norm group_norm_gradient interpolate "
+        "interpolate_gradient layer_norm layer_norm_gradient max_pool max_pool_gradient").split()},
     "sparse.count_blocks": "sparse.Matrix.to_format", "sparse.fill_blocks": "sparse.Matrix.to_format",
     "sparse.sddmm": "sparse.Matrix.sddmm", "tensor.evaluate": "expression", "tensor.evaluate_reduce": "expression",
 }

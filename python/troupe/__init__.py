@@ -27,7 +27,7 @@ from ._ops import FunctionCall, Op, op
 from ._resources import Resource, resource
 from ._weights import Weights, load, state_dict
 from ._order import NAMES as _order_names
-from . import _functions, _order, _reductions, blas, fft, linalg, primitives, random, sparse
+from . import _functions, _order, _reductions, blas, fft, linalg, nn, primitives, random, sparse
 
 _core.register_classes(Array, convert, _errors.BY_KIND)
 for _name in _function_names:
@@ -59,8 +59,8 @@ __all__ = [
     "call_plugin", "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "expression", "eye",
     "fft", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full",
     "full_like", "inf", "int16", "int32", "int64", "int8", "jit", "kernel", "layer", "layer_gradient", "linalg",
-    "linspace", "load", "matmul", "nan", "newaxis", "nop", "ones", "ones_like", "op", "pi", "primitives", "random",
-    "resource", "sealable", "sparse", "state_dict", "strict", "uint16", "uint32", "uint64", "uint8", "vecdot", "zeros",
-    "zeros_like",
+    "linspace", "load", "matmul", "nan", "newaxis", "nn", "nop", "ones", "ones_like", "op", "pi", "primitives",
+    "random", "resource", "sealable", "sparse", "state_dict", "strict", "uint16", "uint32", "uint64", "uint8",
+    "vecdot", "zeros", "zeros_like",
     *_errors.__all__, *_function_names, *_order_names, *_reduction_names,
 ]

@@ -1,4 +1,5 @@
-// What users of neural networks choose by name and ops carry by number.
+// What users of neural networks choose by name and ops carry by number. Apart from kinds.hpp, from which everything is
+// compiled.
 #pragma once
 
 #include <array>

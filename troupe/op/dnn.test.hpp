@@ -1,4 +1,5 @@
-// The samples of the dnn family's topics and their rows of refusals: each stands beside the topic's tests.
+// The samples of the dnn family's topics and their rows of refusals: each stands beside the topic's tests, so that
+// topics grow without changing each other's files.
 #pragma once
 
 #include "troupe/op/refusals.test.hpp"

@@ -1,4 +1,5 @@
-// What the checks of the dnn family's topics share.
+// What the checks of the dnn family's topics share: the types that layers are made of, and what these are computed
+// in.
 #pragma once
 
 #include "troupe/op/check.hpp"

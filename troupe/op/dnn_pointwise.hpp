@@ -1,4 +1,5 @@
-// Activations as data: a function of each element, and its slope times what comes back.
+// Activations as data: a function of each element, and its slope times what comes back. The functions themselves are in
+// op/dnn_functions.hpp, for the CPU and the GPU alike.
 #pragma once
 
 #include "troupe/core/dnn_kinds.hpp"

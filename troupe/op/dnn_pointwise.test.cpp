@@ -29,7 +29,7 @@ TEST(DnnFunctions, have_the_slopes_of_their_values) {
   constexpr double kStep = 1e-6;
   for (int i = 0; i < kFunctions; ++i) {
     const auto function = static_cast<DnnActivation>(i);
-    for (double x = -7.03; x < 7; x += 0.17) {  // beside every corner
+    for (double x = -7.03; x < 7; x += 0.1717) {  // beside every corner
       const double rise = dnn::activated(function, x + kStep, 0.3) - dnn::activated(function, x - kStep, 0.3);
       EXPECT_NEAR(dnn::slope(function, x, 0.3), rise / (2 * kStep), 1e-8) << name(function) << " at " << x;
     }

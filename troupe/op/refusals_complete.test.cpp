@@ -94,7 +94,8 @@ std::string normalised(std::string text) {
       {std::regex(
            "\\b([abcdlqrsuvwxy]|vt|lu|x|y|in|out|from|to|preactivation|bias|bias_gradient|dense|pivots|verdict|total|"
            "alpha|beta|gamma|sine|cosine|scale_d|arrays|matrices|values|indices|offsets|row_indices|"
-           "column_indices|d[xyw]|d?scale|d?shift|(running_)?(mean|variance)|addend|epsilon|momentum|(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)"
+           "column_indices|d[xyw]|d?scale|d?shift|(running_)?(mean|variance)|addend|epsilon|momentum|"
+           "(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)"
            "\\b'?"),
        "NAME"},
       {std::regex("NAME\\.NAME"), "NAME"},

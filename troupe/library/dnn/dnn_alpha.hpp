@@ -1,4 +1,5 @@
-// The number of an activation, when a call leaves it out.
+// The number of an activation, when a call leaves it out: ops always carry one, so that a rerun needs to know no
+// defaults.
 #pragma once
 
 #include <optional>

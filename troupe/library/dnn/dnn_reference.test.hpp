@@ -1,4 +1,5 @@
-// The layers of networks once more, as plain loops in higher precision: what the conformance suites compare with.
+// The layers of networks once more, as plain loops in higher precision: what the conformance suites compare with. Slow
+// and simple, so that nobody has to believe in them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// From what a call says about the axes of space to what its op carries.
+// From what a call says about the axes of space to what its op carries: one number for all axes becomes one for each,
+// and what is left out becomes what it stands for.
 #pragma once
 
 #include <string_view>
