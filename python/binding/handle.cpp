@@ -1,6 +1,8 @@
 #include "handle.hpp"
 
 #include "troupe/device/block.hpp"
+#include "troupe/device/device_state.hpp"
+#include "troupe/device/make_call.hpp"
 
 namespace troupe::python {
 
@@ -98,6 +100,7 @@ Error cause_of(const Error& error, const AnyArray& array) {
 }  // namespace
 
 void wait_until_ready(const Device& device, const AnyArray& array) {
+  if (array.block() && DeviceParts::state(device)->engine().is_settled(*array.block())) return;
   for (;;) {
     const Result<void> end = [&] {
       nb::gil_scoped_release released;

@@ -86,8 +86,8 @@ def in_numpy(name):
 def test_functions_of_one(name, data):
     x = data.draw(arrays(KINDS.get(name, FLOATS + COMPLEX)))
     expected = in_numpy(name)(x)
-    if name in ("ceil", "floor", "trunc", "round"):
-        expected = expected.astype(x.dtype)
+    if name in ("ceil", "floor", "trunc", "round") and x.dtype.kind in "iu":
+        expected = x  # NumPy makes floats of them, which do not have all of 64 bits
     if x.dtype.kind == "c" and name not in EXACT | {"square", "sqrt", "isnan", "isinf", "isfinite"}:
         x = np.where(np.isfinite(x), x, 0).astype(x.dtype)
         expected = in_numpy(name)(x)

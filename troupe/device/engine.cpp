@@ -15,6 +15,7 @@
 #include "troupe/core/without_memory.hpp"
 #include "troupe/device/content.hpp"
 #include "troupe/device/fences.hpp"
+#include "troupe/device/vault.hpp"
 #include "troupe/op/families.hpp"
 
 namespace troupe::inline v0 {
@@ -135,6 +136,17 @@ bool Engine::enter_fast(detail::OpCall& call) noexcept {
       return true;
     }
   }
+}
+
+bool Engine::is_settled(const detail::VaultBlock& block) const noexcept {
+  // An op that waits in the app has set the slow bit; one in a ring counts as a writer before that bit is cleared,
+  // until its end shows in the block. The second look at the gate tells whether ops have left a dead worker's ring
+  // meanwhile, to wait again: then another worker serves.
+  const std::uint64_t before = gate_.load(std::memory_order_acquire);
+  if ((before & kSlow) != 0 || block.is_being_written() || !block.is_whole()) return false;
+  if (block.vault().generation() != 0 || block.vault().is_forked()) return false;
+  const std::uint64_t after = gate_.load(std::memory_order_acquire);
+  return before >> kPositionBits == after >> kPositionBits;
 }
 
 bool Engine::submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexcept {
@@ -281,6 +293,7 @@ bool Engine::poll_session(WorkerSession& session) noexcept {
       remove(*call);
     }
     Result<void> result = settle(*call);
+    show_error(*call, result);  // before it leaves: see `is_settled`
     session.leave(*call);
     if (call->runs_alone && !call->is_hopeless) ledger_.acquit(*call);
     end(*call, std::move(result));
@@ -406,9 +419,13 @@ void Engine::stop_polling() noexcept {
 
 // ---- ending ----
 
-void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
-  // Nobody else learns of the error, so it must show in what the op writes. If it had begun, that is tainted already.
+void Engine::show_error(detail::OpCall& call, const Result<void>& result) noexcept {
+  // If it had begun, that is tainted already.
   if (!result && call.nobody_waits && call.sealing == Sealing::none) skip_what_it_writes(call, result.error());
+}
+
+void Engine::end(detail::OpCall& call, Result<void> result) noexcept {
+  show_error(call, result);
   tell_group(call, result);
   call.stage = OpStage::ended;
   call.uses.clear();  // before the reply: its receiver may count on the memory

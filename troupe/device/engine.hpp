@@ -111,6 +111,9 @@ class Engine {
   void give_up(detail::OpCall& call) noexcept;
   /// `submit` for a thread that waits for the op's end: for a short while it looks at the timelines itself.
   void submit_and_spin(const detail::IntrusivePtr<detail::OpCall>& call) noexcept;
+  /// Whether the block is whole, and nothing that writes it and was submitted before (by this thread, or by one whose
+  /// submissions it knows of) is still to end: so nobody need wait. Takes no lock; false where only a lock would tell.
+  bool is_settled(const detail::VaultBlock& block) const noexcept;
   EngineStats stats();
   CrashLedger& ledger() noexcept { return ledger_; }
 
@@ -192,6 +195,8 @@ class Engine {
   /// Takes over the caller's ownership, too.
   bool take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept;
   bool enter_fast(detail::OpCall& call) noexcept;
+  /// An error that nobody else learns of shows in what the op writes.
+  void show_error(detail::OpCall& call, const Result<void>& result) noexcept;
   /// False when `max_waiting` ops wait already.
   bool submit_slowly(detail::OpCall& call, std::size_t max_waiting) noexcept;
 
