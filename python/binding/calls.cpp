@@ -1,41 +1,36 @@
 // Calls that Python waits for: in a thread, where Ctrl-C ends the wait, or on an event loop, which is woken by one
 // descriptor for all of them. An actor of the system awaits the calls; nobody needs a thread for each.
+#include <nanobind/stl/unique_ptr.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <list>
+#include <memory>
 #include <mutex>
 
 #include "handle.hpp"
+#include "troupe/core/park.hpp"
 #include "troupe/device/device_state.hpp"
 #include "troupe/device/make_call.hpp"
 
 namespace troupe::python {
 namespace {
 
-/// Who is told that a call has ended.
-class Listener {
- public:
-  Listener() = default;
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  virtual ~Listener() = default;
-  /// Any thread.
-  virtual void ring(std::uint64_t ticket, Result<void> end) = 0;
-};
-
 /// Where calls that have ended are laid down. Its descriptor is readable while there are some.
-class Doorbell : public Listener {
+class Doorbell {
  public:
   Doorbell() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (descriptor_ < 0) raise(ErrorKind::out_of_memory, "the machine gives no eventfd");
   }
-  ~Doorbell() override { close(descriptor_); }
+  ~Doorbell() { close(descriptor_); }
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
-  void ring(std::uint64_t ticket, Result<void> end) override {
+  /// Any thread.
+  void ring(std::uint64_t ticket, Result<void> end) {
     const std::lock_guard lock(mutex_);
     ended_.emplace_back(ticket, std::move(end));
     if (ended_.size() > 1) return;  // it has rung, and nobody has answered yet
@@ -55,33 +50,11 @@ class Doorbell : public Listener {
   std::vector<std::pair<std::uint64_t, Result<void>>> ended_;
 };
 
-/// The end of one call, for the thread that waits for it.
-class Ending : public Listener {
- public:
-  void ring(std::uint64_t, Result<void> end) override {
-    {
-      const std::lock_guard lock(mutex_);
-      end_ = std::move(end);
-    }
-    changed_.notify_all();
-  }
-  std::optional<Result<void>> wait(Duration patience) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [&] { return end_.has_value(); });
-    return end_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Result<void>> end_;
-};
-
 /// Awaits calls, as many at once as there are.
 class Waiter {
  public:
   struct Wait {
-    std::shared_ptr<Listener> bell;  // shared with whoever waits
+    std::shared_ptr<Doorbell> bell;  // shared with whoever waits
     std::uint64_t ticket;
     std::unique_ptr<Call<void>> call;
     std::stop_token stop;
@@ -104,7 +77,7 @@ class OwnedWaiter {
   ~OwnedWaiter() { ref_.drain(); }
 
   bool is_of(const detail::SystemCore& core) const noexcept { return core_ == &core; }
-  void begin(std::shared_ptr<Listener> bell, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
+  void begin(std::shared_ptr<Doorbell> bell, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
     auto kept = std::make_unique<Call<void>>(std::move(call));
     check(ref_.tell<Waiter::Wait>(std::move(bell), ticket, std::move(kept), std::move(stop)));
   }
@@ -118,28 +91,7 @@ class OwnedWaiter {
 
 detail::SystemCore& core_of(const Device& device) { return DeviceParts::state(device)->system(); }
 
-/// A waiter in each system whose calls are waited for. Needs the interpreter lock.
-class Waiters {
- public:
-  Waiters() = default;
-  Waiters(const Waiters&) = delete;
-  Waiters& operator=(const Waiters&) = delete;
-
-  void begin(const Device& device, std::shared_ptr<Listener> bell, std::uint64_t ticket, Call<void> call,
-             std::stop_token stop) {
-    detail::SystemCore& core = core_of(device);
-    auto found = std::ranges::find_if(waiters_, [&](const OwnedWaiter& waiter) { return waiter.is_of(core); });
-    if (found == waiters_.end()) found = waiters_.emplace(waiters_.end(), core);
-    found->begin(std::move(bell), ticket, std::move(call), std::move(stop));
-  }
-  /// Of systems that are closed, so that nothing of them is left.
-  void forget() { waiters_.clear(); }
-
- private:
-  std::list<OwnedWaiter> waiters_;
-};
-
-/// What an event loop has: a doorbell, and those who ring it.
+/// What an event loop has: a doorbell, and a waiter in each system that it waits for.
 class LoopBell {
  public:
   LoopBell() = default;
@@ -149,28 +101,67 @@ class LoopBell {
   int descriptor() const noexcept { return bell_->descriptor(); }
   Doorbell& bell() noexcept { return *bell_; }
   void begin(const Device& device, std::uint64_t ticket, Call<void> call, std::stop_token stop) {
-    waiters_.begin(device, bell_, ticket, std::move(call), std::move(stop));
+    detail::SystemCore& core = core_of(device);
+    auto found = std::ranges::find_if(waiters_, [&](const OwnedWaiter& waiter) { return waiter.is_of(core); });
+    if (found == waiters_.end()) found = waiters_.emplace(waiters_.end(), core);
+    found->begin(bell_, ticket, std::move(call), std::move(stop));
   }
 
  private:
   std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>();  // shared with the calls that are waited for
-  Waiters waiters_;
+  std::list<OwnedWaiter> waiters_;
 };
 
-/// A wait that an event loop has begun, so that it can give it up.
-class Waiting {
+/// The end of a call that was submitted, for the thread that asks for it later.
+class Ending final : public detail::OpGroup {
  public:
-  explicit Waiting(std::stop_source stop) : stop_(std::move(stop)) {}
-  void give_up() { stop_.request_stop(); }
+  void op_has_ended(std::uint32_t, const Result<void>& end) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      end_ = end;
+    }
+    has_ended_.store(true, std::memory_order_release);
+    changed_.notify_all();
+  }
+  bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
+  /// None when it takes longer.
+  std::optional<Result<void>> wait(Duration patience) {
+    if (!has_ended()) spin_until([&] { return has_ended(); });
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [&] { return end_.has_value(); });
+    return end_;
+  }
 
  private:
-  std::stop_source stop_;
+  std::atomic<bool> has_ended_{false};  // for a look without the lock
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Result<void>> end_;
 };
 
-/// A call that was submitted, and whose end a thread asks for later.
+/// A call that tells an `Ending` how it ends.
+class ToldCall : public Call<void> {
+ public:
+  ToldCall(Call<void> call, detail::IntrusivePtr<detail::OpGroup> told) : Call<void>(std::move(call)) {
+    call_->group = std::move(told);
+    call_->has_group = true;
+  }
+  const detail::IntrusivePtr<detail::OpCall>& op() const noexcept { return call_; }
+};
+
+/// A call that was submitted when this was made, so that ops that the program submits afterwards come after it.
 class Begun {
  public:
-  Begun(std::shared_ptr<Ending> ending, std::stop_source stop) : ending_(std::move(ending)), stop_(std::move(stop)) {}
+  Begun(const Device& device, Call<void> call)
+      : device_(device), ending_(detail::IntrusivePtr<Ending>::adopt(new Ending)) {
+    ToldCall told(std::move(call), ending_);
+    op_ = told.op();
+    const Result<void> taken = [&]() -> Result<void> {
+      nb::gil_scoped_release released;  // it may wait for room
+      return std::move(told).submit(std::source_location());
+    }();
+    check(taken);
+  }
 
   /// Ctrl-C ends the wait and gives the call up.
   void wait() {
@@ -182,17 +173,30 @@ class Begun {
       }
       if (end) return check(*end);
       if (PyErr_CheckSignals() == 0) continue;
-      stop_.request_stop();
+      give_up();
       throw nb::python_error();
     }
   }
-  bool has_ended() { return ending_->wait(Duration::zero()).has_value(); }
-  void give_up() { stop_.request_stop(); }
+  bool has_ended() const noexcept { return ending_->has_ended(); }
+  void give_up() {
+    if (!op_->ended_in_engine.load(std::memory_order_acquire)) DeviceParts::state(device_)->engine().give_up(*op_);
+  }
 
  private:
   static constexpr Duration kSignalLook = std::chrono::milliseconds(50);
 
-  std::shared_ptr<Ending> ending_;  // shared with the waiter
+  Device device_;
+  detail::IntrusivePtr<Ending> ending_;      // shared with the op
+  detail::IntrusivePtr<detail::OpCall> op_;  // shared with the engine
+};
+
+/// A wait that an event loop has begun, so that it can give it up.
+class Waiting {
+ public:
+  explicit Waiting(std::stop_source stop) : stop_(std::move(stop)) {}
+  void give_up() { stop_.request_stop(); }
+
+ private:
   std::stop_source stop_;
 };
 
@@ -206,12 +210,7 @@ class HeldCall {
   }
   void get() { wait_for_end(device_, take()); }
   void submit() { check(take().submit(std::source_location())); }
-  Begun begin(Waiters& waiters) {
-    auto ending = std::make_shared<Ending>();
-    std::stop_source stop;
-    waiters.begin(device_, ending, 0, take(), stop.get_token());
-    return {std::move(ending), std::move(stop)};
-  }
+  std::unique_ptr<Begun> begin() { return std::make_unique<Begun>(device_, take()); }
   Waiting start(LoopBell& bell, std::uint64_t ticket) {
     std::stop_source stop;
     bell.begin(device_, ticket, take(), stop.get_token());
@@ -287,7 +286,6 @@ void bind_calls(nb::module_& module) {
       .def("descriptor", &LoopBell::descriptor)
       .def("answer", &answered);
   nb::class_<Waiting>(module, "Waiting").def("give_up", &Waiting::give_up);
-  nb::class_<Waiters>(module, "Waiters").def(nb::init<>()).def("forget", &Waiters::forget);
   nb::class_<Begun>(module, "Begun")
       .def("wait", &Begun::wait)
       .def_prop_ro("has_ended", &Begun::has_ended)

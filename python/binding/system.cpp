@@ -90,6 +90,8 @@ void set_option(OpenOptions& open, const std::string& key, nb::handle value) {
     open.worker = nb::cast<std::string>(value);
   else if (key == "worker_arguments")
     options.worker_arguments = open.arguments.set(value);
+  else if (key == "plugins_apart")
+    options.lanes = nb::cast<bool>(value) ? Lanes().apart(op::Family::plugin) : Lanes();
   else if (key == "sandbox")
     options.sandbox = sandbox_from(nb::cast<std::string>(value));
   else if (key == "environment")

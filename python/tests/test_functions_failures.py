@@ -66,6 +66,7 @@ def test_what_a_failed_function_was_writing_is_unknown(device):
 
 NONSENSE = ["", "[", "{}", "3", '{"module": 1}', '{"tuple": 3}', '{"a": 1, "b": 2}', "[" * 100_000,
             '{"module": "builtins", "name": "exec", "message": "", "args": ["raise SystemExit"], "traceback": ""}',
+            '{"array": [0, 99, [1]]}', '{"array": [0, 1, [-1]]}', '{"array": [1, 1, [1]]}', '{"array": 3}',
             '{"module": "os", "name": "system", "message": "", "args": ["true"], "traceback": ""}',
             '{"module": "builtins", "name": "SystemExit", "message": "", "args": [0], "traceback": ""}']
 
@@ -74,7 +75,7 @@ NONSENSE = ["", "[", "{}", "3", '{"module": 1}', '{"tuple": 3}', '{"a": 1, "b": 
 @pytest.mark.parametrize("state", range(4))
 def test_a_worker_that_answers_nonsense_gets_nothing_executed(state, text):
     for error in (None, troupe.LibraryError("x"), troupe.InvalidArgument("x"), troupe.WorkerCrashed("x")):
-        value, raised = _failures.end_of("f", error, state, text, "\x1b[31m")
+        value, _, raised = _failures.end_of("f", error, state, text, "\x1b[31m", lambda *_: None)
         assert raised is None or isinstance(raised, troupe.Error)
         assert raised is None or "\x1b" not in str(raised)
 

@@ -25,6 +25,7 @@ from ._products import einsum, layer, layer_gradient, matmul, vecdot
 from ._reductions import NAMES as _reduction_names
 from ._ops import FunctionCall, Op, op
 from ._resources import Resource, resource
+from ._trial import Tried, trial
 from ._weights import Weights, load, state_dict
 from ._order import NAMES as _order_names
 from . import _functions, _order, _reductions, blas, fft, linalg, nn, primitives, random, sparse
@@ -54,13 +55,13 @@ newaxis = None
 e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.141592653589793
 
 __all__ = [
-    "Array", "Call", "Device", "FunctionCall", "Op", "Resource", "System", "Weights", "arange",
+    "Array", "Call", "Device", "FunctionCall", "Op", "Resource", "System", "Tried", "Weights", "arange",
     "array", "array_api", "asarray", "bfloat16", "blas", "bool_",
     "call_plugin", "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "expression", "eye",
     "fft", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full",
     "full_like", "inf", "int16", "int32", "int64", "int8", "jit", "kernel", "layer", "layer_gradient", "linalg",
     "linspace", "load", "matmul", "nan", "newaxis", "nn", "nop", "ones", "ones_like", "op", "pi", "primitives",
-    "random", "resource", "sealable", "sparse", "state_dict", "strict", "uint16", "uint32", "uint64", "uint8",
+    "random", "resource", "sealable", "sparse", "state_dict", "strict", "trial", "uint16", "uint32", "uint64", "uint8",
     "vecdot", "zeros", "zeros_like",
     *_errors.__all__, *_function_names, *_order_names, *_reduction_names,
 ]

@@ -211,6 +211,7 @@ def _add_python(options, python):
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_worker.py")
     flags = subprocess._args_from_interpreter_flags()
     options["worker"] = python if isinstance(python, str) else sys.executable
+    options["plugins_apart"] = True  # functions wait for each other's interpreter lock, and nobody else does
     options["worker_arguments"] = [*flags, program, functions_library(), *sys.path]
     options["environment"] = [*options.get("environment", ()), *_PYTHON_VARIABLES]
     if options.get("sandbox") == "strict":

@@ -24,23 +24,30 @@ class RemoteTraceback(Exception):
         return "\n" + self.text
 
 
-def end_of(title, error, state, answer, stack):
-    """(value, None) or (None, exception) of a call that ended with `error`, or None, and left that in its box."""
+def end_of(title, error, state, answer, stack, make=None):
+    """(value, arrays that are to be filled, None) or (None, (), exception) of a call that ended with `error`, or None,
+    and left that in its box."""
     if error is None:
         try:
-            return _travel.decoded_answer(answer) if state == _travel.RETURNED else None, None
+            return *_travel.decoded_answer(answer if state == _travel.RETURNED else "", make), None
+        except Error as no_room:
+            return None, (), _again(no_room, f"{title}: an array that it returns: {no_room}", title)
         except ValueError as nonsense:
-            return None, BY_KIND["internal"](f"{title}: {nonsense}", op=title)
+            return None, (), BY_KIND["internal"](f"{title}: {nonsense}", op=title)
+    return None, (), _exception_of(title, error, state, answer, stack)
+
+
+def _exception_of(title, error, state, answer, stack):
     if error.kind == "library_error" and state == _travel.RAISED:
-        return None, _raised(title, answer, error)
+        return _raised(title, answer, error)
     if error.kind == "invalid_argument" and state == _travel.REFUSED:
-        return None, _again(error, f"{title}: {_printable(answer)}", title)
+        return _again(error, f"{title}: {_printable(answer)}", title)
     text, stack = str(error), _own_frames(stack)
     if stack and error.kind in ("worker_crashed", "deadline_exceeded", "context_poisoned"):
         text += "\nwhere it was in Python:\n" + stack
     made = _again(error, text, title)
     made.python_stack = stack
-    return None, made
+    return made
 
 
 def _own_frames(stack):

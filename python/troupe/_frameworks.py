@@ -6,6 +6,8 @@ import sys
 import types
 import warnings
 
+import numpy as np
+
 from . import _dtypes, _memory
 from ._errors import BY_KIND
 
@@ -74,6 +76,28 @@ def _as_tensor(address, number, shape, element_strides):
     elements = _memory.lent(None, address, _dtypes.dtype_of(carrier), tuple(shape), element_strides)
     tensor = torch.from_numpy(elements)
     return tensor if name is None else tensor.view(getattr(torch, name))
+
+
+def framework_of(value):
+    return "torch" if hasattr(value, "copy_") else "numpy"
+
+
+def number_of(value):
+    """The number of an array's type; None for what is no array."""
+    if isinstance(value, np.ndarray):
+        return _dtypes.NUMBERS.get(value.dtype.newbyteorder("="))
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return None
+    name = str(value.dtype).removeprefix("torch.")
+    for number, dtype in enumerate(_dtypes.DTYPES):
+        if _TORCH_NAMES.get(_dtypes.NAMES[number], (None, dtype and dtype.name))[1] == name:
+            return number
+    return None
+
+
+def item_bytes(number):
+    return _dtypes.dtype_of(_carrier(number)[0]).itemsize
 
 
 class _OnGpu:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import pickle
 import time
+import types
 
 import numpy as np
 
@@ -17,9 +19,10 @@ from ._array import Array
 from ._code import Code
 from ._errors import BY_KIND
 
-_waiters = _core.Waiters()
 _U8 = 7
 _MOST_ARRAYS = 16
+_MOST_TRIES = 3  # of a call whose worker dies before what it returned is fetched
+_tokens = itertools.count(1)
 _MOST_IDLE_BOXES = 64
 
 
@@ -55,10 +58,7 @@ class _Boxes:
 _boxes = _Boxes()
 
 
-@_devices.at_close
-def _forget():
-    _boxes.forget()
-    _waiters.forget()
+_devices.at_close(_boxes.forget)
 
 
 class Op:
@@ -67,7 +67,7 @@ class Op:
     Calling it waits and gives what it returns. `async_` gives something to await, `call` a call that is submitted once.
     """
 
-    def __init__(self, function, *, deadline=None, writes=(), updates=(), arrays=None, device=None):
+    def __init__(self, function, *, deadline=None, writes=(), updates=(), arrays=None, debug=False, device=None):
         if not inspect.isroutine(function):
             raise invalid(f"op: {function!r} is no function")
         functools.update_wrapper(self, function)
@@ -82,6 +82,7 @@ class Op:
                     raise invalid(f"op {self.__name__}: {word} names {name!r}, which is no parameter of the function")
                 self._access[name] = word
         self._device = device
+        self._debugs = bool(debug)
         self._code = Code(function, self)
         self._positional = [name for name, parameter in self._signature.parameters.items()
                             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
@@ -103,7 +104,7 @@ class Op:
     def on(self, device) -> Op:
         """The same on that device, for calls without arrays."""
         made = _op_again(self.function, self._deadline, self._access, self._frameworks)
-        made._device, made._code = device, self._code
+        made._device, made._code, made._debugs = device, self._code, self._debugs
         return made
 
     def __reduce__(self):
@@ -119,7 +120,8 @@ class Op:
         return self._signature.bind(*args, **kwargs).arguments.items()
 
     def _packed(self, args, kwargs):
-        return Packing(self._code.title, self._named(args, kwargs), self._access, self._frameworks)
+        device = None if self._device is None else self._device._core
+        return Packing(self._code.title, self._named(args, kwargs), self._access, self._frameworks, device)
 
 
 def _op_again(function, deadline, access, frameworks):
@@ -137,9 +139,9 @@ def _checked_deadline(title, seconds):
 class Packing:
     """The arrays of a call and its arguments in bytes."""
 
-    def __init__(self, title, named, access, frameworks):
+    def __init__(self, title, named, access, frameworks, device=None):
         self.uses = []
-        self.device = None
+        self.device = device
         self._device_name = None
         self._title = title
         self._access = access
@@ -171,7 +173,16 @@ class Packing:
             return ("array", place, self.framework())
         if hasattr(kind, "_packed_into"):
             return value._packed_into(self)
+        if kind is types.FunctionType or kind is Op:
+            return self._code_of(value)
         return None
+
+    def _code_of(self, function):
+        """A function among the arguments: by its name or by value, as the op itself goes."""
+        code = function._code if type(function) is Op else Code(function, function)
+        if self.device is None:
+            self.device, self._device_name = _devices.device()._core, self._name
+        return ("function", *code.reference(self.device, self.add_read))
 
     def framework(self):
         """As what the argument at hand gets its arrays."""
@@ -186,7 +197,8 @@ class Packing:
         if self.device is None:
             self.device, self._device_name = device, self._name
         elif device.identity != self.device.identity:
-            raise invalid(f"{self._title}: {self._name} is an array of another device than {self._device_name}")
+            other = "that of the call" if self._device_name is None else self._device_name
+            raise invalid(f"{self._title}: {self._name} is an array of another device than {other}")
         self._places[id(array)] = len(self.uses)
         self.uses.append((word, array))
         return len(self.uses) - 1
@@ -208,11 +220,12 @@ class FunctionCall:
         packing = op._packed(args, kwargs)
         self._device = packing.device
         if self._device is None:
-            self._device = (_devices.device() if op._device is None else op._device)._core
+            self._device = _devices.device()._core
         _devices.check_runs_functions(self._device, op._code.title)
         reference = op._code.reference(self._device, packing.add_read)
         self._uses = packing.uses
-        self._parameters = Parameters(("call", reference), packing.bytes)
+        self._token = next(_tokens)
+        self._parameters = Parameters(("call", reference, self._token, op._debugs), packing.bytes)
         extra = 1 + self._parameters.is_spilled
         if len(self._uses) + extra > _MOST_ARRAYS:
             raise invalid(f"{op._code.title}: there are {len(self._uses)} arrays; a function takes at most "
@@ -220,6 +233,7 @@ class FunctionCall:
         self._box = None
         self._begun = None
         self._end = None
+        self._tries = 0
 
     def deadline(self, seconds) -> FunctionCall:
         """The call must end within that time after its submission, or its worker is stopped: `DeadlineExceeded`."""
@@ -228,19 +242,25 @@ class FunctionCall:
 
     def submit(self) -> FunctionCall:
         """It begins as soon as its turn comes; `get()` waits for its end."""
-        self._begun = self._held().begin(_waiters)
+        self._check_new()
+        self._begun = self._held().begin()
         return self
+
+    def _check_new(self):
+        if self._begun is not None or self._box is not None or self._end is not None:
+            raise invalid(f"{self._op._code.title}: the call was submitted before; a call is submitted once")
 
     def get(self):
         """Waits in this thread, without the interpreter lock, and gives what the function returned."""
         if self._end is None:
             if self._begun is None:
                 self.submit()
-            try:
-                self._begun.wait()
-                self._ended(None)
-            except BY_KIND_BASE as error:
-                self._ended(error)
+            self._ended(_waited(self._begun))
+            while self._missing:
+                collection = self._collection()
+                self._collected(_waited(collection.begin()))
+                if self._end is None:
+                    self._ended(_waited(self._held().begin()))
         return self._given()
 
     def cancel(self) -> None:
@@ -259,17 +279,17 @@ class FunctionCall:
     async def _awaited(self):
         import asyncio
         if self._end is None:
-            held = self._held()
-            try:
-                await _calls._Bell.of(asyncio.get_running_loop()).wait(held)
-                self._ended(None)
-            except BY_KIND_BASE as error:
-                self._ended(error)
+            self._check_new()
+            bell = _calls._Bell.of(asyncio.get_running_loop())
+            self._ended(await _awaited(bell, self._held()))
+            while self._missing:
+                collection = self._collection()
+                self._collected(await _awaited(bell, collection))
+                if self._end is None:
+                    self._ended(await _awaited(bell, self._held()))
         return self._given()
 
     def _held(self):
-        if self._box is not None:
-            raise invalid(f"{self._op._code.title}: the call was submitted before; a call is submitted once")
         self._box = _boxes.take(self._device)
         uses = [("writes", self._box[0])]
         parameters, spilled = self._parameters.at(self._device, self._deadline)
@@ -284,14 +304,58 @@ class FunctionCall:
     def _ended(self, error):
         state, answer, stack = _travel.read_box(self._box[1])
         _boxes.give_back(self._device, self._box)
-        self._uses = self._parameters = None
-        self._end = _failures.end_of(self._op._code.title, error, state, answer, stack)
+        self._box = None
+        value, self._missing, error = _failures.end_of(
+            self._op._code.title, error, state, answer, stack,
+            lambda number, shape: _core.allocate(self._device, shape, number, _memory.USUAL))
+        self._end = value, error
+        if not self._missing:
+            self._uses = self._parameters = None
+
+    def _collection(self):
+        """A call that fetches the arrays that the function returned from the worker that keeps them."""
+        self._box = _boxes.take(self._device)
+        framework = _frameworks.ON_GPU if self._device.info["backend"] == "cuda" else "numpy"
+        what = ("collect", self._token, framework)
+        uses = [("writes", self._box[0]), *(("writes", array) for array in self._missing)]
+        return _core.call_plugin(self._device, _devices.functions_library(), self._op._code.title, uses,
+                                 Parameters(what, b"").inline())
+
+    def _collected(self, error):
+        """When the worker died in between, its call is made again, if it may be."""
+        state, answer, stack = _travel.read_box(self._box[1])
+        _boxes.give_back(self._device, self._box)
+        self._box, self._missing = None, ()
+        value, _, error = _failures.end_of(self._op._code.title, error, state, answer, stack)
+        if error is None and value is None:
+            return
+        self._tries += 1
+        if error is None and self._tries < _MOST_TRIES and all(word != "updates" for word, _ in self._uses):
+            self._end = None
+            return
+        self._end = None, error or BY_KIND["worker_crashed"](
+            f"{self._op._code.title}: the worker died before the arrays were fetched that the function returned",
+            self._op._code.title)
 
     def _given(self):
         value, error = self._end
         if error is not None:
             raise error
         return value
+
+
+def _waited(begun):
+    try:
+        begun.wait()
+    except BY_KIND_BASE as error:
+        return error
+
+
+async def _awaited(bell, held):
+    try:
+        await bell.wait(held)
+    except BY_KIND_BASE as error:
+        return error
 
 
 class Parameters:
@@ -320,14 +384,10 @@ def run(title, device, what, uses):
     box = _boxes.take(device)
     held = _core.call_plugin(device, _devices.functions_library(), title, [("writes", box[0]), *uses],
                              Parameters(what, b"").inline())
-    error = None
-    try:
-        held.begin(_waiters).wait()
-    except BY_KIND_BASE as raised:
-        error = raised
+    error = _waited(held.begin())
     state, answer, stack = _travel.read_box(box[1])
     _boxes.give_back(device, box)
-    error = _failures.end_of(title, error, state, answer, stack)[1]
+    error = _failures.end_of(title, error, state, answer, stack)[2]
     if error is not None:
         raise error
 
@@ -335,7 +395,7 @@ def run(title, device, what, uses):
 BY_KIND_BASE = tuple({kind.__mro__[1] for kind in BY_KIND.values()})
 
 
-def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None):
+def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None, debug=False):
     """Makes an op of a function: it runs in the device's Python worker, with arrays as NumPy arrays of the same memory.
 
     deadline: seconds after which the worker is stopped, and the call ends in `DeadlineExceeded`
@@ -343,6 +403,7 @@ def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None):
     updates: the names of those that it reads and writes; such a call is not run again when its worker dies
     arrays: what the function gets its arrays as, "numpy" or "torch"; else what their parameters are annotated with says
         so, or that the function's module has imported torch
+    debug: finds what the function writes that it may only read, undoes that, and raises `ValueError`; on the CPU
     All other arrays are read, and cannot be written through their NumPy array. See docs/python-functions.md.
 
     >>> import numpy as np
@@ -356,5 +417,5 @@ def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None):
     4.0
     """
     if function is None:
-        return functools.partial(op, deadline=deadline, writes=writes, updates=updates, arrays=arrays)
-    return Op(function, deadline=deadline, writes=writes, updates=updates, arrays=arrays)
+        return functools.partial(op, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug)
+    return Op(function, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug)

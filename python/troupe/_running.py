@@ -2,6 +2,8 @@
 
 Only workers import this.
 """
+import collections
+import contextlib
 import faulthandler
 import json
 import os
@@ -46,6 +48,7 @@ class Calls:
     def __init__(self):
         self._by_value = {}
         self._resources = {}
+        self._kept = collections.OrderedDict()  # arrays that calls returned, until the app has made room for them
         self._lock = threading.Lock()
 
     def run(self, title, parameters, arrays, lane):
@@ -60,8 +63,10 @@ class Calls:
         except BaseException as error:
             return self._refused(box, f"the worker cannot unpack the arguments: {type(error).__name__}: {error}")
         try:
-            with _frameworks.on_lane(lane):
-                answer = _travel.encoded_answer(function(*args, **kwargs))
+            with _frameworks.on_lane(lane), self._watched(parameters, arrays) as token:
+                kept = []
+                answer = _travel.encoded_answer(function(*args, **kwargs), lambda value: _described(kept, value))
+                self._keep(token, kept)
         except _travel.CannotTravel as error:
             end = self._raised(box, TypeError(str(error)), None)
         except BaseException as error:
@@ -85,7 +90,44 @@ class Calls:
             return self._prepared, (*about, arrays[first:]), {}
         if what == "drop":
             return self._dropped, about, {}
+        if what == "collect":
+            return self._collected, (*about, arrays[first:]), {}
+        _in_call.token, _in_call.debugs = about[1:]
         return self._loaded(decoder, about[0], arrays[first:])
+
+    @contextlib.contextmanager
+    def _watched(self, parameters, arrays):
+        """Gives the call's token. In debug mode, finds what a function writes that it may only read, and undoes it."""
+        token, debugs = vars(_in_call).pop("token", None), vars(_in_call).pop("debugs", False)
+        before = [(place, view, view.copy()) for place, view in _read_views(arrays)] if debugs else ()
+        try:
+            yield token
+        finally:
+            for place, view, copy in before:
+                if not np.array_equal(view.view("u1"), copy.view("u1")):
+                    view[...] = copy
+                    raise ValueError(f"array {place} of the call, counted as its arguments are, was written, and is "
+                                     "not named in writes or updates")
+
+    def _keep(self, token, kept):
+        if not kept:
+            return
+        with self._lock:
+            self._kept[token] = kept
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)  # of calls that nobody waits for
+
+    def _collected(self, token, framework, arrays):
+        with self._lock:
+            kept = self._kept.pop(token, None)
+        if kept is None:
+            return "gone"  # they died with another worker
+        for value, array in zip(kept, arrays):
+            target = _array(array, framework if framework == _frameworks.ON_GPU else _frameworks.framework_of(value))
+            if hasattr(target, "copy_"):
+                target.copy_(value)
+            else:
+                np.copyto(target, value)
 
     def _finder(self, arrays):
         """What finds the arrays and resources that arguments name."""
@@ -95,6 +137,8 @@ class Calls:
             kind, *about = what
             if kind == "resource":
                 return self._resource(*about, arrays)
+            if kind == "function":
+                return self._function(about, arrays)
             if what not in views:
                 views[what] = _FOUND[kind](*(arrays[place] for place in about[:-1]), about[-1])
             return views[what]
@@ -179,6 +223,27 @@ class Calls:
 
 
 CALLS = Calls()
+
+
+_MOST_KEPT = 64
+_in_call = threading.local()
+
+
+def _described(kept, value):
+    number = _frameworks.number_of(value)
+    if number is None:
+        return None
+    if len(kept) == _travel.MOST_RETURNED_ARRAYS:
+        raise _travel.CannotTravel(f"it returns more than {_travel.MOST_RETURNED_ARRAYS} arrays, which is the most")
+    kept.append(value)
+    return [len(kept) - 1, number, list(value.shape)]
+
+
+def _read_views(arrays):
+    """The memory of the arrays that are only read; on the CPU."""
+    for place, (address, number, shape, strides, access) in enumerate(arrays[1:]):
+        if access == _READ and 0 not in shape:
+            yield place, _memory.lent(None, address, np.dtype(f"V{_frameworks.item_bytes(number)}"), shape, strides)
 
 
 class NotMade(Exception):

@@ -220,7 +220,9 @@ Result<detail::IntrusivePtr<detail::OpCall>> DeviceParts::make_op_call(const Dev
                                                  std::to_string(call->bytes.bytes().size()) +
                                                  " bytes; it may have at most " + std::to_string(op::kMaxOpBytes));
   call->lane = state(device)->lane_for(info.kind);
-  call->follows = state(device)->options().lanes.policy == Lanes::Policy::by_dependency &&
+  const Lanes& lanes = state(device)->options().lanes;
+  call->follows = lanes.policy == Lanes::Policy::by_dependency &&
+                  !lanes.is_apart(static_cast<op::Family>(op::family_number(info.kind))) &&
                   info.kind != op::Nop::kKind && !is_transfer(*state(device), info.kind, arrays);
   return call;
 }

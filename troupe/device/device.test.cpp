@@ -167,6 +167,26 @@ TEST_F(DeviceTest, overlaps_a_chain_with_what_is_independent_of_it_by_dependency
   EXPECT_TRUE(all_equal(device, after, 3.0f));
 }
 
+TEST_F(DeviceTest, never_has_others_wait_behind_a_family_apart) {
+  const Device device = open({.lanes = Lanes().apart(op::Family::plugin)});
+  HostArray<std::uint32_t> flag = value(device.host_array<std::uint32_t>({1}));
+  flag[0] = 0;
+  const Array<float> from = filled(device, {4}, 3.0f);
+  const Array<float> other = filled(device, {4}, 0.0f);
+  // More of them than there are lanes of any kind, and each with something that waits for it.
+  std::vector<Array<float>> after;
+  for (int i = 0; i < 20; ++i) {
+    const Array<float> to = filled(device, {4}, 0.0f);
+    after.push_back(filled(device, {4}, 0.0f));
+    ASSERT_TRUE(bad(device, "wait_for_flag", {reads(flag), reads(from), writes(to)}).submit());
+    ASSERT_TRUE(device.blas().axpy(1.0, to, after.back()).submit());
+  }
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(device.blas().axpy(1.0, from, other).submit());
+  EXPECT_TRUE(all_equal(device, other, 60.0f));
+  std::atomic_ref(flag[0]).store(1);
+  for (const Array<float>& array : after) EXPECT_TRUE(all_equal(device, array, 3.0f));
+}
+
 TEST_F(DeviceTest, runs_everything_in_one_lane_when_told_so) {
   const Device device = open({.lanes = Lanes::single()});
   const Array<float> a = filled(device, {8}, 1.0f);

@@ -35,23 +35,34 @@ struct Lanes {
   /// By the lane's number: when a GPU has a choice, it takes work of a higher priority first. A GPU tells only a few
   /// priorities apart; the CPU none.
   std::array<std::int8_t, 16> priorities = {};
+  std::uint32_t families_apart = 0;  // a bit for each; made by `apart`
 
   /// The default: an op takes the lane of the op under way whose output it reads, so that a chain of ops never waits
   /// for another lane; one that depends on nothing under way may take another lane. Copies between the device's memory
   /// and the app's have the lane of `op::Family::memory`.
   static constexpr Lanes by_dependency() noexcept { return {}; }
   /// One lane for each family of ops: a copy overlaps a multiplication.
-  static constexpr Lanes per_family() noexcept { return {Policy::per_family, 0, {}}; }
+  static constexpr Lanes per_family() noexcept { return {Policy::per_family, 0, {}, 0}; }
   /// One lane: each op begins when the one before it has ended.
-  static constexpr Lanes single() noexcept { return {Policy::single, 1, {}}; }
+  static constexpr Lanes single() noexcept { return {Policy::single, 1, {}, 0}; }
   /// `count` lanes, taken in turn.
-  static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count, {}}; }
+  static constexpr Lanes pool(int count) noexcept { return {Policy::pool, count, {}, 0}; }
   /// The same with a priority for the lane of one family: `Lanes().prefer(op::Family::memory, 1)`. By dependency
   /// no other family has a lane of its own.
   constexpr Lanes prefer(op::Family family, std::int8_t priority) const noexcept {
     Lanes lanes = *this;
     lanes.priorities[op::lane_of(family)] = priority;
     return lanes;
+  }
+  /// The same with lanes of its own for one family whose ops take long, so that ops of others never wait behind them:
+  /// `Lanes().apart(op::Family::plugin)`. By dependency only; elsewhere a lane is what the policy says.
+  constexpr Lanes apart(op::Family family) const noexcept {
+    Lanes lanes = *this;
+    lanes.families_apart |= 1U << static_cast<unsigned>(family);
+    return lanes;
+  }
+  constexpr bool is_apart(op::Family family) const noexcept {
+    return policy == Policy::by_dependency && (families_apart >> static_cast<unsigned>(family) & 1) != 0;
   }
 };
 

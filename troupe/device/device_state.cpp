@@ -351,7 +351,9 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
     case Lanes::Policy::per_family:
     case Lanes::Policy::by_dependency: break;
   }
-  return op::lane_of(static_cast<op::Family>(op::family_number(kind)));
+  const auto family = static_cast<op::Family>(op::family_number(kind));
+  if (!options_.lanes.is_apart(family)) return op::lane_of(family);
+  return kLanesApart[next_lane_.fetch_add(1, std::memory_order_relaxed) % kLanesApart.size()];
 }
 
 }  // namespace troupe::inline v0::detail

@@ -34,6 +34,11 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 /// The lanes of `Lanes::by_dependency`, besides that of copies between the device's memory and the app's. The first is
 /// the one whose handles a worker makes ready before its first op.
 constexpr std::array<std::uint32_t, 4> kChainLanes{op::lane_of(op::Family::blas), 4, 5, 6};
+constexpr std::uint32_t kMaskApart = [] {
+  std::uint32_t mask = 0;
+  for (const std::uint32_t lane : kLanesApart) mask |= 1U << lane;
+  return mask;
+}();
 static_assert(std::ranges::find(kChainLanes, op::lane_of(op::Family::memory)) == kChainLanes.end());
 constexpr std::uint32_t kMaskOfChains = [] {
   std::uint32_t mask = 0;
@@ -81,7 +86,7 @@ bool Engine::take_up_to(std::size_t max_waiting, detail::OpCall& op) noexcept {
 }
 
 std::uint32_t Engine::lane_by_dependency(const detail::OpCall& call) noexcept {
-  const auto is_one_of_ours = [](std::uint32_t lane) { return (kMaskOfChains >> lane & 1) != 0; };
+  const auto is_one_of_ours = [](std::uint32_t lane) { return ((kMaskOfChains | kMaskApart) >> lane & 1) != 0; };
   const auto lane_where = [&](const auto& matters) -> std::uint32_t {
     for (const BlockUse& use : call.uses.all())
       if (matters(use) && is_one_of_ours(use.block->lane())) return use.block->lane();

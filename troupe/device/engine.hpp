@@ -28,6 +28,10 @@
 
 namespace troupe::inline v0 {
 
+/// The lanes of families that have their own (`Lanes::apart`), taken in turn.
+inline constexpr std::array<std::uint32_t, 4> kLanesApart{12, 13, 14, 15};
+static_assert(kLanesApart.back() < wire::kMaxLanes);
+
 /// How often a worker may die of causes from outside while an op runs alone, before the op is blamed after all.
 inline constexpr int kMaxRunsCutOff = 10;
 /// How often a worker may die with an op in its ring that had not begun, before the op is tried alone: perhaps it had
