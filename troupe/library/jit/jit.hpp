@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "troupe/library/jit/kernel_arguments.hpp"
-#include "troupe/library/jit/kernel_signature.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
