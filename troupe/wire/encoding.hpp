@@ -16,7 +16,7 @@
 namespace troupe::inline v0::wire {
 
 /// Raised whenever the meaning of an op's bytes changes. App and worker must agree.
-inline constexpr std::uint16_t kOpVersion = 6;
+inline constexpr std::uint16_t kOpVersion = 7;
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
