@@ -149,7 +149,9 @@ TEST(RandomMath, normal_quantiles_are_those_below_which_the_part_is) {
     const double below = std::erfc(-quantile / std::sqrt(2.0)) / 2;
     // As far off as the quantile itself is by few units in the last place.
     EXPECT_NEAR(below / part, 1, 1e-14 + std::fabs(quantile * quantile) * 0x1p-51) << part;
-    if (part > 0.001) EXPECT_NEAR(normal_quantile(1 - part), -quantile, 1e-13) << part;
+    if (part > 0.001) {
+      EXPECT_NEAR(normal_quantile(1 - part), -quantile, 1e-13) << part;
+    }
   }
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
 }
