@@ -9,6 +9,14 @@ constexpr fake_cuda::Statuses kStatuses{.no_memory = 2, .invalid = 4, .failed = 
 constexpr std::size_t kWorkBytes = 4096;
 
 int answer(const char* function) { return fake_cuda::status_of(fake_cuda_enter(function), kStatuses); }
+
+void tell_plan(const char* what, int rank, long long stride, long long out_stride, long long distance,
+               long long out_distance, long long batch) {
+  const auto text = [](long long number) { return std::to_string(number); };
+  fake_cuda_ask((what + text(rank) + ", strides " + text(stride) + " and " + text(out_stride) + ", distances " +
+                 text(distance) + " and " + text(out_distance) + ", batch " + text(batch))
+                    .c_str());
+}
 }  // namespace
 
 STAND_IN_PROPERTY(cufftGetProperty, 12)
@@ -21,6 +29,7 @@ STAND_IN(cufftExecC2R)
 STAND_IN(cufftExecZ2Z)
 STAND_IN(cufftExecD2Z)
 STAND_IN(cufftExecZ2D)
+STAND_IN(cufftXtExec)
 
 FAKE_EXPORT int cufftCreate(int* plan) {
   const int status = answer("cufftCreate");
@@ -38,9 +47,13 @@ FAKE_EXPORT int cufftMakePlanMany64(int, int rank, long long*, long long*, long 
                                     long long*, long long out_stride, long long out_distance, int, long long batch,
                                     std::size_t* work_bytes) {
   *work_bytes = kWorkBytes;
-  const auto text = [](long long number) { return std::to_string(number); };
-  fake_cuda_ask(("cufft of rank " + text(rank) + ", strides " + text(stride) + " and " + text(out_stride) +
-                 ", distances " + text(distance) + " and " + text(out_distance) + ", batch " + text(batch))
-                    .c_str());
+  tell_plan("cufft of rank ", rank, stride, out_stride, distance, out_distance, batch);
   return answer("cufftMakePlanMany64");
+}
+FAKE_EXPORT int cufftXtMakePlanMany(int, int rank, long long*, long long*, long long stride, long long distance, int,
+                                    long long*, long long out_stride, long long out_distance, int, long long batch,
+                                    std::size_t* work_bytes, int) {
+  *work_bytes = kWorkBytes;
+  tell_plan("cufft of f16, rank ", rank, stride, out_stride, distance, out_distance, batch);
+  return answer("cufftXtMakePlanMany");
 }

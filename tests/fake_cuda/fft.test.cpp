@@ -72,6 +72,29 @@ TEST_F(FakeFft, a_factor_is_one_launch) {
   EXPECT_EQ(calls("cuLaunchKernel"), launches + 2);
 }
 
+TEST_F(FakeFft, numbers_of_f16_are_pairs) {
+  const Array<f16> x = full<f16>({3, 8, 2}), y = full<f16>({3, 8, 2});
+  const std::uint64_t launches = calls("cuLaunchKernel");
+  expect_well(gpu.fft().forward(x, y));
+  EXPECT_EQ(calls("cufft of f16, rank 1, strides 1 and 1, distances 8 and 8, batch 3"), 1);
+  expect_well(gpu.fft().forward(x, x));
+  EXPECT_EQ(calls("cuLaunchKernel"), launches);
+  expect_well(gpu.fft().inverse(x, y));
+  EXPECT_EQ(calls("cuLaunchKernel"), launches + 1) << "the factor";
+  const Array<f16> real = full<f16>({4, 8}), half = full<f16>({4, 5, 2});
+  expect_well(gpu.fft().forward(real, half));
+  EXPECT_EQ(calls("cufft of f16, rank 1, strides 1 and 1, distances 8 and 5, batch 4"), 1);
+  const std::uint64_t copies = calls("cuMemcpyAsync");
+  expect_well(gpu.fft().inverse(half, real, {.norm = FftNorm::forward}));
+  EXPECT_EQ(calls("cuMemcpyAsync"), copies + 1) << "cuFFT may write what it reads";
+  expect_well(gpu.fft().forward(real, full<f16>({3, 8, 2}), {.axes = 0}));
+  EXPECT_EQ(calls("cufft of f16, rank 1, strides 1 and 1, distances 4 and 3, batch 8"), 1) << "packed before and after";
+  EXPECT_EQ(calls("cufftXtExec"), 6);
+  const Result<void> end = gpu.fft().forward(full<f16>({6, 2}), full<f16>({6, 2})).get();
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().kind(), ErrorKind::unsupported);
+}
+
 TEST_F(FakeFft, real_transforms_have_half_a_spectrum_and_keep_their_input) {
   const Array<float> x = full<float>({3, 10});
   const Array<C64> y = full<C64>({3, 6});

@@ -1,8 +1,10 @@
 // Fourier transforms as data. What is transformed follows from the types: complex to complex, in place or not; real to
-// the half of the spectrum that says it all, and back. The other axes are a batch; arrays have any strides.
+// the half of the spectrum that says it all, and back. The other axes are a batch; arrays have any strides. Complex
+// numbers of f16 are pairs along one more axis, the last, which is not counted among those that are transformed.
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "troupe/core/kinds.hpp"
 #include "troupe/op/op.hpp"
@@ -35,6 +37,16 @@ struct FftAxes {
   friend bool operator==(const FftAxes&, const FftAxes&) = default;
 };
 
+/// Whether a side of a transform is real; `other` is its spectrum, or what it is the spectrum of.
+inline bool is_real_side(const View& side, const View& other) noexcept {
+  return side.dtype == DType::f16 ? side.shape.rank() < other.shape.rank() : !is_complex(side.dtype);
+}
+/// The shape of a side's numbers: of pairs, without their axis.
+inline Shape shape_of_numbers(const View& side, bool is_real) noexcept {
+  if (side.dtype != DType::f16 || is_real || side.shape.rank() == 0) return side.shape;
+  return Shape(std::span(side.shape.begin(), static_cast<std::size_t>(side.shape.rank() - 1)));
+}
+
 /// How many elements a line of half a spectrum has.
 constexpr std::int64_t half_of(std::int64_t length) noexcept { return length / 2 + 1; }
 
@@ -56,7 +68,7 @@ struct FftForward {
   View x;
   View y;
 
-  bool is_real() const noexcept { return !is_complex(x.dtype); }
+  bool is_real() const noexcept { return is_real_side(x, y); }
   /// With all elements of the transform.
   const View& whole() const noexcept { return x; }
   template <class Self, class V>
@@ -81,7 +93,7 @@ struct FftInverse {
   View x;
   View y;
 
-  bool is_real() const noexcept { return !is_complex(y.dtype); }
+  bool is_real() const noexcept { return is_real_side(y, x); }
   const View& whole() const noexcept { return y; }
   template <class Self, class V>
   static void describe(Self& self, V& v) {

@@ -22,7 +22,7 @@ void add_fft_samples(Samples& add) {
 
 std::vector<Refusal> fft_refusals() {
   return {
-      {bad<FftForward>([](FftForward& op) { op.y.dtype = f32; }), "forward: y is f32; it must be c64 or c128",
+      {bad<FftForward>([](FftForward& op) { op.y.dtype = f32; }), "forward: y is f32; it must be c64, c128 or f16",
        ErrorKind::unsupported},
       {bad<FftForward>([](FftForward& op) { op.x.dtype = f64; }),
        "forward: x is f64; it must be c64 or f32 when y is c64"},
@@ -52,11 +52,28 @@ std::vector<Refusal> fft_refusals() {
          reshape(op.y, {2, 1});
        }),
        "forward: x is [2, 0]; a real transform needs at least one element along its last axis"},
+      {bad<FftForward>([](FftForward& op) { op.x.dtype = op.y.dtype = f16; }),
+       "forward: y is f16 and [2, 3]; complex numbers of f16 are pairs, so its last axis must have 2 elements"},
+      {bad<FftForward>([](FftForward& op) {
+         op.x.dtype = op.y.dtype = f16;
+         op.axes = {};
+         reshape(op.x, {3, 2});
+         reshape(op.y, {3, 2});
+       }),
+       "forward: x is f16 and has 3 numbers along axis 0; of f16 they must be a power of two: use f32",
+       ErrorKind::unsupported},
+      {bad<FftForward>([](FftForward& op) {
+         op.x.dtype = op.y.dtype = f16;
+         op.axes = {};
+         reshape(op.x, {4});
+         reshape(op.y, {4, 2});
+       }),
+       "forward: y is [4, 2]; x is real and [4], so it must be [3, 2]"},
       {bad<FftForward>([](FftForward& op) { op.y.address = op.x.address + 8; }),
        "forward: x and y overlap, and the op would write one of them; use another array"},
       {bad<FftForward>([](FftForward& op) { op.y.strides = Strides{1, 1}; }),
        "forward would write y, and elements of y overlap each other: its shape is [2, 3], its strides are [1, 1]"},
-      {bad<FftInverse>([](FftInverse& op) { op.x.dtype = f32; }), "inverse: x is f32; it must be c64 or c128",
+      {bad<FftInverse>([](FftInverse& op) { op.x.dtype = f32; }), "inverse: x is f32; it must be c64, c128 or f16",
        ErrorKind::unsupported},
       {bad<FftInverse>([](FftInverse& op) { op.y.dtype = i32; }),
        "inverse: y is i32; it must be c64 or f32 when x is c64"},

@@ -23,27 +23,23 @@ std::string text(std::string_view view) { return std::string(view); }
 /// How many numbers of the engine an element takes.
 enum class Takes : std::uint8_t { one, several };
 
-bool is_plain_sobol(RandomEngine engine) noexcept {
-  return engine == RandomEngine::sobol32 || engine == RandomEngine::sobol64;
-}
-
 Result<void> check_sobol(std::string_view call, const RandomSource& source, std::uint64_t count, Takes takes) {
-  const std::string engine = text(name(source.engine));
   if (takes == Takes::several)
-    return refuse(call, "the engine is " + engine + ", which has one number for each element; " + text(call) +
-                            " takes several: use philox4x32_10, xorwow, mrg32k3a or mt19937");
+    return refuse(call,
+                  "an element takes several numbers, and Sobol's points have one for each: use philox4x32_10, xorwow, "
+                  "mrg32k3a or mt19937");
   if (source.dimensions < 1 || source.dimensions > random::kMaxSobolDimensions)
-    return refuse(call, "the generator has " + std::to_string(source.dimensions) + " dimensions; those of " + engine +
-                            " are 1 to " + std::to_string(random::kMaxSobolDimensions));
-  if (is_plain_sobol(source.engine) && source.stream != 0)
+    return refuse(call, "the generator has " + std::to_string(source.dimensions) +
+                            " dimensions; Sobol's points have 1 to " + std::to_string(random::kMaxSobolDimensions));
+  const std::string engine = text(name(source.engine));
+  const bool is_scrambled = engine.starts_with("scrambled");
+  if (!is_scrambled && source.stream != 0)
     return refuse(call, "the generator has stream " + std::to_string(source.stream) + "; " + engine +
                             " is one sequence: use scrambled_" + engine);
-  const bool has_few = source.engine == RandomEngine::sobol32 || source.engine == RandomEngine::scrambled_sobol32;
   const std::uint64_t last = std::uint64_t{source.dimensions} << 32;
-  if (!has_few || (count <= last && source.position <= last - count)) return {};
+  if (!engine.ends_with("32") || (count <= last && source.position <= last - count)) return {};
   return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
-                          std::to_string(count) + " more reach past the last of 2^32 points; use " +
-                          (is_plain_sobol(source.engine) ? "sobol64" : "scrambled_sobol64"));
+                          std::to_string(count) + " more reach past the last of 2^32 points; use those of 64 bits");
 }
 
 /// So many positions from the first one on, and one to go on from.
@@ -53,8 +49,8 @@ Result<void> check_source(std::string_view call, const RandomSource& source, std
                             std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
   if (has_points(source.engine)) return check_sobol(call, source, count, takes);
   if (source.dimensions == 1) return {};
-  return refuse(call, "the generator has " + std::to_string(source.dimensions) + " dimensions; " +
-                          text(name(source.engine)) + " has no points: leave it 1, or use sobol32 or sobol64");
+  return refuse(call, "the generator has " + std::to_string(source.dimensions) +
+                          " dimensions; only Sobol's points have any: leave it 1, or use sobol32 or sobol64");
 }
 Result<void> check_source(std::string_view call, const RandomSource& source, const View& out,
                           Takes takes = Takes::one) {

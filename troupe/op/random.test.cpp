@@ -161,8 +161,8 @@ TEST(RandomChecks, refuse_points_where_an_element_takes_several_numbers) {
   const View floats = at({2, 3}, DType::f32);
   EXPECT_EQ(refusal(RandomNormal{.source = points, .second = 1, .out = floats}), "");
   EXPECT_EQ(refusal(RandomGamma{.source = points, .first = 1, .second = 1, .out = floats}),
-            "gamma: the engine is sobol32, which has one number for each element; gamma takes several: use "
-            "philox4x32_10, xorwow, mrg32k3a or mt19937");
+            "gamma: an element takes several numbers, and Sobol's points have one for each: use philox4x32_10, xorwow, "
+            "mrg32k3a or mt19937");
   EXPECT_NE(refusal(RandomBeta{.source = points, .first = 1, .second = 1, .out = floats}), "");
   const View whole = at({6}, DType::i32);
   EXPECT_NE(refusal(RandomPoisson{.source = points, .first = 1, .out = whole}), "");
@@ -177,16 +177,17 @@ TEST(RandomChecks, refuse_dimensions_and_streams_that_an_engine_has_not) {
   RandomBits op{.source = {.engine = RandomEngine::sobol64, .dimensions = 256}, .out = at({2, 3}, DType::u32)};
   EXPECT_EQ(refusal(op), "");
   op.source.dimensions = 257;
-  EXPECT_EQ(refusal(op), "bits: the generator has 257 dimensions; those of sobol64 are 1 to 256");
+  EXPECT_EQ(refusal(op), "bits: the generator has 257 dimensions; Sobol's points have 1 to 256");
   op.source.dimensions = 0;
-  EXPECT_EQ(refusal(op), "bits: the generator has 0 dimensions; those of sobol64 are 1 to 256");
+  EXPECT_EQ(refusal(op), "bits: the generator has 0 dimensions; Sobol's points have 1 to 256");
   op.source = {.engine = RandomEngine::sobol64, .stream = 3};
   EXPECT_EQ(refusal(op), "bits: the generator has stream 3; sobol64 is one sequence: use scrambled_sobol64");
   op.source.engine = RandomEngine::scrambled_sobol64;
   EXPECT_EQ(refusal(op), "");
   op.source = {.engine = RandomEngine::xorwow, .dimensions = 3};
-  EXPECT_EQ(refusal(op),
-            "bits: the generator has 3 dimensions; xorwow has no points: leave it 1, or use sobol32 or sobol64");
+  EXPECT_EQ(
+      refusal(op),
+      "bits: the generator has 3 dimensions; only Sobol's points have any: leave it 1, or use sobol32 or sobol64");
 }
 
 TEST(RandomChecks, refuse_points_beyond_the_last_one) {
@@ -197,7 +198,7 @@ TEST(RandomChecks, refuse_points_beyond_the_last_one) {
   ++op.source.position;
   EXPECT_EQ(refusal(op),
             "bits: the generator is at position 12884901883, and 6 more reach past the last of 2^32 "
-            "points; use sobol64");
+            "points; use those of 64 bits");
   op.source.engine = RandomEngine::scrambled_sobol64;
   EXPECT_EQ(refusal(op), "");
 }

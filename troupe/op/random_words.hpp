@@ -48,7 +48,7 @@ class SobolWords {
   std::vector<std::uint64_t> coordinates_;  // of the point, as far as they have come, and of the one before
 };
 
-/// Words in order. One that stays behind the other may be copied.
+/// Words in order, from a place that `RandomStart` has found.
 class RandomWords {
  public:
   /// `count` words from word `first` on, which may be a few before the last one that was taken.

@@ -88,18 +88,19 @@ std::vector<Refusal> of_the_others() {
 std::vector<Refusal> of_engines() {
   return {
       {bad<RandomGamma>([](RandomGamma& op) { op.source.engine = RandomEngine::sobol64; }),
-       "gamma: the engine is sobol64, which has one number for each element; gamma takes several: use philox4x32_10, "
-       "xorwow, mrg32k3a or mt19937"},
+       "gamma: an element takes several numbers, and Sobol's points have one for each: use philox4x32_10, xorwow, "
+       "mrg32k3a or mt19937"},
       {bad<RandomBits>(
            [](RandomBits& op) { op.source = {.engine = RandomEngine::scrambled_sobol32, .dimensions = 300}; }),
-       "bits: the generator has 300 dimensions; those of scrambled_sobol32 are 1 to 256"},
+       "bits: the generator has 300 dimensions; Sobol's points have 1 to 256"},
       {bad<RandomBits>([](RandomBits& op) { op.source = {.engine = RandomEngine::sobol32, .stream = 3}; }),
        "bits: the generator has stream 3; sobol32 is one sequence: use scrambled_sobol32"},
       {bad<RandomBits>(
            [](RandomBits& op) { op.source = {.engine = RandomEngine::sobol32, .position = std::uint64_t{1} << 32}; }),
-       "bits: the generator is at position 4294967296, and 6 more reach past the last of 2^32 points; use sobol64"},
+       "bits: the generator is at position 4294967296, and 6 more reach past the last of 2^32 points; use those of 64 "
+       "bits"},
       {bad<RandomBits>([](RandomBits& op) { op.source.dimensions = 2; }),
-       "bits: the generator has 2 dimensions; philox4x32_10 has no points: leave it 1, or use sobol32 or sobol64"},
+       "bits: the generator has 2 dimensions; only Sobol's points have any: leave it 1, or use sobol32 or sobol64"},
   };
 }
 

@@ -235,5 +235,81 @@ CONFORMANCE_TEST(FftConformance, nothing_and_one_number) {
   }
 }
 
+template <class T>
+class FftF16Conformance : public Conformance<T> {
+ public:
+  void run_on(const Place& place) noexcept {
+    is_host_ = std::string_view(place.backend) == "host";
+    Conformance<T>::run_on(place);
+  }
+
+ protected:
+  using C = std::complex<double>;
+
+  /// The transform of each line of n, by its definition.
+  static std::vector<C> sums(const std::vector<C>& x, std::size_t n, bool is_inverse) {
+    std::vector<C> y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        y[i] += x[i / n * n + j] * std::polar(1.0, (is_inverse ? 2 : -2) * std::numbers::pi *
+                                                       static_cast<double>(i % n * j % n) / static_cast<double>(n));
+    return y;
+  }
+  static std::vector<C> numbers_of(const std::vector<f16>& pairs) {
+    std::vector<C> all;
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      all.emplace_back(static_cast<double>(pairs[i]), static_cast<double>(pairs[i + 1]));
+    return all;
+  }
+  /// By the error as a whole.
+  void expect_near(const std::vector<C>& got, const std::vector<C>& want) {
+    this->count_case();
+    ASSERT_EQ(got.size(), want.size());
+    double off = 0, all = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      off += std::norm(got[i] - want[i]);
+      all += std::norm(want[i]);
+    }
+    const double steps = 2 + std::log2(1 + static_cast<double>(got.size()));
+    EXPECT_LE(std::sqrt(off), 0x1p-11 * steps * std::sqrt(all));
+  }
+  bool is_host_ = false;
+};
+CONFORMANCE_SUITE(FftF16Conformance, Types<f16>);
+
+CONFORMANCE_TEST(FftF16Conformance, forward) {
+  if (this->is_host_) {
+    const Sample<T> x = this->random(Shape{4, 2});
+    Sample<T> y = this->poisoned(Shape{4, 2});
+    EXPECT_EQ(this->device().fft().forward(x.array(), y.array()).get().error().kind(), ErrorKind::unsupported);
+    return;
+  }
+  this->covers("fft", "forward");
+  for (const std::int64_t n : {1, 2, 8, 64, 256})
+    for (const Layout layout : kLayouts) {
+      const Sample<T> x = this->random(Shape{3, n, 2}, layout);
+      Sample<T> y = this->poisoned(Shape{3, n, 2}, layout);
+      value(this->device().fft().forward(x.array(), y.array()).get());
+      const auto size = static_cast<std::size_t>(n);
+      this->expect_near(this->numbers_of(y.read()), this->sums(this->numbers_of(x.values()), size, false));
+    }
+}
+
+CONFORMANCE_TEST(FftF16Conformance, inverse) {
+  if (this->is_host_) GTEST_SKIP() << "f16 is for GPUs";
+  this->covers("fft", "inverse");
+  for (const std::int64_t n : {2, 16, 128}) {
+    const Sample<T> x = this->random(Shape{2, n});
+    Sample<T> half = this->poisoned(Shape{2, n / 2 + 1, 2});
+    Sample<T> back = this->poisoned(Shape{2, n});
+    value(this->device().fft().forward(x.array(), half.array(), {.norm = FftNorm::ortho}).get());
+    value(this->device().fft().inverse(half.array(), back.array(), {.axes = 1, .norm = FftNorm::ortho}).get());
+    std::vector<std::complex<double>> got, want;
+    for (const f16 number : back.read()) got.emplace_back(static_cast<double>(number));
+    for (const f16 number : x.values()) want.emplace_back(static_cast<double>(number));
+    this->expect_near(got, want);
+  }
+}
+
 }  // namespace
 }  // namespace troupe::conformance

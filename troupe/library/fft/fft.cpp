@@ -9,9 +9,9 @@ namespace troupe::inline v0 {
 namespace {
 
 /// The axes of an array, as the op has them. How many it takes is the op's to say.
-Result<op::FftAxes> axes_of(std::string_view call, const std::string& name, const AnyArray& array,
+Result<op::FftAxes> axes_of(std::string_view call, const std::string& name, const Shape& shape,
                             const detail::Axes& axes) {
-  const detail::Axes counted = TROUPE_TRY(detail::counted_axes(call, name, array.shape(), axes));
+  const detail::Axes counted = TROUPE_TRY(detail::counted_axes(call, name, shape, axes));
   op::FftAxes found{.count = counted.size(), .first = 0, .second = 0, .third = 0};
   if (counted.size() > 0) found.first = counted.begin()[0];
   if (counted.size() > 1) found.second = counted.begin()[1];
@@ -24,7 +24,9 @@ Call<void> make_transform(const Device& device, const AnyArray& x, const AnyArra
   const std::string_view call = op::info_of<Op>().call();
   for (const auto& [name, array] : {std::pair{"x", &x}, {"y", &y}})
     if (Result<void> good = DeviceParts::check(device, call, name, *array); !good) return fail(std::move(good).error());
-  Result<op::FftAxes> axes = axes_of(call, "x", x, options.axes);
+  // Of an inverse, x is a spectrum, and so complex.
+  const bool is_real = !Op::kIsInverse && op::is_real_side(x.view(), y.view());
+  Result<op::FftAxes> axes = axes_of(call, "x", op::shape_of_numbers(x.view(), is_real), options.axes);
   if (!axes) return fail(std::move(axes).error());
   const Op op{.norm = options.norm, .axes = *axes, .x = x.view(), .y = y.view()};
   return make_call(device, op, {&x, &y});

@@ -7,7 +7,7 @@
 namespace troupe::cuda {
 
 std::vector<long long> CufftProblem::key() const {
-  std::vector<long long> all{type, rank, batch};
+  std::vector<long long> all{type, is_f16 ? 1 : 0, rank, batch};
   all.insert(all.end(), lengths.begin(), lengths.end());
   for (const CufftSide* side : {&in, &out}) {
     all.insert(all.end(), side->embed.begin(), side->embed.end());
@@ -24,9 +24,16 @@ Result<void> CufftPlan::make(CufftProblem problem, const LaneTools& on) {
   TROUPE_TRY(table_.cufftCreate(&handle_));
   is_made_ = true;
   TROUPE_TRY(table_.cufftSetAutoAllocation(handle_, 0));
-  TROUPE_TRY(table_.cufftMakePlanMany64(
-      handle_, problem.rank, problem.lengths.data(), problem.in.embed.data(), problem.in.stride, problem.in.distance,
-      problem.out.embed.data(), problem.out.stride, problem.out.distance, problem.type, problem.batch, &work_bytes_));
+  if (problem.is_f16)
+    TROUPE_TRY(table_.cufftXtMakePlanMany(
+        handle_, problem.rank, problem.lengths.data(), problem.in.embed.data(), problem.in.stride, problem.in.distance,
+        problem.type == CUFFT_R2C ? CUDA_R_16F : CUDA_C_16F, problem.out.embed.data(), problem.out.stride,
+        problem.out.distance, problem.type == CUFFT_C2R ? CUDA_R_16F : CUDA_C_16F, problem.batch, &work_bytes_,
+        CUDA_C_16F));
+  else
+    TROUPE_TRY(table_.cufftMakePlanMany64(
+        handle_, problem.rank, problem.lengths.data(), problem.in.embed.data(), problem.in.stride, problem.in.distance,
+        problem.out.embed.data(), problem.out.stride, problem.out.distance, problem.type, problem.batch, &work_bytes_));
   TROUPE_TRY(table_.cufftSetStream(handle_, on.stream()));
   if (work_bytes_ == 0 || work_bytes_ > Cufft::kMostWorkBytes) return {};
   work_.emplace(TROUPE_TRY(on.scratch(work_bytes_)));

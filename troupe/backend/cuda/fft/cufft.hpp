@@ -28,6 +28,7 @@ struct CufftSide {
 
 struct CufftProblem {
   cufftType type = CUFFT_C2C;
+  bool is_f16 = false;  // of the numbers of the type, which is one of f32 then
   int rank = 1;
   std::array<long long, 3> lengths{};  // the first `rank`
   CufftSide in;

@@ -19,6 +19,7 @@ inline constexpr VendorDeclaration kCufft{.name = "cuFFT",
 #if TROUPE_CUDA_BACKEND
 
 #include <cufft.h>
+#include <cufftXt.h>
 
 #include "troupe/backend/cuda/driver/function_table.hpp"
 
@@ -36,7 +37,8 @@ inline constexpr std::array kCufftCodes{
 #define TROUPE_CUFFT_FUNCTIONS(required, optional)                                                            \
   required(cufftCreate) required(cufftDestroy) required(cufftSetAutoAllocation) required(cufftMakePlanMany64) \
       required(cufftSetStream) required(cufftSetWorkArea) required(cufftExecC2C) required(cufftExecR2C)       \
-          required(cufftExecC2R) required(cufftExecZ2Z) required(cufftExecD2Z) required(cufftExecZ2D)
+          required(cufftExecC2R) required(cufftExecZ2Z) required(cufftExecD2Z) required(cufftExecZ2D)         \
+              required(cufftXtMakePlanMany) required(cufftXtExec)
 
 TROUPE_FUNCTION_TABLE(CufftTable, kCufft, cufftResult, kCufftCodes, TROUPE_CUFFT_FUNCTIONS)
 

@@ -24,10 +24,17 @@ __device__ void scale_pairs(T* y, double factor, const Layout& layout) {
 }  // namespace
 }  // namespace troupe::cuda
 
+using namespace troupe;        // for the types of the elements
 using namespace troupe::cuda;  // for the names that the worker looks up
 
 extern "C" __global__ void troupe_fft_scale_f32(float* y, double factor, Layout layout) { scale(y, factor, layout); }
 extern "C" __global__ void troupe_fft_scale_f64(double* y, double factor, Layout layout) { scale(y, factor, layout); }
+extern "C" __global__ void troupe_fft_scale_f16(f16* y, double factor, Layout layout) {
+  for (long long i = first_index(); i < layout.count; i += index_step()) {
+    f16& number = y[offsets(layout, i).a];
+    number = f16(static_cast<float>(number) * static_cast<float>(factor));
+  }
+}
 extern "C" __global__ void troupe_fft_scale_c64(float* y, double factor, Layout layout) {
   scale_pairs(y, factor, layout);
 }

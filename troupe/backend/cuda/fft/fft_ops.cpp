@@ -111,10 +111,90 @@ Result<void> scale(const op::View& y, double factor, const LaneTools& on) {
   return on.launch(TROUPE_TRY(on.kernel(FftKernel::fft_scale, y.dtype)), layout.count, arguments);
 }
 
+/// Runs a transform whose sides are told; a work area that the plan has not is there until it has run.
+Result<void> run_plan(const CufftProblem& problem, CUdeviceptr in, CUdeviceptr out, bool is_inverse,
+                      const LaneTools& on) {
+  Cufft& cufft = *TROUPE_TRY(on.handle<Cufft>());
+  const CufftTable& functions = cufft.functions();
+  std::unique_ptr<CufftPlan> plan = TROUPE_TRY(cufft.take(problem, on));
+  std::optional<StreamScratch> work;
+  if (plan->missing_work_bytes() != 0) {
+    work.emplace(TROUPE_TRY(on.scratch(plan->missing_work_bytes())));
+    TROUPE_TRY(functions.cufftSetWorkArea(plan->handle(), work->data()));
+  }
+  const int direction = is_inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
+  if (problem.is_f16)
+    TROUPE_TRY(
+        functions.cufftXtExec(plan->handle(), reinterpret_cast<void*>(in), reinterpret_cast<void*>(out), direction));
+  else
+    TROUPE_TRY(execute(functions, plan->handle(), problem.type, in, out, direction));
+  cufft.keep(std::move(plan));
+  return {};
+}
+
+/// A side of numbers of f16 as cuFFT takes it: without gaps, the batch first, complex numbers as pairs.
+struct F16Side {
+  op::View view;  // the numbers, and the axis of pairs behind them
+  bool is_real;
+
+  static F16Side of(const op::View& view, bool is_real, const AxisOrder& order) {
+    return {order.apply(view), is_real};  // which leaves the axis of pairs where it is
+  }
+  bool is_in_place(CUdeviceptr at) const {
+    return is_contiguous(view.shape, view.strides) && at % static_cast<CUdeviceptr>(2 * size_bytes(DType::f16)) == 0;
+  }
+  CufftSide told(int batch) const {
+    op::View numbers = view;
+    numbers.shape = op::shape_of_numbers(view, is_real);
+    numbers.strides = contiguous_strides(numbers.shape);
+    return *side_of(numbers, batch);
+  }
+};
+
+template <class Op>
+Result<void> run_f16_transform(const Op& op, const LaneTools& on) {
+  const bool from_half = op.is_real() && Op::kIsInverse, to_half = op.is_real() && !Op::kIsInverse;
+  const op::View& whole = op.whole();
+  const Shape numbers = op::shape_of_numbers(whole, op.is_real());
+  const AxisOrder order = AxisOrder::of(op.axes, numbers.rank(), op.is_real());
+  const F16Side x = F16Side::of(op.x, to_half, order), y = F16Side::of(op.y, from_half, order);
+  CUdeviceptr in = on.at(op.x), out = on.at(op.y);
+  std::optional<StreamScratch> packed_x, packed_y;
+  if (from_half || !x.is_in_place(in)) {  // what comes from half a spectrum may write its input
+    packed_x.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(op::element_count(x.view) * 2))));
+    TROUPE_TRY(copy_elements(x.view, in, packed(x.view), packed_x->address(), on));
+    in = packed_x->address();
+  }
+  if (!y.is_in_place(out)) {
+    packed_y.emplace(TROUPE_TRY(on.scratch(static_cast<std::uint64_t>(op::element_count(y.view) * 2))));
+    out = packed_y->address();
+  }
+  CufftProblem problem{.type = from_half ? CUFFT_C2R
+                               : to_half ? CUFFT_R2C
+                                         : CUFFT_C2C,
+                       .is_f16 = true,
+                       .rank = op.axes.count,
+                       .lengths = {},
+                       .in = x.told(order.batch),
+                       .out = y.told(order.batch),
+                       .batch = 1};
+  for (int i = 0; i < order.rank; ++i) {
+    const std::int64_t extent = numbers[order.axes[static_cast<std::size_t>(i)]];
+    if (i < order.batch)
+      problem.batch *= extent;
+    else
+      problem.lengths[static_cast<std::size_t>(i - order.batch)] = extent;
+  }
+  TROUPE_TRY(run_plan(problem, in, out, Op::kIsInverse, on));
+  if (packed_y) TROUPE_TRY(copy_elements(packed(y.view), out, y.view, on.at(op.y), on));
+  const double factor = op::fft_factor(Op::kIsInverse, op.norm, op.axes, numbers);
+  return factor == 1 ? Result<void>() : scale(op.y, factor, on);
+}
+
 template <class Op>
 Result<void> run_transform(const Op& op, const LaneTools& on) {
   if (op::element_count(op.y) == 0) return {};
-  Cufft& cufft = *TROUPE_TRY(on.handle<Cufft>());
+  if (op.x.dtype == DType::f16) return run_f16_transform(op, on);
   const AxisOrder order = AxisOrder::of(op.axes, op.x.shape.rank(), op.is_real());
   const op::View x = order.apply(op.x), y = order.apply(op.y);
   const cufftType type = type_of(x, y);
@@ -137,7 +217,8 @@ Result<void> run_transform(const Op& op, const LaneTools& on) {
     to = side_of(packed(y), order.batch);
   }
 
-  CufftProblem problem{.type = type, .rank = op.axes.count, .lengths = {}, .in = *from, .out = *to, .batch = 1};
+  CufftProblem problem{
+      .type = type, .is_f16 = false, .rank = op.axes.count, .lengths = {}, .in = *from, .out = *to, .batch = 1};
   const op::View& whole = is_complex(y.dtype) ? x : y;
   for (int i = 0; i < order.rank; ++i) {
     if (i < order.batch)
@@ -145,14 +226,7 @@ Result<void> run_transform(const Op& op, const LaneTools& on) {
     else
       problem.lengths[static_cast<std::size_t>(i - order.batch)] = whole.shape[i];
   }
-  std::unique_ptr<CufftPlan> plan = TROUPE_TRY(cufft.take(problem, on));
-  std::optional<StreamScratch> work;
-  if (plan->missing_work_bytes() != 0) {
-    work.emplace(TROUPE_TRY(on.scratch(plan->missing_work_bytes())));
-    TROUPE_TRY(cufft.functions().cufftSetWorkArea(plan->handle(), work->data()));
-  }
-  TROUPE_TRY(execute(cufft.functions(), plan->handle(), type, in, out, Op::kIsInverse ? CUFFT_INVERSE : CUFFT_FORWARD));
-  cufft.keep(std::move(plan));
+  TROUPE_TRY(run_plan(problem, in, out, Op::kIsInverse, on));
 
   if (packed_y) TROUPE_TRY(copy_elements(packed(y), out, y, on.at(y), on));
   const double factor = op::fft_factor(Op::kIsInverse, op.norm, op.axes, op.whole().shape);

@@ -35,9 +35,15 @@ class Passes {
   int done_ = 0;
 };
 
+Result<void> check_type(std::string_view call, DType dtype) {
+  if (dtype != DType::f16) return {};
+  return fail(ErrorKind::unsupported, std::string(call) + ": f16 is for GPUs; on the CPU, cast to f32");
+}
+
 }  // namespace
 
 Result<void> run_op(const op::FftForward& op, const HostTools& on) {
+  TROUPE_TRY(check_type("forward", op.x.dtype));
   const HostView x = on(op.x), y = on(op.y);
   if (!y.data) return {};
   Passes passes(op, on);
@@ -47,6 +53,7 @@ Result<void> run_op(const op::FftForward& op, const HostTools& on) {
 }
 
 Result<void> run_op(const op::FftInverse& op, const HostTools& on) {
+  TROUPE_TRY(check_type("inverse", op.x.dtype));
   const HostView x = on(op.x), y = on(op.y);
   if (!y.data) return {};
   Passes passes(op, on);
