@@ -67,9 +67,8 @@ void norms(const Device& device) {
 }
 
 int main() {
-  System system;
-  const Device device = value(system.device(0));
+  System system({.log = log_nothing()});
+  const Device device = value(system.device("host"));
   layers(device);
   norms(device);
-  return 0;
 }

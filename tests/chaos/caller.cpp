@@ -145,6 +145,18 @@ Call<void> Caller::call_own_code(const Step& step) const {
   return kernels ? kernels->copy(from, to) : device.call_plugin(scene_.plugin, "copy", {reads(from), writes(to)});
 }
 
+/// Rows are channels; the filters are those that put them in reverse order.
+Call<void> Caller::convolve(const AnyArray& from, const AnyArray& to) const {
+  const std::int64_t edge = from.shape()[0];
+  Result<AnyArray> x = from.reshape({1, edge, edge});
+  Result<AnyArray> y = to.reshape({1, edge, edge});
+  Result<Array<float>> w = shared_.upside_down.reshape({edge, edge, 1});
+  if (!x) return fail(std::move(x).error());
+  if (!y) return fail(std::move(y).error());
+  if (!w) return fail(std::move(w).error());
+  return scene_.device.dnn().convolution(*x, *w, *y);
+}
+
 Call<void> Caller::call(const Job& job) {
   const Device& device = scene_.device;
   remember(job, job.how == Job::How::wait ? "waited for" : "submitted");
@@ -188,6 +200,7 @@ Call<void> Caller::call(const Job& job) {
     case Deed::sort: return device.primitives().sort(from, to);
     case Deed::greatest: return device.primitives().scan(Combine::max, from, to);
     case Deed::gather: return device.primitives().gather(from, shared_.backwards, to);
+    case Deed::convolve: return convolve(from, to);
     case Deed::spectrum: return device.fft().inverse(shared_.spectrum, to, {.axes = {0, 1}, .norm = FftNorm::forward});
     case Deed::write_host:
       for (std::size_t i = 0; i < std::size_t{edge_} * edge_; ++i)

@@ -64,6 +64,7 @@ class Caller {
 
  private:
   Call<void> call_own_code(const Step& step) const;
+  Call<void> convolve(const AnyArray& from, const AnyArray& to) const;
   const Slot& slot(int index) const;
   Slot& own(int index) { return slots_[static_cast<std::size_t>(index)]; }
   std::optional<Job> next_check();

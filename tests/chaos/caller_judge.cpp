@@ -83,6 +83,7 @@ void Caller::foresee(const Step& step) {
     case Deed::solve:
     case Deed::sparse:
     case Deed::gather:
+    case Deed::convolve:
     case Deed::reverse: each([&](std::size_t i, std::size_t j) { return from[(n - 1 - i) * n + j]; }); break;
     case Deed::broadcast: each([&](std::size_t, std::size_t j) { return from[j]; }); break;
     case Deed::stripes:

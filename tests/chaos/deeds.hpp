@@ -37,6 +37,7 @@ constexpr DeedTraits traits(Deed deed) noexcept {
     case Deed::sort:
     case Deed::greatest:
     case Deed::gather:
+    case Deed::convolve:
     case Deed::plugin_copy: return {.reads_from = true, .writes_to = true, .whole = true};
     case Deed::stripes: return {.reads_from = true, .writes_to = true};
     case Deed::axpy: return {.reads_from = true, .writes_to = true, .in_place = true};

@@ -12,12 +12,12 @@ constexpr std::array<std::string_view, kDeeds> kDeedNames = {
     "fill",   "copy",        "transpose", "stripes",  "reverse",    "broadcast",    "cast_out", "cast_in",    "axpy",
     "scale",  "plugin_copy", "gemm",      "gemm_add", "write_host", "write_vector", "read",     "read_fresh", "sum",
     "renew",  "big",         "nop",       "give_up",  "keep",       "check_kept",   "layer",    "blend",      "solve",
-    "sparse", "einsum",      "random",    "spectrum", "sort",       "greatest",     "gather"};
+    "sparse", "einsum",      "random",    "spectrum", "sort",       "greatest",     "gather",   "convolve"};
 
 /// How many of a thousand steps.
 constexpr std::array<std::uint32_t, kDeeds> kDeedShares = {60, 70, 40, 40, 30,  30, 40, 40, 50, 30, 50, 50,
                                                            30, 50, 40, 90, 100, 50, 40, 3,  20, 30, 30, 30,
-                                                           40, 40, 30, 40, 40,  40, 40, 40, 30, 40};
+                                                           40, 40, 30, 40, 40,  40, 40, 40, 30, 40, 40};
 
 constexpr std::array<std::string_view, kFaultKinds> kFaultNames = {
     "null",           "abort",         "divide",        "exit",

@@ -46,8 +46,9 @@ enum class Deed : std::uint8_t {
   sort,      // each row
   greatest,  // the greatest so far in each row
   gather,    // the rows in reverse order, by indices
+  convolve,  // the same by filters that each let one channel through
 };
-inline constexpr int kDeeds = 34;
+inline constexpr int kDeeds = 35;
 std::string_view name(Deed deed) noexcept;
 
 /// Own arrays of floats, then one of integers, then the arrays that all callers share and nobody writes.
