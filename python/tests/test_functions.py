@@ -291,11 +291,11 @@ def test_a_trial_tells_how_each_candidate_did():
     with troupe.System(logs=False) as system:
         device = system.device("host", python=True, max_restarts=1000)
         x = troupe.arange(4, device=device)
-        tried = list(troupe.trial(lambda way, x: way(x), ways.values(), x, deadline=0.5))
+        tried = list(troupe.trial(lambda way, x: way(x), ways.values(), x, deadline=4))
     assert [one.candidate for one in tried] == list(ways.values())
     assert [type(one.error).__name__ for one in tried] == ["NoneType", "ZeroDivisionError", "WorkerCrashed",
                                                            "DeadlineExceeded", "ValueError", "NoneType"]
-    assert (tried[0].value, tried[-1].value) == (6, 3) and tried[0].ok and 0 <= tried[0].seconds < 0.5
+    assert (tried[0].value, tried[-1].value) == (6, 3) and tried[0].ok and 0 <= tried[0].seconds < 4
 
 
 # ---- what is refused ----

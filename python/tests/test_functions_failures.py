@@ -153,27 +153,30 @@ def test_memory_that_a_function_takes_is_limited():
 def test_no_call_is_lost_while_workers_die(device):
     """Each call ends exactly once, with the right value."""
     x = troupe.arange(100, device=device)
-    ended, stop = [], threading.Event()
-
-    def kill():
-        while not stop.wait(0.4):
-            device.kill_worker()
+    begun, ended, stop = [0] * 4, [[] for _ in range(4)], threading.Event()
 
     def work(seed):
-        for i in range(40):
+        while not stop.is_set():
             y = x * seed
-            ended.append((seed, here.total(y) == 4950 * seed))
-            time.sleep(0.02)
+            begun[seed] += 1
+            ended[seed].append(here.total(y))
+            time.sleep(0.01)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    killer = threading.Thread(target=kill)
-    for thread in (*threads, killer):
-        thread.start()
     for thread in threads:
-        thread.join()
+        thread.start()
+    for _ in range(8):
+        generation, done = device.generation, len(ended[0])
+        device.kill_worker()
+        until = time.monotonic() + 60
+        while (device.generation == generation or len(ended[0]) < done + 2) and time.monotonic() < until:
+            time.sleep(0.01)
     stop.set()
-    killer.join()
-    assert len(ended) == 160 and all(right for _, right in ended)
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    for seed in range(4):
+        assert len(ended[seed]) == begun[seed] and set(ended[seed]) == {4950.0 * seed}
 
 
 def test_generations_leave_nothing_behind():

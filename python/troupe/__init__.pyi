@@ -9,6 +9,7 @@ from troupe._ops import FunctionCall as FunctionCall
 from troupe._ops import Op as Op
 from troupe._resources import Resource as Resource
 from troupe._devices import System as System
+from troupe._trial import Tried as Tried
 from troupe._weights import Weights as Weights
 from troupe._functions import abs as abs
 from troupe._creation import arange as arange
@@ -69,6 +70,7 @@ from troupe._weights import state_dict as state_dict
 from troupe._devices import strict as strict
 from troupe._order import take as take
 from troupe._order import top_k as top_k
+from troupe._trial import trial as trial
 from troupe._order import unique_values as unique_values
 from troupe._products import vecdot as vecdot
 from troupe._functions import where as where

@@ -52,7 +52,7 @@ def _exception_of(title, error, state, answer, stack):
 
 def _own_frames(stack):
     """Without the frames of the worker's program."""
-    ours = ('/troupe/_running.py"', '/troupe/_worker.py"')
+    ours = tuple(f'/troupe/{name}.py"' for name in ("_running", "_frameworks", "_worker"))
     return "\n".join(line for line in _printable(stack).splitlines() if not any(path in line for path in ours))
 
 

@@ -100,6 +100,35 @@ def item_bytes(number):
     return _dtypes.dtype_of(_carrier(number)[0]).itemsize
 
 
+def fill(target, value):
+    if not hasattr(target, "copy_"):
+        return np.copyto(target, value)
+    import torch
+    value = torch.as_tensor(value)
+    target.copy_(value)
+    if value.is_cuda:
+        value.record_stream(torch.cuda.current_stream())  # its memory is free when this lane has copied it
+
+
+def with_room(function, args, kwargs, may_again):
+    """Calls it; once more, when PyTorch had no memory left and has given back what it only kept."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError" or not may_again:
+            raise
+    import torch
+    torch.cuda.empty_cache()
+    return function(*args, **kwargs)
+
+
+def finish():
+    """Waits for what was made on whichever stream PyTorch chose."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
 class _OnGpu:
     """Lends an address of a GPU to PyTorch and CuPy."""
 

@@ -148,6 +148,9 @@ class Packing:
         self._frameworks = frameworks
         self._name = None
         self._places = {}
+        named = list(named)
+        self._others = [value for _, value in named] + [value for _, given in named if type(given) is tuple
+                                                        for value in given]
         encoder = _travel.Encoder(self._replace)
         for name, value in named:
             self._name = name
@@ -181,7 +184,8 @@ class Packing:
         """A function among the arguments: by its name or by value, as the op itself goes."""
         code = function._code if type(function) is Op else Code(function, function)
         if self.device is None:
-            self.device, self._device_name = _devices.device()._core, self._name
+            self.device = next((other.device_handle for other in self._others if type(other) is Array),
+                               None) or _devices.device()._core
         return ("function", *code.reference(self.device, self.add_read))
 
     def framework(self):

@@ -18,7 +18,7 @@ import numpy as np
 from . import _code, _devices, _frameworks, _memory, _travel
 
 _STACK_SIGNAL = signal.SIGRTMAX - 3
-_READ = 0
+_READ, _UPDATE = 0, 2
 _MOST_TRACE = 20000
 
 
@@ -65,12 +65,14 @@ class Calls:
         try:
             with _frameworks.on_lane(lane), self._watched(parameters, arrays) as token:
                 kept = []
-                answer = _travel.encoded_answer(function(*args, **kwargs), lambda value: _described(kept, value))
+                may_again = all(access != _UPDATE for *_, access in arrays)
+                value = _frameworks.with_room(function, args, kwargs, may_again)
+                answer = _travel.encoded_answer(value, lambda value: _described(kept, value))
                 self._keep(token, kept)
         except _travel.CannotTravel as error:
             end = self._raised(box, TypeError(str(error)), None)
         except BaseException as error:
-            end = self._raised(box, error, error.__traceback__.tb_next)
+            end = self._raised(box, error, error.__traceback__)
         else:
             _travel.put_answer(box, _travel.RETURNED, answer)
             end = None
@@ -124,10 +126,7 @@ class Calls:
             return "gone"  # they died with another worker
         for value, array in zip(kept, arrays):
             target = _array(array, framework if framework == _frameworks.ON_GPU else _frameworks.framework_of(value))
-            if hasattr(target, "copy_"):
-                target.copy_(value)
-            else:
-                np.copyto(target, value)
+            _frameworks.fill(target, value)
 
     def _finder(self, arrays):
         """What finds the arrays and resources that arguments name."""
@@ -175,6 +174,7 @@ class Calls:
         value = function(*args, **kwargs)
         if warm is not None:
             self._function(warm, arrays)(value)
+        _frameworks.finish()
         return value
 
     def _prepared(self, *about):
@@ -215,6 +215,8 @@ class Calls:
             args = None
         if len(json.dumps(args)) > _MOST_TRACE:
             args = None
+        while trace is not None and trace.tb_frame.f_code.co_filename in _OUR_FILES:
+            trace = trace.tb_next
         text = "".join(traceback.format_exception(kind, error, trace))
         said = {"module": kind.__module__, "name": kind.__qualname__, "message": message[:2000], "args": args,
                 "traceback": text[-_MOST_TRACE // 4:]}
@@ -244,6 +246,9 @@ def _read_views(arrays):
     for place, (address, number, shape, strides, access) in enumerate(arrays[1:]):
         if access == _READ and 0 not in shape:
             yield place, _memory.lent(None, address, np.dtype(f"V{_frameworks.item_bytes(number)}"), shape, strides)
+
+
+_OUR_FILES = (__file__, _frameworks.__file__)
 
 
 class NotMade(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 import typing
 
-from . import _ops, _resources
+from . import _calls, _ops, _resources
 from ._array import Array
 from ._errors import Error
 
@@ -42,6 +42,7 @@ def trial(function, candidates, *inputs, deadline=1.0, device=None) -> typing.It
     op = function if isinstance(function, _ops.Op) else _ops.Op(function)
     is_torch = "torch" in op._frameworks.values()
     timed = _ops.Op(_timed, deadline=deadline, arrays="torch" if is_torch else "numpy", device=device)
+    where = device or next((value.device for value in inputs if type(value) is Array), None)
     sealed = [_resources._sealed(value) if type(value) is Array else value for value in inputs]
     for candidate in candidates:
         try:
@@ -51,6 +52,8 @@ def trial(function, candidates, *inputs, deadline=1.0, device=None) -> typing.It
             if isinstance(error, Error) and error.kind in ("stopped", "device_lost"):
                 raise  # not the candidate's
             yield Tried(candidate, error=error)
+            if isinstance(error, Error):
+                _calls.nop(where).get()  # until a worker serves: the next one has all of its time
 
 
 def _timed(function, candidate, *inputs):
