@@ -134,14 +134,14 @@ TEST(RandomOps, of_every_engine_give_the_same_bits_with_every_team) {
   OpMemory memory;
   Team team(3);
   constexpr std::int64_t kCount = 5'000'000;  // blocks of the Mersenne Twister's are of 2^21
-  const op::View alone = memory.place(DType::u32, Shape{kCount}, Strides{1});
-  const op::View together = memory.place(DType::u32, Shape{kCount}, Strides{1});
+  const op::View out = memory.place(DType::u32, Shape{kCount}, Strides{1});
   for (const RandomEngine engine :
        {RandomEngine::xorwow, RandomEngine::mrg32k3a, RandomEngine::mt19937, RandomEngine::scrambled_sobol64}) {
     const op::RandomSource source{.engine = engine, .seed = kSeed, .position = 9};
-    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = alone}, memory.here()));
-    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = together}, memory.here(team)));
-    EXPECT_TRUE(bytes_of(memory.here(), alone) == bytes_of(memory.here(), together)) << name(engine);
+    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = out}, memory.here()));
+    const Bytes alone = bytes_of(memory.here(), out);
+    ASSERT_TRUE(run_op(op::RandomBits{.source = source, .out = out}, memory.here(team)));
+    EXPECT_TRUE(bytes_of(memory.here(), out) == alone) << name(engine);
   }
 }
 
