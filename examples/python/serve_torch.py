@@ -34,7 +34,7 @@ def model(weights):
     return net.eval()
 
 
-@troupe.op(deadline=1)
+@troupe.op(deadline=30)  # it counts from the submission, and a worker may have to start first
 def classify(net, seeds):
     device = next(net.parameters()).device
     x = torch.stack([torch.randn(INPUTS, generator=torch.Generator().manual_seed(seed)) for seed in seeds])
@@ -88,7 +88,10 @@ class Service:
     async def connected(self, reader, writer):
         line = (await reader.readline()).split()
         url = urllib.parse.urlsplit(line[1].decode() if len(line) > 1 else "/")
-        status, text = await self.answer(url.path, urllib.parse.parse_qs(url.query))
+        try:
+            status, text = await self.answer(url.path, urllib.parse.parse_qs(url.query))
+        except troupe.Error as error:
+            status, text = 503, str(error)
         head = f"HTTP/1.1 {status} -\r\nConnection: close\r\nContent-Length: {len(text.encode())}\r\n\r\n"
         writer.write((head + text).encode())
         await writer.drain()
