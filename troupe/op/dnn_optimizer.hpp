@@ -9,7 +9,7 @@
 namespace troupe::inline v0::op {
 
 /// A step takes at most so many parameters, and a norm so many gradients: an op has kMaxViews arrays at most.
-inline constexpr std::size_t kMaxParameters = 24;
+inline constexpr std::size_t kMaxParameters = 23;
 inline constexpr std::size_t kMaxGradients = 128;
 /// Elements of a measure: what gradients are multiplied by, their norm without the loss's scale, and 1 when all of them
 /// are finite, else 0.

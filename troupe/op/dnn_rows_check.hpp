@@ -29,11 +29,13 @@ inline Shape without_last(const Shape& shape) {
 
 /// In [0, 1), as the probability of dropping an element must be.
 inline Result<void> check_drop_probability(std::string_view call, double probability) {
+  TROUPE_TRY(check_finite(call, "probability", probability));
   if (probability >= 0 && probability < 1) return {};
   return refuse(call, "probability is " + number_of(Scalar(probability)) + "; it must be from 0 to less than 1");
 }
 inline Result<void> check_within(std::string_view call, std::string_view name, double number, bool good,
                                  const char* must) {
+  TROUPE_TRY(check_finite(call, name, number));
   if (good) return {};
   return refuse(call, std::string(name) + " is " + number_of(Scalar(number)) + "; it must be " + must);
 }

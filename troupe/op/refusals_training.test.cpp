@@ -94,9 +94,13 @@ std::vector<Refusal> of_cross_entropy() {
 std::vector<Refusal> of_optimizers() {
   return {
       {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.arrays.clear(); }),
-       "adamw: there are 0 parameters; one call takes from 1 to 24: call it for parts of the list"},
+       "adamw: there are 0 parameters; one call takes from 1 to 23: call it for parts of the list"},
       {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.rate = -1; }),
        "adamw: rate is -1; it must be 0 or more, and finite"},
+      {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.rate = std::numeric_limits<double>::quiet_NaN(); }),
+       "adamw: rate is NaN; it must be finite"},
+      {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.decay = std::numeric_limits<double>::infinity(); }),
+       "adamw: weight_decay is infinite; it must be finite"},
       {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.first = 1; }),
        "adamw: beta1 is 1; it must be from 0 to less than 1"},
       {bad<DnnOptimizerStep>([](DnnOptimizerStep& op) { op.second = 2; }),

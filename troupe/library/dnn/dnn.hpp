@@ -240,7 +240,7 @@ class Dnn {
                                     const AnyArray& dlogits, CrossEntropyOptions options = {}) const;
 
   // ---- optimizers: dnn_optimizer.cpp ----
-  // One call steps up to 24 parameters. A step in place that a crash cuts off leaves its arrays tainted; one that
+  // One call steps up to 23 parameters. A step in place that a crash cuts off leaves its arrays tainted; one that
   // writes to `next` is run again.
 
   /// Gradient descent, with momentum where there is one.

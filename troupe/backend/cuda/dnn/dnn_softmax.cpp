@@ -8,8 +8,8 @@ namespace {
 
 /// The kernel for short rows stands behind that for long ones.
 template <class Arguments>
-Result<void> launch_rows(DnnSoftmaxKernel kernel, DType dtype, std::int64_t rows, std::int64_t length,
-                         const Arguments& arguments, const DnnScratch& scratch) {
+Result<void> launch_teams(DnnSoftmaxKernel kernel, DType dtype, std::int64_t rows, std::int64_t length,
+                          const Arguments& arguments, const DnnScratch& scratch) {
   const bool is_short = is_short_row(length, dtype);
   const auto which = static_cast<DnnSoftmaxKernel>(static_cast<int>(kernel) + (is_short ? 1 : 0));
   return scratch.blocks(which, dtype, blocks_of_rows(rows, is_short), arguments, kDnnThreads);
@@ -31,7 +31,7 @@ Result<void> run_op(const op::DnnSoftmax& op, const LaneTools& on) {
                                    .length = x.length,
                                    .rows = x.rows,
                                    .logarithm = op.logarithm};
-  TROUPE_TRY(launch_rows(DnnSoftmaxKernel::dnn_softmax, x.dtype, x.rows, x.length, arguments, scratch));
+  TROUPE_TRY(launch_teams(DnnSoftmaxKernel::dnn_softmax, x.dtype, x.rows, x.length, arguments, scratch));
   return scratch.finish(y);
 }
 
@@ -50,7 +50,7 @@ Result<void> run_op(const op::DnnSoftmaxGradient& op, const LaneTools& on) {
                                    .length = y.length,
                                    .rows = y.rows,
                                    .logarithm = op.logarithm};
-  TROUPE_TRY(launch_rows(DnnSoftmaxKernel::dnn_softmax_gradient, y.dtype, y.rows, y.length, arguments, scratch));
+  TROUPE_TRY(launch_teams(DnnSoftmaxKernel::dnn_softmax_gradient, y.dtype, y.rows, y.length, arguments, scratch));
   return scratch.finish(dx);
 }
 
@@ -89,7 +89,7 @@ Result<EntropyArguments> entropy_arguments(const Op& op, const GpuRows& logits, 
 
 Result<void> launch_entropy(DnnSoftmaxKernel kernel, DType dtype, const EntropyArguments& a,
                             const DnnScratch& scratch) {
-  return launch_rows(kernel, dtype, a.rows, a.classes, a, scratch);
+  return launch_teams(kernel, dtype, a.rows, a.classes, a, scratch);
 }
 
 SumArguments sum_of_rows(const EntropyArguments& a, const double* numbers, const double* shares, void* out) noexcept {
