@@ -11,7 +11,7 @@ CONFORMANCE_SUITE(DnnOptimizerConformance, Types<float, double, f16, bf16>);
 
 enum class Rule { sgd, momentum, nesterov, adam, adamw, lion };
 constexpr std::array kRules{Rule::sgd, Rule::momentum, Rule::nesterov, Rule::adam, Rule::adamw, Rule::lion};
-constexpr double kRate = 0.02, kDecay = 0.1, kBeta1 = 0.8, kBeta2 = 0.9, kEpsilon = 1e-3;
+constexpr double kRate = 0.02, kDecay = 0.1, kBeta1 = 0.8, kBeta2 = 0.9, kStepEpsilon = 1e-3;
 constexpr std::int64_t kStep = 3;
 
 int states_of(Rule rule) { return rule == Rule::sgd ? 0 : rule == Rule::adam || rule == Rule::adamw ? 2 : 1; }
@@ -40,7 +40,7 @@ Kept<W> stepped(Rule rule, W gradient, Kept<W> now) {
   now.first = one * now.first + (1 - one) * gradient;
   now.second = two * now.second + (1 - two) * gradient * gradient;
   const W mean = now.first / (1 - std::pow(one, W(kStep))), square = now.second / (1 - std::pow(two, W(kStep)));
-  return {now.value - rate * mean / (std::sqrt(square) + W(kEpsilon)), now.first, now.second};
+  return {now.value - rate * mean / (std::sqrt(square) + W(kStepEpsilon)), now.first, now.second};
 }
 
 Call<void> step_call(const Dnn& dnn, Rule rule, const ArrayList& gradients, const Parameters& now,
@@ -57,7 +57,7 @@ Call<void> step_call(const Dnn& dnn, Rule rule, const ArrayList& gradients, cons
   const AdamOptions options{.rate = kRate,
                             .beta1 = kBeta1,
                             .beta2 = kBeta2,
-                            .epsilon = kEpsilon,
+                            .epsilon = kStepEpsilon,
                             .weight_decay = kDecay,
                             .step = kStep,
                             .measure = measure,
