@@ -14,5 +14,6 @@ void add_dnn_pointwise_samples(Samples& add);
 void add_dnn_pooling_samples(Samples& add);
 
 std::vector<Refusal> dnn_layer_refusals();
+void add_dnn_training_samples(Samples& add);
 
 }  // namespace troupe::op

@@ -183,6 +183,15 @@ Result<void> check_counts(std::string_view call, std::string_view what, std::int
 
 }  // namespace
 
+Result<void> check_positions(std::string_view call, const RandomSource& source, std::uint64_t count) {
+  if (source.engine != RandomEngine::philox4x32_10)
+    return refuse_unsupported(call, "the generator's engine is " + text(name(source.engine)) +
+                                        "; what is left out is drawn by philox4x32_10");
+  if (source.position <= std::numeric_limits<std::uint64_t>::max() - count) return {};
+  return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
+                          std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
+}
+
 double rounded_to(double number, DType dtype) {
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> double {
     if constexpr (detail::kIsSmallFloat<T> || std::floating_point<T>)

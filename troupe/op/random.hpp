@@ -207,6 +207,10 @@ UniformNumbers uniform_numbers(double low, double high, DType dtype);
 /// number of 64 bits.
 constexpr int uniform_bits(DType dtype) noexcept { return dtype == DType::f16 ? 11 : dtype == DType::bf16 ? 8 : 24; }
 
+/// Whether ops of other families can draw what they leave out: by Philox, with so many positions from the first one on,
+/// and one to go on from.
+Result<void> check_positions(std::string_view call, const RandomSource& source, std::uint64_t count);
+
 Result<void> check(const RandomBits& op);
 Result<void> check(const RandomIntegers& op);
 Result<void> check(const RandomDiscrete& op);

@@ -26,6 +26,8 @@ std::vector<Refusal> random_refusals();
 std::vector<Refusal> primitives_refusals();
 std::vector<Refusal> jit_refusals();
 std::vector<Refusal> dnn_refusals();
+/// Those of losses, optimizers and lookups.
+std::vector<Refusal> training_refusals();
 
 /// The good op of that kind.
 inline const AnyOp& sample(Kind kind) {

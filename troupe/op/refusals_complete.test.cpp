@@ -98,6 +98,13 @@ std::string normalised(std::string text) {
            "(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)"
            "\\b'?"),
        "NAME"},
+      {std::regex("\\b(dx|dy|dk|dq|dv|k|dloss|dlogits|logits|target|weights?|loss|table|dtable|measure|loss_scale|next|"
+                  "mask|positions|key_cache|value_cache|query_offsets|key_offsets)\\b"),
+       "NAME"},
+      {std::regex("\\b(value|first|second|master|gradient) #"), "NAME"},
+      {std::regex(
+           "NAME#|\\b(delta|label_smoothing|rate|dampening|weight_decay|max_norm|growth|backoff|probability|base)\\b"),
+       "NAME"},
       {std::regex("NAME\\.NAME"), "NAME"},
   };
   for (const auto& [what, by] : kSteps) text = std::regex_replace(text, what, by);

@@ -13,6 +13,8 @@
 
 #include "troupe/core/dnn_kinds.hpp"
 #include "troupe/device/device.hpp"
+#include "troupe/library/dnn/training_options.hpp"
+#include "troupe/library/random/random.hpp"
 
 #pragma GCC visibility push(default)
 namespace troupe::inline v0 {
@@ -194,6 +196,107 @@ class Dnn {
   /// y = x with the extents that y has along the axes of space.
   Call<void> interpolate(const AnyArray& x, const AnyArray& y, InterpolateOptions options = {}) const;
   Call<void> interpolate_gradient(const AnyArray& dy, const AnyArray& dx, InterpolateOptions options = {}) const;
+
+  // ---- softmax: dnn_softmax.cpp ----
+
+  /// y = e^x / (the sum of e^x along the axis). y may be x.
+  Call<void> softmax(const AnyArray& x, const AnyArray& y, SoftmaxOptions options = {}) const;
+  /// The logarithm of that, without the detour.
+  Call<void> log_softmax(const AnyArray& x, const AnyArray& y, SoftmaxOptions options = {}) const;
+  /// dx from dy and y, what `softmax` gave. dx may be dy.
+  Call<void> softmax_gradient(const AnyArray& dy, const AnyArray& y, const AnyArray& dx,
+                              SoftmaxOptions options = {}) const;
+  /// The same of `log_softmax`.
+  Call<void> log_softmax_gradient(const AnyArray& dy, const AnyArray& y, const AnyArray& dx,
+                                  SoftmaxOptions options = {}) const;
+
+  // ---- losses: dnn_loss.cpp ----
+  // `loss` is [], or of the losses' shape when the reduction is `none`. Gradients take the gradient of the loss.
+
+  /// (x - target)^2.
+  Call<void> mse_loss(const AnyArray& x, const AnyArray& target, const AnyArray& loss, LossOptions options = {}) const;
+  Call<void> mse_loss_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
+                               LossOptions options = {}) const;
+  /// d^2 / 2 of d = |x - target| up to delta, and delta (d - delta / 2) from there on.
+  Call<void> huber_loss(const AnyArray& x, const AnyArray& target, const AnyArray& loss,
+                        HuberOptions options = {}) const;
+  Call<void> huber_loss_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
+                                 HuberOptions options = {}) const;
+  /// - target log p - (1 - target) log(1 - p) with p = sigmoid(x). A target that is no probability comes back as
+  /// `invalid_argument`, with its place.
+  Call<void> binary_cross_entropy_with_logits(const AnyArray& x, const AnyArray& target, const AnyArray& loss,
+                                              LossOptions options = {}) const;
+  Call<void> binary_cross_entropy_with_logits_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target,
+                                                       const AnyArray& dx, LossOptions options = {}) const;
+  /// target (log target - x), where x is the logarithm of a probability. Targets are probabilities, as above.
+  Call<void> kl_div(const AnyArray& x, const AnyArray& target, const AnyArray& loss, KlDivOptions options = {}) const;
+  Call<void> kl_div_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
+                             KlDivOptions options = {}) const;
+  /// - log softmax(logits)[target] of each row of classes. The target is a class for each row, i32 or i64, or a
+  /// probability for each class; one that is neither comes back as `invalid_argument`, with its place.
+  Call<void> cross_entropy(const AnyArray& logits, const AnyArray& target, const AnyArray& loss,
+                           CrossEntropyOptions options = {}) const;
+  Call<void> cross_entropy_gradient(const AnyArray& dloss, const AnyArray& logits, const AnyArray& target,
+                                    const AnyArray& dlogits, CrossEntropyOptions options = {}) const;
+
+  // ---- optimizers: dnn_optimizer.cpp ----
+  // One call steps up to 23 parameters. A step in place that a crash cuts off leaves its arrays tainted; one that
+  // writes to `next` is run again.
+
+  /// Gradient descent, with momentum where there is one.
+  Call<void> sgd(const ArrayList& gradients, const Parameters& now, SgdOptions options = {}) const;
+  /// Adam; the decay is part of the gradient.
+  Call<void> adam(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  /// Adam; the decay is apart from the gradient.
+  Call<void> adamw(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  /// The sign of a momentum.
+  Call<void> lion(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  /// measure, f32 [3] = what a step multiplies gradients by, their norm, and 1 if all are finite, else 0. Up to 128
+  /// gradients.
+  Call<void> measure_gradients(const ArrayList& gradients, const AnyArray& measure, MeasureOptions options = {}) const;
+  /// next, f32 [2] = the next scale of a loss, and how many steps ago it changed; of the scale now, and the measure of
+  /// the gradients. next may be scale.
+  Call<void> adjust_loss_scale(const AnyArray& measure, const AnyArray& scale, const AnyArray& next,
+                               LossScaleOptions options = {}) const;
+
+  // ---- lookups: dnn_lookup.cpp ----
+
+  /// y[.., :] = table[indices[..], :]. An index outside of the table comes back as `invalid_argument`, with its place.
+  Call<void> embedding(const AnyArray& table, const AnyArray& indices, const AnyArray& y) const;
+  /// All of dtable: for each row the sum of dy where its index was, in their order.
+  Call<void> embedding_gradient(const AnyArray& dy, const AnyArray& indices, const AnyArray& dtable,
+                                EmbeddingOptions options = {}) const;
+  /// y = x / (1 - probability), or 0 with that probability: drawn by the generator, which moves on by one for each
+  /// element. The gradient is the same call on dy, with the generator as it was. y may be x.
+  Call<void> dropout(Generator& generator, const AnyArray& x, const AnyArray& y, double probability) const;
+
+  // ---- attention: dnn_attention.cpp ----
+  // Arrays are [batch, heads, tokens, width]; heads of queries are a multiple of the heads of keys and values, which
+  // they share. Any strides: [batch, tokens, heads, width] is a permuted view.
+
+  /// y = softmax(scale q k' + mask) v, where each query sees the keys that the options say; one that sees none gives 0.
+  /// sums, [batch, heads, queries] of f32 (or f64), are what the gradient needs.
+  Call<void> scaled_dot_product_attention(const AnyArray& q, const AnyArray& k, const AnyArray& v, const AnyArray& y,
+                                          const AnyArray& sums, AttentionOptions options = {}) const;
+  /// dq, dk and dv from the gradient of y, with the options that the forward direction had, and a generator at the
+  /// place where it was.
+  Call<void> scaled_dot_product_attention_gradient(const AnyArray& dy, const AnyArray& q, const AnyArray& k,
+                                                   const AnyArray& v, const AnyArray& y, const AnyArray& sums,
+                                                   const AnyArray& dq, const AnyArray& dk, const AnyArray& dv,
+                                                   AttentionOptions options = {}) const;
+  /// Keys and values go into a cache [blocks, tokens of a block, heads, width], behind the first lengths[b] tokens of
+  /// each sequence: token t is in block table[b, t / tokens of a block]. i32 or i64. A table or a length that points
+  /// outside comes back as `invalid_argument`, with its place, and nothing is written.
+  Call<void> cache_append(const AnyArray& k, const AnyArray& v, const AnyArray& table, const AnyArray& lengths,
+                          const AnyArray& key_cache, const AnyArray& value_cache) const;
+  /// Attention of the last tokens of each sequence to all of its lengths[b] tokens in a cache, causal.
+  Call<void> paged_attention(const AnyArray& q, const AnyArray& key_cache, const AnyArray& value_cache,
+                             const AnyArray& table, const AnyArray& lengths, const AnyArray& y,
+                             PagedOptions options = {}) const;
+  /// y = x [.., tokens, width] with each pair of numbers turned by its token's place. y may be x.
+  Call<void> rotary(const AnyArray& x, const AnyArray& y, RotaryOptions options = {}) const;
+  /// dx: dy turned back. dx may be dy.
+  Call<void> rotary_gradient(const AnyArray& dy, const AnyArray& dx, RotaryOptions options = {}) const;
 
  private:
   Device device_;

@@ -7,42 +7,19 @@
 
 #include "troupe/device/make_call.hpp"
 #include "troupe/library/primitives/primitives_verdict.hpp"
+#include "troupe/library/rows_along.hpp"
 #include "troupe/op/check.hpp"
 #include "troupe/op/primitives.hpp"
 
 namespace troupe::inline v0 {
 namespace {
 
-/// An array under the name that the call gives it.
-struct Named {
-  std::string_view name;
-  const AnyArray& array;
-};
-
-/// The same array with the axis behind all others: ops know rows only. An array without axes stays as it is, and the
-/// op refuses it.
-Result<AnyArray> rows_along(const Device& device, std::string_view call, const Named& named, int axis) {
-  TROUPE_TRY(DeviceParts::check(device, call, named.name, named.array));
-  const int rank = named.array.rank();
-  const int counted = axis < 0 ? axis + rank : axis;
-  if (rank == 0 || counted == rank - 1) return named.array;
-  if (counted < 0 || counted >= rank)
-    return op::refuse(call, std::string(named.name) + " is " + named.array.shape().to_string() + "; it has no axis " +
-                                std::to_string(axis));
-  std::array<int, kMaxRank> order{};
-  int at = 0;
-  for (int i = 0; i < rank; ++i)
-    if (i != counted) order[static_cast<std::size_t>(at++)] = i;
-  order[static_cast<std::size_t>(at)] = counted;
-  return named.array.permute(std::span(order).first(static_cast<std::size_t>(rank)));
-}
-
 /// Two arrays of one rank with the axis behind all others, or what is wrong.
 struct Rows {
   AnyArray x;
   AnyArray y;
 };
-Result<Rows> rows_of(const Device& device, std::string_view call, const Named& x, const Named& y, int axis) {
+Result<Rows> rows_of(const Device& device, std::string_view call, const NamedArray& x, const NamedArray& y, int axis) {
   AnyArray first = TROUPE_TRY(rows_along(device, call, x, axis));
   AnyArray second = TROUPE_TRY(rows_along(device, call, y, axis));
   return Rows{std::move(first), std::move(second)};

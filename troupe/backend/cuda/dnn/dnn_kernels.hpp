@@ -13,5 +13,14 @@ TROUPE_KERNELS(DnnPoolingKernel, dnn_pooling_kernels, dnn_max_pool, dnn_max_pool
 TROUPE_KERNELS(DnnInterpolateKernel, dnn_interpolate_kernels, dnn_interpolate, dnn_interpolate_gradient)
 TROUPE_KERNELS(DnnNormKernel, dnn_norm_kernels, dnn_norm, dnn_norm_whole, dnn_norm_gradient, dnn_norm_given,
                dnn_norm_sums)
+TROUPE_KERNELS(DnnSoftmaxKernel, dnn_softmax_kernels, dnn_softmax, dnn_softmax_short, dnn_softmax_gradient,
+               dnn_softmax_gradient_short, dnn_cross_entropy, dnn_cross_entropy_short, dnn_cross_entropy_gradient,
+               dnn_cross_entropy_gradient_short, dnn_entropy_shares)
+TROUPE_KERNELS(DnnTrainingKernel, dnn_training_kernels, dnn_check_probabilities, dnn_loss, dnn_loss_gradient, dnn_sum,
+               dnn_step, dnn_squares, dnn_embedding_gradient, dnn_dropout, dnn_small_step, dnn_embedding,
+               dnn_check_indices, dnn_tell, dnn_measure, dnn_adjust_loss_scale)
+TROUPE_KERNELS(DnnAttentionKernel, dnn_attention_kernels, dnn_attention, dnn_attention_products,
+               dnn_attention_query_slopes, dnn_attention_key_slopes, dnn_rotary, dnn_append_tokens, dnn_check_offsets,
+               dnn_check_table)
 
 }  // namespace troupe::cuda

@@ -26,4 +26,26 @@ Result<void> run_op(const op::DnnLayerNormGradient& op, const LaneTools& on);
 Result<void> run_op(const op::DnnInterpolate& op, const LaneTools& on);
 Result<void> run_op(const op::DnnInterpolateGradient& op, const LaneTools& on);
 
+Result<void> run_op(const op::DnnSoftmax& op, const LaneTools& on);
+Result<void> run_op(const op::DnnSoftmaxGradient& op, const LaneTools& on);
+
+Result<void> run_op(const op::DnnLoss& op, const LaneTools& on);
+Result<void> run_op(const op::DnnLossGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnCrossEntropy& op, const LaneTools& on);
+Result<void> run_op(const op::DnnCrossEntropyGradient& op, const LaneTools& on);
+
+Result<void> run_op(const op::DnnOptimizerStep& op, const LaneTools& on);
+Result<void> run_op(const op::DnnMeasureGradients& op, const LaneTools& on);
+Result<void> run_op(const op::DnnAdjustLossScale& op, const LaneTools& on);
+
+Result<void> run_op(const op::DnnEmbedding& op, const LaneTools& on);
+Result<void> run_op(const op::DnnEmbeddingGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnDropout& op, const LaneTools& on);
+
+Result<void> run_op(const op::DnnAttention& op, const LaneTools& on);
+Result<void> run_op(const op::DnnAttentionGradient& op, const LaneTools& on);
+Result<void> run_op(const op::DnnCacheAppend& op, const LaneTools& on);
+Result<void> run_op(const op::DnnPagedAttention& op, const LaneTools& on);
+Result<void> run_op(const op::DnnRotary& op, const LaneTools& on);
+
 }  // namespace troupe::cuda

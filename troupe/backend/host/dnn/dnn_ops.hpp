@@ -5,6 +5,7 @@
 
 #include "troupe/backend/host/kernels/host_views.hpp"
 #include "troupe/op/dnn.hpp"
+#include "troupe/op/dnn_attention.hpp"
 
 namespace troupe::host {
 
@@ -26,5 +27,27 @@ Result<void> run_op(const op::DnnLayerNorm& op, const HostViews& here);
 Result<void> run_op(const op::DnnLayerNormGradient& op, const HostViews& here);
 Result<void> run_op(const op::DnnInterpolate& op, const HostViews& here);
 Result<void> run_op(const op::DnnInterpolateGradient& op, const HostViews& here);
+
+Result<void> run_op(const op::DnnSoftmax& op, const HostViews& here);
+Result<void> run_op(const op::DnnSoftmaxGradient& op, const HostViews& here);
+
+Result<void> run_op(const op::DnnLoss& op, const HostViews& here);
+Result<void> run_op(const op::DnnLossGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnCrossEntropy& op, const HostViews& here);
+Result<void> run_op(const op::DnnCrossEntropyGradient& op, const HostViews& here);
+
+Result<void> run_op(const op::DnnOptimizerStep& op, const HostViews& here);
+Result<void> run_op(const op::DnnMeasureGradients& op, const HostViews& here);
+Result<void> run_op(const op::DnnAdjustLossScale& op, const HostViews& here);
+
+Result<void> run_op(const op::DnnEmbedding& op, const HostViews& here);
+Result<void> run_op(const op::DnnEmbeddingGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnDropout& op, const HostViews& here);
+
+Result<void> run_op(const op::DnnAttention& op, const HostViews& here);
+Result<void> run_op(const op::DnnAttentionGradient& op, const HostViews& here);
+Result<void> run_op(const op::DnnCacheAppend& op, const HostViews& here);
+Result<void> run_op(const op::DnnPagedAttention& op, const HostViews& here);
+Result<void> run_op(const op::DnnRotary& op, const HostViews& here);
 
 }  // namespace troupe::host

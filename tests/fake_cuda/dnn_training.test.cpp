@@ -1,0 +1,63 @@
+// Softmax, losses, steps, lookups and attention on their way to a GPU, without one: each must end well and launch what
+// it is meant to. Nothing is computed there, so a verdict that says nothing is a good one.
+#include "tests/fake_cuda/fake_gpu.test.hpp"
+
+namespace troupe {
+namespace {
+
+TEST_F(FakeGpu, softmax_and_its_gradient_are_one_launch_each) {
+  Device gpu = open_gpu();
+  const Array<float> x = value(gpu.array<float>({4, 6})), y = value(gpu.array<float>({4, 6}));
+  value(gpu.fill(x, 1.0F).get());
+  const std::uint64_t before = calls("cuLaunchKernel");
+  EXPECT_TRUE(gpu.dnn().softmax(x, y).get());
+  EXPECT_TRUE(gpu.dnn().log_softmax_gradient(x, y, x).get());
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 2);
+}
+
+TEST_F(FakeGpu, a_step_over_a_list_is_one_launch) {
+  Device gpu = open_gpu();
+  std::vector<Array<float>> gradients, values, first, second;
+  for (int i = 0; i < 5; ++i)
+    for (auto* const list : {&gradients, &values, &first, &second}) {
+      list->push_back(value(gpu.array<float>({7, 3})));
+      value(gpu.fill(list->back(), 0.0F).get());
+    }
+  const Parameters now{.values = values, .first = first, .second = second, .masters = {}};
+  const std::uint64_t before = calls("cuLaunchKernel");
+  const Result<void> end = gpu.dnn().adamw(gradients, now).get();
+  EXPECT_TRUE(end) << end.error().to_string();
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 1);
+}
+
+TEST_F(FakeGpu, attention_is_one_launch_forward_and_three_backward) {
+  Device gpu = open_gpu();
+  const auto make = [&] {
+    const Array<float> made = value(gpu.array<float>({1, 2, 5, 8}));
+    value(gpu.fill(made, 1.0F).get());
+    return made;
+  };
+  const Array<float> q = make(), k = make(), v = make(), y = make(), dy = make(), dq = make(), dk = make(), dv = make();
+  const Array<float> sums = value(gpu.array<float>({1, 2, 5}));
+  const std::uint64_t before = calls("cuLaunchKernel");
+  EXPECT_TRUE(gpu.dnn().scaled_dot_product_attention(q, k, v, y, sums, {.causal = true}).get());
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 1);
+  EXPECT_TRUE(
+      gpu.dnn().scaled_dot_product_attention_gradient(dy, q, k, v, y, sums, dq, dk, dv, {.causal = true}).get());
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 4);
+}
+
+TEST_F(FakeGpu, an_embedding_looks_at_its_indices_first) {
+  Device gpu = open_gpu();
+  const Array<float> table = value(gpu.array<float>({5, 4})), y = value(gpu.array<float>({3, 4}));
+  const Array<std::int32_t> indices = value(gpu.array<std::int32_t>({3}));
+  value(gpu.fill(table, 1.0F).get());
+  value(gpu.fill(indices, 1).get());
+  const std::uint64_t before = calls("cuLaunchKernel");
+  const Result<void> end = gpu.dnn().embedding(table, indices, y).get();
+  EXPECT_TRUE(end) << end.error().to_string();
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 3);  // the look, the verdict, the rows
+}
+
+}  // namespace
+}  // namespace troupe

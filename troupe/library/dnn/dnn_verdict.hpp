@@ -1,0 +1,44 @@
+// What the numbers in a verdict of the dnn family (op/dnn_finding.hpp) mean, in a sentence that names the place; and
+// calls of ops that write one.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "troupe/device/make_call.hpp"
+#include "troupe/op/dnn_finding.hpp"
+
+namespace troupe::inline v0 {
+
+/// `invalid_argument` unless the words say that all is well. The sentence begins with the name of the call.
+Result<void> judge_dnn(std::string_view call, std::span<const std::int32_t> words);
+
+using DnnJudge = Result<void> (*)(std::span<const std::int32_t>);
+/// Of an op that has one name for users.
+template <class Op>
+Result<void> judge_dnn_op(std::span<const std::int32_t> words) {
+  return judge_dnn(op::info_of<Op>().call(), words);
+}
+
+/// A call of an op whose last array is a verdict.
+template <class Op>
+Call<void> make_dnn_call(const Device& device, Op op, std::span<const AnyArray* const> arrays,
+                         DnnJudge judge = judge_dnn_op<Op>) {
+  constexpr std::size_t kMost = 16;
+  Result<HostArray<std::int32_t>> verdict = device.host_array<std::int32_t>({op::kDnnVerdictWords});
+  if (!verdict) return fail(std::move(verdict).error());
+  op.verdict = verdict->view();
+  std::array<const AnyArray*, kMost> all{};
+  TROUPE_ASSERT(arrays.size() < kMost, "ops of the dnn family have few arrays");
+  std::ranges::copy(arrays, all.begin());
+  all[arrays.size()] = &*verdict;
+  return make_judged_call<void>(device, {}, op, std::span(all).first(arrays.size() + 1), *verdict, judge);
+}
+template <class Op>
+Call<void> make_dnn_call(const Device& device, const Op& op, std::initializer_list<const AnyArray*> arrays,
+                         DnnJudge judge = judge_dnn_op<Op>) {
+  return make_dnn_call(device, op, std::span<const AnyArray* const>(arrays.begin(), arrays.size()), judge);
+}
+
+}  // namespace troupe::inline v0
