@@ -274,6 +274,12 @@ SPELLINGS = {
     **{f"dnn.{name}": f"nn.{name}" for name in (
         "activation activation_gradient batch_norm batch_norm_gradient group_norm group_norm_gradient interpolate "
         "interpolate_gradient layer_norm layer_norm_gradient max_pool max_pool_gradient").split()},
+    "dnn.loss": "nn.mse_loss", "dnn.loss_gradient": "nn.mse_loss_gradient", "dnn.optimizer_step": "nn.adamw",
+    "dnn.attention": "nn.scaled_dot_product_attention",
+    "dnn.attention_gradient": "nn.scaled_dot_product_attention_gradient",
+    **{f"dnn.{name}": f"nn.{name}" for name in (
+        "softmax softmax_gradient cross_entropy cross_entropy_gradient measure_gradients adjust_loss_scale embedding "
+        "embedding_gradient dropout cache_append paged_attention rotary").split()},
     "sparse.count_blocks": "sparse.Matrix.to_format", "sparse.fill_blocks": "sparse.Matrix.to_format",
     "sparse.sddmm": "sparse.Matrix.sddmm", "tensor.evaluate": "expression", "tensor.evaluate_reduce": "expression",
 }
