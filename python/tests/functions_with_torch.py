@@ -83,9 +83,31 @@ def mismatched():
     return torch.ones(2, 3) @ torch.ones(2, 3)
 
 
-class Stray:
-    __cuda_array_interface__ = {"version": 3, "data": (0x10, False), "shape": (1024,), "typestr": "<f4",
-                                "strides": None, "stream": None}
+STRAY = b"""
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry stray()
+{
+  .reg .b64 %at;
+  .reg .b32 %one;
+  mov.u64 %at, 16;
+  mov.u32 %one, 1;
+  st.global.u32 [%at], %one;
+  ret;
+}
+"""
+
+
+def write_astray():
+    """A kernel writes where nothing is."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    torch.ones(1, device="cuda")  # now this thread has a context
+    module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+    assert driver.cuModuleLoadData(ctypes.byref(module), STRAY) == 0
+    assert driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"stray") == 0
+    assert driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+    torch.cuda.synchronize()
 
 
 @troupe.op
@@ -101,7 +123,7 @@ def die_by(kind):
         torch.cuda._sleep(1 << 60)
         torch.cuda.current_stream().synchronize()
     elif kind == "illegal address":
-        (torch.as_tensor(Stray(), device="cuda") + 1).sum().item()
+        write_astray()
     else:
         try:
             torch.ones(4, device="cuda")[torch.tensor([1 << 20], device="cuda")].sum().item()

@@ -6,62 +6,8 @@
 namespace troupe::cuda {
 namespace {
 
-/// The elements of a tile, fetched in order while its flags are on their way, and then where every thread finds them.
-/// Those of 16 bytes have no room: they are fetched when it is known which.
-template <class T>
-struct TileElements {
-  static constexpr bool kHasRoom = sizeof(T) <= 8;
-  static constexpr int kInPiece = 16 / static_cast<int>(sizeof(T));
-  static constexpr int kPieces = kHasRoom ? kSelectItems / kInPiece : 1;
-  struct alignas(16) Piece {
-    T elements[kInPiece];
-  };
-  struct alignas(16) Room {
-    T elements[kHasRoom ? kSelectTile : 1];
-  };
-
-  const T* x;
-  Piece pieces[kPieces];
-
-  static __device__ int place(int piece) {
-    return (piece * kPrimitivesThreads + static_cast<int>(threadIdx.x)) * kInPiece;
-  }
-  __device__ void fetch(const T* from, int count) {
-    x = from;
-    if constexpr (kHasRoom) {
-      const bool by_pieces = count == kSelectTile && reinterpret_cast<unsigned long long>(from) % 16 == 0;
-#pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece) {
-        if (by_pieces) {
-          pieces[piece] = *reinterpret_cast<const Piece*>(from + place(piece));
-        } else {
-#pragma unroll
-          for (int i = 0; i < kInPiece; ++i)
-            if (place(piece) + i < count) pieces[piece].elements[i] = from[place(piece) + i];
-        }
-      }
-    }
-  }
-  /// Then a barrier is needed.
-  __device__ void share(Room& room) const {
-    if constexpr (kHasRoom) {
-#pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece)
-        *reinterpret_cast<Piece*>(room.elements + place(piece)) = pieces[piece];
-    }
-  }
-  __device__ T at(const Room& room, int place) const {
-    if constexpr (kHasRoom)
-      return room.elements[place];
-    else
-      return x[place];
-  }
-};
-
 template <class T>
 __device__ void select_flagged(const SelectArguments& a) {
-  using Elements = TileElements<T>;
-  __shared__ typename Elements::Room room;
   __shared__ unsigned sums[kPrimitivesWarps];
   __shared__ unsigned long long tile_before;
   __shared__ unsigned short order[kSelectTile];  // places in the tile: what is flagged, then the others
@@ -70,8 +16,6 @@ __device__ void select_flagged(const SelectArguments& a) {
   const long long begin = tile * kSelectTile;
   const int count = static_cast<int>(min(static_cast<long long>(kSelectTile), a.length - begin));
   const int mine = me * kSelectItems;
-  Elements elements;
-  if (a.x != nullptr) elements.fetch(static_cast<const T*>(a.x) + begin, count);
   const unsigned char* const flags_in = a.flags + begin + mine;
   unsigned flags = 0;
   if (mine + kSelectItems <= count && reinterpret_cast<unsigned long long>(flags_in) % 16 == 0) {
@@ -94,14 +38,14 @@ __device__ void select_flagged(const SelectArguments& a) {
     if (is_flagged) order[at++] = static_cast<unsigned short>(mine + i);
     if (!is_flagged && a.rest != nullptr && mine + i < count) order[other++] = static_cast<unsigned short>(mine + i);
   }
-  if (a.x != nullptr) elements.share(room);
   __syncthreads();
-  // Taken before the tiles before this one are waited for.
+  // Fetched before the tiles before this one are waited for.
+  const auto* const x = static_cast<const T*>(a.x) + begin;
   T fetched[kSelectItems];
   if (a.y != nullptr) {
 #pragma unroll
     for (int k = 0; k < kSelectItems; ++k)
-      if (const unsigned i = threadIdx.x + k * kPrimitivesThreads; i < all) fetched[k] = elements.at(room, order[i]);
+      if (const unsigned i = threadIdx.x + k * kPrimitivesThreads; i < all) fetched[k] = x[order[i]];
   }
   if (warp_of_thread() == 0) {
     const unsigned long long tiles = tile == 0 ? 0 : counted_before(words, tile);
@@ -125,7 +69,7 @@ __device__ void select_flagged(const SelectArguments& a) {
   if (a.rest != nullptr) {
     auto* const rest = static_cast<T*>(a.rest) + (begin - before);
     for (unsigned i = threadIdx.x; i < static_cast<unsigned>(count) - all; i += kPrimitivesThreads)
-      rest[i] = elements.at(room, order[all + i]);
+      rest[i] = x[order[all + i]];
   }
 }
 
