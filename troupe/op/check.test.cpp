@@ -86,6 +86,15 @@ std::vector<FieldValue> impossible(const Field& field) {
 bool can_be_anything(const OpInfo& info, const std::string& field) {
   static const std::set<std::string> kAnything = {"memory.fill value",
                                                   "tensor.binary factor_1",
+                                                  "dnn.adjust_loss_scale interval",
+                                                  "dnn.attention window",
+                                                  "dnn.attention_gradient window",
+                                                  "dnn.cross_entropy ignored",
+                                                  "dnn.cross_entropy_gradient ignored",
+                                                  "dnn.embedding_gradient padding",
+                                                  "dnn.optimizer_step step",
+                                                  "dnn.paged_attention window",
+                                                  "dnn.rotary first",
                                                   "jit.launch plan.program",
                                                   "jit.launch plan.address",
                                                   "jit.launch plan.size_bytes",
@@ -98,7 +107,9 @@ bool can_be_anything(const OpInfo& info, const std::string& field) {
                                                   "jit.set address",
                                                   "jit.set size_bytes"};
   const bool is_source = field == "stream" || field == "seed" || field == "position";
-  if (is_source && info.name.starts_with("random.")) return true;
+  const bool draws =
+      info.name.starts_with("random.") || info.name.starts_with("dnn.attention") || info.name == "dnn.dropout";
+  if (is_source && draws) return true;
   return field.ends_with(".structure") || kAnything.contains(std::string(info.name) + " " + field);
 }
 

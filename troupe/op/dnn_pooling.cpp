@@ -46,7 +46,7 @@ Result<void> check_pooling(const Pooling& of) {
   TROUPE_TRY(check_layers(of.call, of.x.name, of.x.view));
   TROUPE_TRY(check_like(of.call, of.y.name, of.y.view, of.x.name, of.x.view));
   const int space = space_of(of.x.view);
-  if (of.pool.adaptive != 0) return check_adaptive(of, space);
+  if (of.pool.adaptive) return check_adaptive(of, space);
   TROUPE_TRY(check_extents(of, space));
   TROUPE_TRY(check_window(of.call, of.pool.window, space));
   Shape y = of.x.view.shape;
@@ -71,7 +71,7 @@ Result<void> check_pool_indices(std::string_view call, const View& indices, cons
 }
 
 std::string_view called(const DnnPool& pool, std::string_view plain, std::string_view adaptive) noexcept {
-  return pool.adaptive != 0 ? adaptive : plain;
+  return pool.adaptive ? adaptive : plain;
 }
 
 }  // namespace

@@ -20,6 +20,12 @@ std::string text(std::string_view view) { return std::string(view); }
 
 // ---- where the numbers come from ----
 
+Result<void> check_no_dimensions(std::string_view call, const RandomSource& source) {
+  if (source.dimensions == 1) return {};
+  return refuse(call, "the generator has " + std::to_string(source.dimensions) +
+                          " dimensions; only Sobol's points have any: leave it 1, or use sobol32 or sobol64");
+}
+
 /// How many numbers of the engine an element takes.
 enum class Takes : std::uint8_t { one, several };
 
@@ -48,9 +54,7 @@ Result<void> check_source(std::string_view call, const RandomSource& source, std
     return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
                             std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");
   if (has_points(source.engine)) return check_sobol(call, source, count, takes);
-  if (source.dimensions == 1) return {};
-  return refuse(call, "the generator has " + std::to_string(source.dimensions) +
-                          " dimensions; only Sobol's points have any: leave it 1, or use sobol32 or sobol64");
+  return check_no_dimensions(call, source);
 }
 Result<void> check_source(std::string_view call, const RandomSource& source, const View& out,
                           Takes takes = Takes::one) {
@@ -187,6 +191,7 @@ Result<void> check_positions(std::string_view call, const RandomSource& source, 
   if (source.engine != RandomEngine::philox4x32_10)
     return refuse_unsupported(call, "the generator's engine is " + text(name(source.engine)) +
                                         "; what is left out is drawn by philox4x32_10");
+  TROUPE_TRY(check_no_dimensions(call, source));
   if (source.position <= std::numeric_limits<std::uint64_t>::max() - count) return {};
   return refuse(call, "the generator is at position " + std::to_string(source.position) + ", and " +
                           std::to_string(count) + " more reach past 2^64 - 1; go on with another stream");

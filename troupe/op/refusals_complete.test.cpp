@@ -82,6 +82,7 @@ TEST(Refusals, of_an_engine_say_which_one_to_take) {
 std::string normalised(std::string text) {
   static const std::pair<std::regex, const char*> kSteps[] = {
       {std::regex("^[a-z_0-9]+( gradient)?"), "CALL"},
+      {std::regex("engine is [a-z0-9_]+"), "engine is ENGINE"},
       {std::regex("\\[[^\\]]*\\]"), "[]"},
       {std::regex("\\b(f8e4m3|f8e5m2|f16|bf16|f32|f64|c64|c128|i8|i16|i32|i64|u8|u16|u32|u64|bool)\\b"), "TYPE"},
       {std::regex("TYPE(, TYPE)*( or TYPE)?"), "TYPE"},
