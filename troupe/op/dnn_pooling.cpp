@@ -28,6 +28,8 @@ Result<void> check_extents(const Pooling& of, int space) {
 }
 
 Result<void> check_adaptive(const Pooling& of, int space) {
+  if (of.pool.adaptive != 1)
+    return refuse(of.call, "adaptive is " + std::to_string(of.pool.adaptive) + "; it must be 0 or 1");
   if (of.pool.window != DnnWindow{} || of.pool.extent != SpaceNumbers{1, 1, 1})
     return refuse(of.call, "an adaptive pool has windows of its own; it takes no window, stride, padding or dilation");
   const auto is_good = [](std::int64_t extent) { return extent >= 1 && extent <= kMostDnnStep; };
@@ -46,7 +48,7 @@ Result<void> check_pooling(const Pooling& of) {
   TROUPE_TRY(check_layers(of.call, of.x.name, of.x.view));
   TROUPE_TRY(check_like(of.call, of.y.name, of.y.view, of.x.name, of.x.view));
   const int space = space_of(of.x.view);
-  if (of.pool.adaptive) return check_adaptive(of, space);
+  if (of.pool.adaptive != 0) return check_adaptive(of, space);
   TROUPE_TRY(check_extents(of, space));
   TROUPE_TRY(check_window(of.call, of.pool.window, space));
   Shape y = of.x.view.shape;
@@ -71,7 +73,7 @@ Result<void> check_pool_indices(std::string_view call, const View& indices, cons
 }
 
 std::string_view called(const DnnPool& pool, std::string_view plain, std::string_view adaptive) noexcept {
-  return pool.adaptive ? adaptive : plain;
+  return pool.adaptive != 0 ? adaptive : plain;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace troupe::inline v0::op {
 struct DnnPool {
   DnnWindow window;
   SpaceNumbers extent{1, 1, 1};
-  bool adaptive = false;
+  std::int64_t adaptive = 0;  // 0 or 1
 
   template <class Self, class V>
   static void describe(Self& self, V& v) {

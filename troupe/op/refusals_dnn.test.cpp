@@ -59,6 +59,8 @@ std::vector<Refusal> of_pools() {
        "4]"},
       {bad<DnnMaxPool>([](DnnMaxPool& op) { op.indices.dtype = f32; }),
        "max_pool: indices is f32; it must be i64 or i32", kUnsupported},
+      {bad<DnnMaxPool>([](DnnMaxPool& op) { op.pool.adaptive = 2; }),
+       "adaptive_max_pool: adaptive is 2; it must be 0 or 1"},
       {bad<DnnMaxPool>([](DnnMaxPool& op) { op.pool.adaptive = 1; }),
        "adaptive_max_pool: an adaptive pool has windows of its own; it takes no window, stride, padding or dilation"},
       {bad<DnnAveragePoolGradient>([](DnnAveragePoolGradient& op) { reshape(op.dy, {1, 2, 0, 3}); }),

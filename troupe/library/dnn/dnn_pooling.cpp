@@ -19,7 +19,7 @@ Result<op::DnnPool> pool_of(std::string_view call, const detail::AlongSpace& win
 }
 op::DnnPool adaptive_pool() {
   op::DnnPool pool;
-  pool.adaptive = true;
+  pool.adaptive = 1;
   return pool;
 }
 
