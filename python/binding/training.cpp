@@ -232,7 +232,7 @@ struct GivenParameters {
   GivenParameters& operator=(const GivenParameters&) = delete;
 
   GivenArrays values, first, second, masters;
-  Parameters parameters;
+  OptimizerArrays parameters;
 };
 
 struct StepOptions {

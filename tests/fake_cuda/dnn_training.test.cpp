@@ -23,7 +23,7 @@ TEST_F(FakeGpu, a_step_over_a_list_is_one_launch) {
       list->push_back(value(gpu.array<float>({7, 3})));
       value(gpu.fill(list->back(), 0.0F).get());
     }
-  const Parameters now{.values = values, .first = first, .second = second, .masters = {}};
+  const OptimizerArrays now{.values = values, .first = first, .second = second, .masters = {}};
   const std::uint64_t before = calls("cuLaunchKernel");
   const Result<void> end = gpu.dnn().adamw(gradients, now).get();
   EXPECT_TRUE(end) << end.error().to_string();

@@ -244,13 +244,13 @@ class Dnn {
   // writes to `next` is run again.
 
   /// Gradient descent, with momentum where there is one.
-  Call<void> sgd(const ArrayList& gradients, const Parameters& now, SgdOptions options = {}) const;
+  Call<void> sgd(const ArrayList& gradients, const OptimizerArrays& now, SgdOptions options = {}) const;
   /// Adam; the decay is part of the gradient.
-  Call<void> adam(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  Call<void> adam(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options = {}) const;
   /// Adam; the decay is apart from the gradient.
-  Call<void> adamw(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  Call<void> adamw(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options = {}) const;
   /// The sign of a momentum.
-  Call<void> lion(const ArrayList& gradients, const Parameters& now, AdamOptions options = {}) const;
+  Call<void> lion(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options = {}) const;
   /// measure, f32 [3] = what a step multiplies gradients by, their norm, and 1 if all are finite, else 0. Up to 128
   /// gradients.
   Call<void> measure_gradients(const ArrayList& gradients, const AnyArray& measure, MeasureOptions options = {}) const;

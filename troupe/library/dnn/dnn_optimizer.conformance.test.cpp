@@ -43,8 +43,8 @@ Kept<W> stepped(Rule rule, W gradient, Kept<W> now) {
   return {now.value - rate * mean / (std::sqrt(square) + W(kStepEpsilon)), now.first, now.second};
 }
 
-Call<void> step_call(const Dnn& dnn, Rule rule, const ArrayList& gradients, const Parameters& now,
-                     const Parameters* next, const AnyArray* measure = nullptr) {
+Call<void> step_call(const Dnn& dnn, Rule rule, const ArrayList& gradients, const OptimizerArrays& now,
+                     const OptimizerArrays* next, const AnyArray* measure = nullptr) {
   if (rule <= Rule::nesterov)
     return dnn.sgd(gradients, now,
                    {.rate = kRate,
@@ -94,7 +94,7 @@ struct Lists {
   List<T> gradients, values;
   List<StateOf<T>> first, second;
 
-  Parameters parameters(Rule rule) const {
+  OptimizerArrays parameters(Rule rule) const {
     return {.values = values.arrays,
             .first = states_of(rule) > 0 ? ArrayList(first.arrays) : ArrayList(),
             .second = states_of(rule) > 1 ? ArrayList(second.arrays) : ArrayList(),
@@ -133,7 +133,7 @@ CONFORMANCE_TEST(DnnOptimizerConformance, optimizer_step) {
           make_lists<T>([&](const Shape& shape, Layout layout) { return this->poisoned(shape, layout); },
                         [&](const Shape& shape, Layout layout) { return this->template random_of<S>(shape, layout); });
       const Lists<T> before = now;
-      const Parameters to = next.parameters(rule);
+      const OptimizerArrays to = next.parameters(rule);
       value(step_call(this->device().dnn(), rule, now.gradients.arrays, now.parameters(rule), in_place ? nullptr : &to)
                 .get());
       Lists<T>& after = in_place ? now : next;
@@ -164,7 +164,7 @@ CONFORMANCE_TEST(DnnOptimizerConformance, optimizer_step_with_masters) {
   Sample<T> parameter(this->device(), {300}, Layout::padded, std::vector<T>(300, T(1.0F)));
   Sample<S> master(this->device(), {300}, Layout::offset, std::vector<S>(300, S(1)));
   const std::vector<AnyArray> gradients{gradient.array()}, values{parameter.array()}, masters{master.array()};
-  const Parameters now{.values = values, .first = {}, .second = {}, .masters = masters};
+  const OptimizerArrays now{.values = values, .first = {}, .second = {}, .masters = masters};
   for (int i = 0; i < 100; ++i) value(this->device().dnn().sgd(gradients, now, {.rate = 1e-4}).get());
   for (const S number : master.read()) ASSERT_NEAR(static_cast<double>(number), 0.99, 1e-5);
   std::vector<Wide<T>> want;
@@ -198,7 +198,7 @@ CONFORMANCE_TEST(DnnOptimizerConformance, measured_steps_are_scaled_or_left_out)
   Sample<T> parameter(this->device(), {4}, Layout::dense, std::vector<T>(4, T(1.0F)));
   Sample<float> measure(this->device(), {3}, Layout::dense, {});
   const std::vector<AnyArray> values{parameter.array()};
-  const Parameters now{.values = values, .first = {}, .second = {}, .masters = {}};
+  const OptimizerArrays now{.values = values, .first = {}, .second = {}, .masters = {}};
   const auto step = [&](const Sample<T>& gradient) {
     const std::vector<AnyArray> gradients{gradient.array()};
     value(dnn.measure_gradients(gradients, measure.array(), {.max_norm = 1}).get());

@@ -20,7 +20,7 @@ Result<void> check_count(std::string_view call, std::string_view name, const Arr
 }
 
 /// The lists that a step reads, or writes, besides the values.
-Result<void> check_lists(const op::DnnOptimizerStep& op, const Parameters& lists, std::size_t count) {
+Result<void> check_lists(const op::DnnOptimizerStep& op, const OptimizerArrays& lists, std::size_t count) {
   const std::string_view call = detail::name(op.rule);
   TROUPE_TRY(check_count(call, "values", lists.values, count));
   TROUPE_TRY(check_count(call, "first", lists.first, op.states() > 0 ? count : 0));
@@ -28,18 +28,18 @@ Result<void> check_lists(const op::DnnOptimizerStep& op, const Parameters& lists
   return check_count(call, "masters", lists.masters, op.has_masters ? count : 0);
 }
 
-Call<void> step(const Device& device, op::DnnOptimizerStep op, const ArrayList& gradients, const Parameters& now,
-                const Parameters& next, const AnyArray* measure) {
+Call<void> step(const Device& device, op::DnnOptimizerStep op, const ArrayList& gradients, const OptimizerArrays& now,
+                const OptimizerArrays& next, const AnyArray* measure) {
   op.has_masters = now.masters.size() > 0;
   op.has_measure = measure != nullptr;
-  for (const Parameters* const lists : {&now, &next})
+  for (const OptimizerArrays* const lists : {&now, &next})
     if (const Result<void> good = check_lists(op, *lists, gradients.size()); !good) return fail(good.error());
   std::vector<const AnyArray*> arrays;
   const auto add = [&](const AnyArray& array, op::Access access) {
     op.arrays.push_back({access, array.view()});
     arrays.push_back(&array);
   };
-  const auto add_kept = [&](const Parameters& lists, std::size_t i, op::Access access) {
+  const auto add_kept = [&](const OptimizerArrays& lists, std::size_t i, op::Access access) {
     add(op.has_masters ? lists.masters[i] : lists.values[i], access);
     if (op.states() > 0) add(lists.first[i], access);
     if (op.states() > 1) add(lists.second[i], access);
@@ -57,7 +57,7 @@ Call<void> step(const Device& device, op::DnnOptimizerStep op, const ArrayList& 
   return make_call(device, op, std::span<const AnyArray* const>(arrays));
 }
 
-Call<void> adaptive_step(const Device& device, Optimizer rule, const ArrayList& gradients, const Parameters& now,
+Call<void> adaptive_step(const Device& device, Optimizer rule, const ArrayList& gradients, const OptimizerArrays& now,
                          const AdamOptions& options) {
   const bool is_lion = rule == Optimizer::lion;
   op::DnnOptimizerStep op;
@@ -73,7 +73,7 @@ Call<void> adaptive_step(const Device& device, Optimizer rule, const ArrayList& 
 
 }  // namespace
 
-Call<void> Dnn::sgd(const ArrayList& gradients, const Parameters& now, SgdOptions options) const {
+Call<void> Dnn::sgd(const ArrayList& gradients, const OptimizerArrays& now, SgdOptions options) const {
   op::DnnOptimizerStep op;
   op.rule = Optimizer::sgd;
   op.nesterov = options.nesterov;
@@ -84,13 +84,13 @@ Call<void> Dnn::sgd(const ArrayList& gradients, const Parameters& now, SgdOption
   op.decay = options.weight_decay;
   return step(device_, std::move(op), gradients, now, options.next != nullptr ? *options.next : now, options.measure);
 }
-Call<void> Dnn::adam(const ArrayList& gradients, const Parameters& now, AdamOptions options) const {
+Call<void> Dnn::adam(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options) const {
   return adaptive_step(device_, Optimizer::adam, gradients, now, options);
 }
-Call<void> Dnn::adamw(const ArrayList& gradients, const Parameters& now, AdamOptions options) const {
+Call<void> Dnn::adamw(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options) const {
   return adaptive_step(device_, Optimizer::adamw, gradients, now, options);
 }
-Call<void> Dnn::lion(const ArrayList& gradients, const Parameters& now, AdamOptions options) const {
+Call<void> Dnn::lion(const ArrayList& gradients, const OptimizerArrays& now, AdamOptions options) const {
   return adaptive_step(device_, Optimizer::lion, gradients, now, options);
 }
 

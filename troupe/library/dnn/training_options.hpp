@@ -75,7 +75,7 @@ class ArrayList {
 };
 
 /// What an optimizer goes on from, list by list: place i of each belongs to parameter i.
-struct Parameters {
+struct OptimizerArrays {
   ArrayList values;   // the parameters
   ArrayList first;    // momenta: f32, or f64 for f64. Not for sgd without momentum
   ArrayList second;   // of adam and adamw: means of squares
@@ -90,7 +90,7 @@ struct SgdOptions {
   double weight_decay = 0;
   std::int64_t step = 1;              // which step this is, from 1 on
   const AnyArray* measure = nullptr;  // what `measure_gradients` wrote: gradients are multiplied, or there is no step
-  const Parameters* next = nullptr;   // where the results go; without, they replace what was there
+  const OptimizerArrays* next = nullptr;  // where the results go; without, they replace what was there
 };
 /// What `adam`, `adamw` and `lion` can be told. A number that is left out is the usual one of the optimizer.
 struct AdamOptions {
@@ -101,7 +101,7 @@ struct AdamOptions {
   std::optional<double> weight_decay = std::nullopt;  // 0; of adamw 0.01
   std::int64_t step = 1;                              // which step this is, from 1 on
   const AnyArray* measure = nullptr;  // what `measure_gradients` wrote: gradients are multiplied, or there is no step
-  const Parameters* next = nullptr;   // where the results go; without, they replace what was there
+  const OptimizerArrays* next = nullptr;  // where the results go; without, they replace what was there
 };
 static_assert(std::is_trivially_destructible_v<AdamOptions>);
 
