@@ -61,6 +61,7 @@ struct Lanes {
     lanes.families_apart |= 1U << static_cast<unsigned>(family);
     return lanes;
   }
+  /// Whether `apart` has named the family, and it counts.
   constexpr bool is_apart(op::Family family) const noexcept {
     return policy == Policy::by_dependency && (families_apart >> static_cast<unsigned>(family) & 1) != 0;
   }

@@ -131,6 +131,7 @@ class Dnn {
   /// Its gradients.
   Call<void> transposed_convolution_input_gradient(const AnyArray& dy, const AnyArray& w, const AnyArray& dx,
                                                    ConvolutionOptions options = {}) const;
+  /// The gradient of w.
   Call<void> transposed_convolution_filter_gradient(const AnyArray& x, const AnyArray& dy, const AnyArray& dw,
                                                     ConvolutionOptions options = {}) const;
 
@@ -144,13 +145,17 @@ class Dnn {
   /// y = the mean of each window of x.
   Call<void> average_pool(const AnyArray& x, detail::AlongSpace window, const AnyArray& y,
                           PoolOptions options = {}) const;
+  /// The gradient of x.
   Call<void> average_pool_gradient(const AnyArray& dy, detail::AlongSpace window, const AnyArray& dx,
                                    PoolOptions options = {}) const;
   /// The same with a window for each element of y, which together see all of x: a y of extents 1 pools all of it. Of
   /// the options only `indices` counts.
   Call<void> adaptive_max_pool(const AnyArray& x, const AnyArray& y, PoolOptions options = {}) const;
+  /// The gradient of x, from the indices.
   Call<void> adaptive_max_pool_gradient(const AnyArray& dy, const AnyArray& indices, const AnyArray& dx) const;
+  /// The mean of a window for each element of y.
   Call<void> adaptive_average_pool(const AnyArray& x, const AnyArray& y) const;
+  /// The gradient of x.
   Call<void> adaptive_average_pool_gradient(const AnyArray& dy, const AnyArray& dx) const;
 
   // ---- normalizations: dnn_norm.cpp ----
@@ -162,22 +167,27 @@ class Dnn {
                         NormOptions options = {}) const;
   /// By those of the batch, of each channel. Running figures go towards them.
   Call<void> batch_norm_training(const AnyArray& x, const AnyArray& y, BatchNormTrainingOptions options = {}) const;
+  /// The gradients of a `batch_norm_training`.
   Call<void> batch_norm_gradient(const AnyArray& dy, const AnyArray& x, const AnyArray& dx,
                                  NormGradientOptions options = {}) const;
   /// By those of each of `groups` groups of neighbouring channels of a sample.
   Call<void> group_norm(const AnyArray& x, std::int64_t groups, const AnyArray& y, NormOptions options = {}) const;
+  /// The gradients of a `group_norm`.
   Call<void> group_norm_gradient(const AnyArray& dy, const AnyArray& x, std::int64_t groups, const AnyArray& dx,
                                  NormGradientOptions options = {}) const;
   /// By those of each channel of a sample.
   Call<void> instance_norm(const AnyArray& x, const AnyArray& y, NormOptions options = {}) const;
+  /// The gradients of an `instance_norm`.
   Call<void> instance_norm_gradient(const AnyArray& dy, const AnyArray& x, const AnyArray& dx,
                                     NormGradientOptions options = {}) const;
   /// By those of the last `axes` axes, whose shape scale and shift have.
   Call<void> layer_norm(const AnyArray& x, const AnyArray& y, NormOptions options = {}, int axes = 1) const;
+  /// The gradients of a `layer_norm`.
   Call<void> layer_norm_gradient(const AnyArray& dy, const AnyArray& x, const AnyArray& dx,
                                  NormGradientOptions options = {}, int axes = 1) const;
   /// x / sqrt(the mean square of the last `axes` axes + epsilon) scale + shift.
   Call<void> rms_norm(const AnyArray& x, const AnyArray& y, NormOptions options = {}, int axes = 1) const;
+  /// The gradients of an `rms_norm`.
   Call<void> rms_norm_gradient(const AnyArray& dy, const AnyArray& x, const AnyArray& dx,
                                NormGradientOptions options = {}, int axes = 1) const;
 
@@ -195,6 +205,7 @@ class Dnn {
 
   /// y = x with the extents that y has along the axes of space.
   Call<void> interpolate(const AnyArray& x, const AnyArray& y, InterpolateOptions options = {}) const;
+  /// The gradient of x.
   Call<void> interpolate_gradient(const AnyArray& dy, const AnyArray& dx, InterpolateOptions options = {}) const;
 
   // ---- softmax: dnn_softmax.cpp ----
@@ -215,27 +226,32 @@ class Dnn {
 
   /// (x - target)^2.
   Call<void> mse_loss(const AnyArray& x, const AnyArray& target, const AnyArray& loss, LossOptions options = {}) const;
+  /// The gradient of x.
   Call<void> mse_loss_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
                                LossOptions options = {}) const;
   /// d^2 / 2 of d = |x - target| up to delta, and delta (d - delta / 2) from there on.
   Call<void> huber_loss(const AnyArray& x, const AnyArray& target, const AnyArray& loss,
                         HuberOptions options = {}) const;
+  /// The gradient of x.
   Call<void> huber_loss_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
                                  HuberOptions options = {}) const;
   /// - target log p - (1 - target) log(1 - p) with p = sigmoid(x). A target that is no probability comes back as
   /// `invalid_argument`, with its place.
   Call<void> binary_cross_entropy_with_logits(const AnyArray& x, const AnyArray& target, const AnyArray& loss,
                                               LossOptions options = {}) const;
+  /// The gradient of x.
   Call<void> binary_cross_entropy_with_logits_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target,
                                                        const AnyArray& dx, LossOptions options = {}) const;
   /// target (log target - x), where x is the logarithm of a probability. Targets are probabilities, as above.
   Call<void> kl_div(const AnyArray& x, const AnyArray& target, const AnyArray& loss, KlDivOptions options = {}) const;
+  /// The gradient of x.
   Call<void> kl_div_gradient(const AnyArray& dloss, const AnyArray& x, const AnyArray& target, const AnyArray& dx,
                              KlDivOptions options = {}) const;
   /// - log softmax(logits)[target] of each row of classes. The target is a class for each row, i32 or i64, or a
   /// probability for each class; one that is neither comes back as `invalid_argument`, with its place.
   Call<void> cross_entropy(const AnyArray& logits, const AnyArray& target, const AnyArray& loss,
                            CrossEntropyOptions options = {}) const;
+  /// The gradient of the logits.
   Call<void> cross_entropy_gradient(const AnyArray& dloss, const AnyArray& logits, const AnyArray& target,
                                     const AnyArray& dlogits, CrossEntropyOptions options = {}) const;
 

@@ -83,19 +83,19 @@ struct OptimizerArrays {
 };
 /// What `sgd` can be told.
 struct SgdOptions {
-  double rate = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  bool nesterov = false;
-  double weight_decay = 0;
+  double rate = 1e-3;                 // the step is so many times the gradient
+  double momentum = 0;                // how much of the last step goes on
+  double dampening = 0;               // how much less of the gradient goes into the momentum
+  bool nesterov = false;              // the gradient is taken as if the momentum had been followed
+  double weight_decay = 0;            // so much of each parameter is added to its gradient
   std::int64_t step = 1;              // which step this is, from 1 on
   const AnyArray* measure = nullptr;  // what `measure_gradients` wrote: gradients are multiplied, or there is no step
   const OptimizerArrays* next = nullptr;  // where the results go; without, they replace what was there
 };
 /// What `adam`, `adamw` and `lion` can be told. A number that is left out is the usual one of the optimizer.
 struct AdamOptions {
-  std::optional<double> rate = std::nullopt;  // 1e-3; of lion 1e-4
-  double beta1 = 0.9;
+  std::optional<double> rate = std::nullopt;          // 1e-3; of lion 1e-4
+  double beta1 = 0.9;                                 // how much of the mean of gradients stays
   std::optional<double> beta2 = std::nullopt;         // 0.999; of lion 0.99
   double epsilon = 1e-8;                              // not of lion
   std::optional<double> weight_decay = std::nullopt;  // 0; of adamw 0.01
@@ -138,7 +138,7 @@ struct PagedOptions {
 };
 /// What `rotary` can be told.
 struct RotaryOptions {
-  double base = 10000;
+  double base = 10000;                  // the slowest pair takes 2 pi times so many tokens for a turn
   bool interleaved = false;             // pairs are 2 i and 2 i + 1, not i and i + width / 2
   std::int64_t first = 0;               // the place of the first token
   const AnyArray* positions = nullptr;  // or the place of each token, i32 or i64: broadcasts to x without its last axis

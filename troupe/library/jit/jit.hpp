@@ -91,6 +91,7 @@ class KernelSource {
     headers_.emplace_back(std::move(name), std::move(text));
     return *this;
   }
+  /// One more flag, as the compiler is to see it.
   KernelSource& add_flag(std::string_view flag);
 
  private:

@@ -155,6 +155,7 @@ class KernelStruct {
 // What the parameters of a kernel's signature take, decided when the program that launches it is compiled: an argument
 // that the kernel cannot take is a sentence of the compiler, and costs a launch nothing.
 
+/// A kernel of a program, looked up once: `Program::kernel` makes it.
 template <class Signature>
 class Kernel {
   static_assert(sizeof(Signature) == 0, "a kernel's signature is void(...), as in program.kernel<void(int, float*)>");
