@@ -76,10 +76,10 @@ class ArrayList {
 
 /// What an optimizer goes on from, list by list: place i of each belongs to parameter i.
 struct OptimizerArrays {
-  ArrayList values;   // the parameters
-  ArrayList first;    // momenta: f32, or f64 for f64. Not for sgd without momentum
-  ArrayList second;   // of adam and adamw: means of squares
-  ArrayList masters;  // of values in f16 and bf16: the same in f32, of which the values are made
+  ArrayList values = {};   // the parameters
+  ArrayList first = {};    // momenta: f32, or f64 for f64. Not for sgd without momentum
+  ArrayList second = {};   // of adam and adamw: means of squares
+  ArrayList masters = {};  // of values in f16 and bf16: the same in f32, of which the values are made
 };
 /// What `sgd` can be told.
 struct SgdOptions {
