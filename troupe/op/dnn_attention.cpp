@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "troupe/op/dnn_check.hpp"
 #include "troupe/op/dnn_rows_check.hpp"
 
 namespace troupe::inline v0::op {
@@ -127,22 +128,22 @@ Result<void> check_cache(std::string_view call, const View& key_cache, const Vie
   return check_shape(call, {"lengths", lengths}, Shape{batch});
 }
 
-std::uint64_t products(const Shape& q, std::int64_t keys, std::int64_t width) noexcept {
-  return static_cast<std::uint64_t>(q[0]) * static_cast<std::uint64_t>(q[1]) * static_cast<std::uint64_t>(q[2]) *
-         static_cast<std::uint64_t>(keys) * static_cast<std::uint64_t>(width);
+std::uint64_t number(std::int64_t extent) noexcept { return static_cast<std::uint64_t>(extent); }
+std::uint64_t products(const Shape& q, std::uint64_t keys, std::uint64_t width) noexcept {
+  return product_of({number(q[0]), number(q[1]), number(q[2]), keys, width});
 }
 std::uint64_t products_of(const AttentionInputs& in) noexcept {
   if (in.q.shape.rank() != 4 || in.k.shape.rank() != 4 || in.v.shape.rank() != 4) return 0;
-  return products(in.q.shape, in.k.shape[2], in.q.shape[3] + in.v.shape[3]);
+  return products(in.q.shape, number(in.k.shape[2]), number(in.q.shape[3]) + number(in.v.shape[3]));
 }
 
 }  // namespace
 
 std::uint64_t DnnAttention::work() const noexcept { return products_of(in); }
-std::uint64_t DnnAttentionGradient::work() const noexcept { return products_of(in) * 5 / 2; }
+std::uint64_t DnnAttentionGradient::work() const noexcept { return products_of(in) / 2 * 5; }
 std::uint64_t DnnPagedAttention::work() const noexcept {
   if (q.shape.rank() != 4 || table.shape.rank() != 2 || key_cache.shape.rank() != 4) return 0;
-  return products(q.shape, table.shape[1] * key_cache.shape[1], 2 * q.shape[3]);
+  return products(q.shape, product_of({number(table.shape[1]), number(key_cache.shape[1])}), 2 * number(q.shape[3]));
 }
 
 Result<void> check(const DnnAttention& op) {

@@ -127,11 +127,7 @@ Result<void> check_vector(std::string_view call, const NamedView& vector, std::i
 }
 
 std::uint64_t work_of(const View& y, const View& w) noexcept {
-  std::uint64_t work = static_cast<std::uint64_t>(element_count(y));
-  bool is_huge = false;
-  for (int i = 1; i < w.shape.rank(); ++i)
-    is_huge |= __builtin_mul_overflow(work, static_cast<std::uint64_t>(w.shape[i]), &work);
-  return is_huge ? ~std::uint64_t{0} : work;
+  return product_of({product_of(y.shape), product_of(w.shape, 1)});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "troupe/op/dnn_lookup.hpp"
 
+#include "troupe/op/dnn_check.hpp"
 #include "troupe/op/dnn_rows_check.hpp"
 
 namespace troupe::inline v0::op {
@@ -44,7 +45,7 @@ Result<void> check(const DnnDropout& op) {
   TROUPE_TRY(check_type(kCall, {"y", op.y}, op.x.dtype));
   TROUPE_TRY(check_shape(kCall, {"y", op.y}, op.x.shape));
   TROUPE_TRY(check_drop_probability(kCall, op.probability));
-  return check_positions(kCall, op.source, static_cast<std::uint64_t>(element_count(op.x)));
+  return check_positions(kCall, op.source, product_of(op.x.shape));
 }
 
 }  // namespace troupe::inline v0::op
