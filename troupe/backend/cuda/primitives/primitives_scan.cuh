@@ -42,6 +42,15 @@ struct Run {
   }
 };
 
+/// In one access. Where the other branch stores the same elements one by one, the compiler would do so in both.
+template <class Piece>
+__device__ void store_piece(void* to, const Piece& piece) {
+  const auto words = __builtin_bit_cast(uint4, piece);
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z),
+               "r"(words.w)
+               : "memory");
+}
+
 /// `kSegments`: a segment begins wherever there is a head, and nothing before it counts.
 template <Combine function, class T, bool kSegments>
 __device__ void scan_rows(const ScanArguments& a) {
@@ -154,7 +163,7 @@ __device__ void scan_rows(const ScanArguments& a) {
       sum = with;
     }
     if (by_pieces) {
-      *reinterpret_cast<typename Layout::Piece*>(y + Layout::place(r)) = piece;
+      store_piece(y + Layout::place(r), piece);
     } else {
 #pragma unroll
       for (int i = 0; i < kInPiece; ++i)

@@ -188,8 +188,14 @@ TROUPE_OF_KEYS(2, std::uint16_t)
 TROUPE_OF_KEYS(4, std::uint32_t)
 TROUPE_OF_KEYS(8, std::uint64_t)
 
+// As many blocks at a time as keep the memory busy; larger elements need the registers.
+constexpr int select_blocks(int size_bytes) { return size_bytes <= 4 ? 6 : 1; }
+
 #define TROUPE_OF_ANY(size, T)                                                             \
-  TROUPE_THREADS troupe_select_##size(const SelectArguments a) { select_flagged<T>(a); }   \
+  extern "C" __global__ void __launch_bounds__(kPrimitivesThreads, select_blocks(size))    \
+      troupe_select_##size(const SelectArguments a) {                                      \
+    select_flagged<T>(a);                                                                  \
+  }                                                                                        \
   TROUPE_THREADS troupe_append_rest_##size(const AppendArguments a) { append_rest<T>(a); } \
   TROUPE_THREADS troupe_arrange_##size(const ArrangeArguments a) { arrange<T>(a); }
 TROUPE_OF_ANY(1, std::uint8_t)

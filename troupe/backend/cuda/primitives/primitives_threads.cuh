@@ -129,7 +129,7 @@ __device__ void publish(Word* word, Word value) {
 
 /// How long a warp rests that was not told all it needs: thousands that ask without a pause leave the memory of tiles
 /// no time for anything else.
-constexpr unsigned kPatienceNs = 100;
+constexpr unsigned kPatienceNs = 300;
 
 /// Of the lanes of a warp, each of which looks at a tile, lane 0 at the nearest: which is the last that counts, and
 /// whether all up to it have told something.
