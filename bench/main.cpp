@@ -14,6 +14,7 @@
 #include "bench/expression_rows.hpp"
 #include "bench/fft_rows.hpp"
 #include "bench/gpu_rows.hpp"
+#include "bench/network_rows.hpp"
 #include "bench/options.hpp"
 #include "bench/primitive_rows.hpp"
 #include "bench/random_rows.hpp"
@@ -36,6 +37,7 @@ std::vector<Row> all_rows(const Options& options) {
     std::ranges::move(expression_rows(options), std::back_inserter(rows));
     std::ranges::move(signal_rows(options), std::back_inserter(rows));
     std::ranges::move(primitive_rows(options), std::back_inserter(rows));
+    std::ranges::move(network_rows(options), std::back_inserter(rows));
   } else {
     std::ranges::move(actor_rows(options), std::back_inserter(rows));
     std::ranges::move(device_rows(options), std::back_inserter(rows));

@@ -32,6 +32,26 @@ def copy_in(size_bytes):
 def copy_out(size_bytes):
     here, there = pinned_and_device(size_bytes)
     return lambda: here.copy_(there, non_blocking=True)
+def network(what):
+    nn, grad = torch.nn.functional, torch.ops.aten.convolution_backward
+    def normal(*shape):
+        return torch.randn(shape, device="cuda", dtype=torch.bfloat16)
+    if what == "convolution_f32":
+        torch.backends.cudnn.allow_tf32 = False
+        x, w = torch.randn(8, 256, 56, 56, device="cuda"), torch.randn(256, 256, 3, 3, device="cuda")
+        return lambda: nn.conv2d(x, w, padding=1)
+    if what.startswith("convolution"):
+        x, y = (normal(32, 256, 56, 56).to(memory_format=torch.channels_last) for _ in "xy")
+        w = normal(256, 256, 3, 3).to(memory_format=torch.channels_last)
+        if what == "convolution":
+            return lambda: nn.conv2d(x, w, padding=1)
+        wanted = [what == "convolution_input", what == "convolution_filter", False]
+        return lambda: grad(y, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, wanted)
+    q, k, v, dy = (normal(8, 16, 4096, 128).requires_grad_(name != "d") for name in "qkvd")
+    if what == "attention":
+        return lambda: nn.scaled_dot_product_attention(q, k, v, is_causal=True)
+    y = nn.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return lambda: torch.autograd.grad(y, (q, k, v), dy, retain_graph=True)
 def pinned_and_device(size_bytes):
     here = torch.zeros(size_bytes, dtype=torch.uint8).pin_memory()
     return here, torch.zeros(size_bytes, dtype=torch.uint8, device="cuda")
@@ -42,7 +62,7 @@ def once(op):
     return time.perf_counter_ns() - begin
 for line in sys.stdin:
     what, size, count = line.split()
-    op = globals()[what](size if what == "einsum" else int(size))
+    op = globals()[what](size if what in ("einsum", "network") else int(size))
     settled = time.perf_counter_ns() + 100_000_000
     while count != "1" and time.perf_counter_ns() < settled:
         once(op)

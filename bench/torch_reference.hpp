@@ -21,6 +21,8 @@ class Torch {
 
   /// torch.einsum of floats, which PyTorch does not round to tf32 by itself.
   double einsum_ns(const EinsumCase& einsum, int count) { return ns("einsum", einsum.to_string(), count); }
+  /// A layer of a network in bf16, by one of the names in network_rows.cpp.
+  double network_ns(const std::string& layer, int count) { return ns("network", layer, count); }
   /// torch.mm of floats, into a matrix that is there.
   double gemm_ns(std::size_t extent, int count) { return ns("gemm", extent, count); }
   /// copy_ between pinned memory and the GPU.

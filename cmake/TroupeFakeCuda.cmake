@@ -36,6 +36,7 @@ troupe_fake_library(fake_cuda libcuda.so.1 driver.cpp driver_memory.cpp driver_m
   stream.cpp)
 troupe_fake_library(fake_cublas libcublas.so.13 cublas.cpp)
 troupe_fake_library(fake_cublas_lt libcublasLt.so.13 cublas_lt.cpp)
+troupe_fake_library(fake_cudnn libcudnn.so.9 cudnn.cpp)
 troupe_fake_library(fake_cufft libcufft.so.12 cufft.cpp)
 troupe_fake_library(fake_cusolver libcusolver.so.12 cusolver.cpp)
 troupe_fake_library(fake_cusparse libcusparse.so.12 cusparse.cpp)
@@ -43,11 +44,12 @@ troupe_fake_library(fake_cutensor libcutensor.so.2 cutensor.cpp)
 troupe_fake_library(fake_nvrtc libnvrtc.so.13 nvrtc.cpp)
 # Older versions, which lack some functions.
 troupe_fake_library(fake_old_cublas old/libcublas.so.13 cublas.cpp)
+troupe_fake_library(fake_old_cudnn old/libcudnn.so.9 cudnn.cpp)
 troupe_fake_library(fake_old_cusolver old/libcusolver.so.12 cusolver.cpp)
 troupe_fake_library(fake_old_cusparse old/libcusparse.so.12 cusparse.cpp)
 troupe_fake_library(fake_old_cutensor old/libcutensor.so.2 cutensor.cpp)
-foreach(library IN ITEMS cublas cublas_lt cufft cusolver cusparse cutensor nvrtc
-        old_cublas old_cusolver old_cusparse old_cutensor)
+foreach(library IN ITEMS cublas cublas_lt cudnn cufft cusolver cusparse cutensor nvrtc
+        old_cublas old_cudnn old_cusolver old_cusparse old_cutensor)
   target_link_libraries(fake_${library} PRIVATE fake_cuda)
   troupe_sanitize(fake_${library})
   if(library MATCHES "^old_")

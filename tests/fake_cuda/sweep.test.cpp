@@ -61,6 +61,12 @@ class FakeSweep : public FakeGpu {
     const Array<std::complex<float>> z = TROUPE_TRY(gpu.array<std::complex<float>>({4}));
     TROUPE_TRY(gpu.fill(z, std::complex<float>(1)).get());
     TROUPE_TRY(gpu.fft().forward(z, z).get());
+    const Array<float> image = TROUPE_TRY(gpu.array<float>({2, 16, 16, 16}));
+    const Array<float> filters = TROUPE_TRY(gpu.array<float>({16, 16, 3, 3}));
+    TROUPE_TRY(gpu.fill(image, 1.0f).get());
+    TROUPE_TRY(gpu.fill(filters, 1.0f).get());
+    const Array<float> sums = TROUPE_TRY(gpu.array<float>({2, 16, 16, 16}));
+    TROUPE_TRY(gpu.dnn().convolution(image, filters, sums, {.padding = 1}).get());
     TROUPE_TRY(gpu.tensor().einsum("ik,kj->ij", a, a, x, {.engine = TensorEngine::cutensor}).get());
     TROUPE_TRY(gpu.tensor().einsum("ik,kj->ji", a, a, x, {.autotune = true}).get());
     const std::vector<Triplet<float>> elements{{0, 0, 1.0f}, {1, 1, 1.0f}};

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "troupe/backend/cuda/blas/cublas_library.hpp"
+#include "troupe/backend/cuda/dnn/cudnn_library.hpp"
 #include "troupe/backend/cuda/driver/driver_library.hpp"
 #include "troupe/backend/cuda/fft/cufft_library.hpp"
 #include "troupe/backend/cuda/jit/nvrtc_library.hpp"
@@ -15,12 +16,6 @@ namespace troupe::cuda {
 namespace {
 
 // No op uses these yet.
-constexpr VendorDeclaration kCudnn{.name = "cuDNN",
-                                   .files = {"libcudnn.so.9", "libcudnn.so.8"},
-                                   .versions = {.oldest = {8, 0}, .newest_major = 9},
-                                   .version_symbol = "cudnnGetVersion",
-                                   .read_version = version_by_number,
-                                   .install = "cuDNN (cudnn9 for your CUDA)"};
 constexpr VendorDeclaration kCurand{.name = "cuRAND",
                                     .files = {"libcurand.so.10"},
                                     .versions = {.oldest = {10, 0}, .newest_major = 10},

@@ -5,6 +5,8 @@
 namespace troupe::conformance {
 namespace {
 
+constexpr std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 template <class T>
 class DnnAttentionConformance : public Conformance<T> {};
 CONFORMANCE_SUITE(DnnAttentionConformance, Types<float, double, f16, bf16>);
@@ -17,6 +19,7 @@ struct AttentionCase {
   int mask = 0;  // 1: bool, 2: added
   bool has_lengths = false;
   double dropout = 0;
+  bool is_row_major = false;  // all arrays, as a library of the GPU's wants them; and there is enough to do for it
 };
 
 /// Everything of a case as numbers of high precision.
@@ -72,6 +75,9 @@ const std::vector<AttentionCase> kCases{
     {2, 2, 2, 5, 6, 4, 4, true, false, 0, 2},
     {3, 2, 1, 4, 9, 4, 6, true, true, 0, 0, true},
     {1, 2, 1, 5, 66, 4, 4, false, false, 0, 0, false, 0.3},
+    {2, 4, 4, 96, 160, 32, 64, false, false, 0, 0, false, 0, true},
+    {2, 4, 2, 128, 128, 64, 64, true, false, 0, 0, false, 0, true},
+    {1, 4, 4, 100, 200, 40, 24, true, true, 0, 0, false, 0, true},
 };
 
 /// A case on the device.
@@ -79,8 +85,8 @@ template <class T>
 struct AttentionSamples {
   AttentionSamples(const Device& device, const AttentionCase& of, Layout layout, const auto& random)
       : q(random(Shape{of.batch, of.heads, of.queries, of.width}, layout)),
-        k(random(Shape{of.batch, of.key_heads, of.keys, of.width}, next(layout))),
-        v(random(Shape{of.batch, of.key_heads, of.keys, of.value_width}, next(layout, 2))) {
+        k(random(Shape{of.batch, of.key_heads, of.keys, of.width}, of.is_row_major ? layout : next(layout))),
+        v(random(Shape{of.batch, of.key_heads, of.keys, of.value_width}, of.is_row_major ? layout : next(layout, 2))) {
     using W = Wide<T>;
     numbers = {widened(q.values()), widened(k.values()), widened(v.values()), {}, {}, {}};
     const Shape scores{of.batch, of.heads, of.queries, of.keys};
@@ -129,17 +135,85 @@ CONFORMANCE_TEST(DnnAttentionConformance, attention) {
   this->covers("dnn", "attention");
   int i = 0;
   for (const AttentionCase& of : kCases) {
-    const Layout layout = kLayouts[static_cast<std::size_t>(i++) % kLayouts.size()];
+    const Layout layout = of.is_row_major ? Layout::dense : kLayouts[static_cast<std::size_t>(i++) % kLayouts.size()];
+    const auto other = [&](int by) { return of.is_row_major ? layout : next(layout, by); };
     AttentionSamples<T> samples(this->device(), of, layout,
                                 [&](const Shape& shape, Layout how) { return this->random(shape, how); });
-    Sample<T> y = this->poisoned({of.batch, of.heads, of.queries, of.value_width}, next(layout, 4));
-    Sample<SumOf<T>> sums = this->template poisoned_of<SumOf<T>>({of.batch, of.heads, of.queries}, next(layout, 5));
+    Sample<T> y = this->poisoned({of.batch, of.heads, of.queries, of.value_width}, other(4));
+    Sample<SumOf<T>> sums = this->template poisoned_of<SumOf<T>>({of.batch, of.heads, of.queries}, other(5));
     value(this->device()
               .dnn()
               .scaled_dot_product_attention(samples.q.array(), samples.k.array(), samples.v.array(), y.array(),
                                             sums.array(), samples.options)
               .get());
     this->expect_close(y.read(), attention_of(of, samples.numbers), std::same_as<T, float> ? 16 : 4);
+  }
+}
+
+/// The gradients of attention without masks, by the formula: differences would take too long.
+template <class W>
+std::array<std::vector<W>, 3> gradients_of(const AttentionCase& of, const AttentionNumbers<W>& in,
+                                           const std::vector<W>& dy) {
+  std::array<std::vector<W>, 3> made{std::vector<W>(in.q.size()), std::vector<W>(in.k.size()),
+                                     std::vector<W>(in.v.size())};
+  auto& [dq, dk, dv] = made;
+  const W scale = 1 / std::sqrt(static_cast<W>(of.width));
+  for (std::int64_t row = 0; row < of.batch * of.heads * of.queries; ++row) {
+    const std::int64_t head = row / of.queries, query = row % of.queries;
+    const std::int64_t key_head = head / of.heads * of.key_heads + head % of.heads / (of.heads / of.key_heads);
+    const std::int64_t place = query + (of.ends_together ? of.keys - of.queries : 0);
+    const std::int64_t seen = of.causal ? std::min(of.keys, place + 1) : of.keys;
+    const auto key_row = [&](std::int64_t j, std::int64_t width) { return index((key_head * of.keys + j) * width); };
+    std::vector<W> weights(index(seen)), slopes(index(seen));
+    W sum = 0, product = 0;
+    for (std::int64_t j = 0; j < seen; ++j) {
+      W score = 0, slope = 0;
+      for (std::size_t d = 0; d < index(of.width); ++d)
+        score += in.q[index(row * of.width) + d] * in.k[key_row(j, of.width) + d];
+      for (std::size_t d = 0; d < index(of.value_width); ++d)
+        slope += dy[index(row * of.value_width) + d] * in.v[key_row(j, of.value_width) + d];
+      sum += weights[index(j)] = std::exp(score * scale);  // scores of small numbers are small
+      slopes[index(j)] = slope;
+    }
+    for (std::int64_t j = 0; j < seen; ++j) product += (weights[index(j)] /= sum) * slopes[index(j)];
+    for (std::int64_t j = 0; j < seen; ++j) {
+      const W slope = weights[index(j)] * (slopes[index(j)] - product) * scale;
+      for (std::size_t d = 0; d < index(of.width); ++d) {
+        dq[index(row * of.width) + d] += slope * in.k[key_row(j, of.width) + d];
+        dk[key_row(j, of.width) + d] += slope * in.q[index(row * of.width) + d];
+      }
+      for (std::size_t d = 0; d < index(of.value_width); ++d)
+        dv[key_row(j, of.value_width) + d] += weights[index(j)] * dy[index(row * of.value_width) + d];
+    }
+  }
+  return made;
+}
+
+CONFORMANCE_TEST(DnnAttentionConformance, attention_gradient_of_much) {
+  using W = Wide<T>;
+  this->covers("dnn", "attention_gradient");
+  for (const AttentionCase& of : kCases) {
+    if (!of.is_row_major) continue;
+    AttentionSamples<T> samples(this->device(), of, Layout::dense,
+                                [&](const Shape& shape, Layout how) { return this->random(shape, how); });
+    const Shape result{of.batch, of.heads, of.queries, of.value_width};
+    Sample<T> y = this->poisoned(result), dy = this->random(result);
+    Sample<SumOf<T>> sums = this->template poisoned_of<SumOf<T>>({of.batch, of.heads, of.queries});
+    const Dnn dnn = this->device().dnn();
+    const Array<T>&q = samples.q.array(), &k = samples.k.array(), &v = samples.v.array();
+    value(dnn.scaled_dot_product_attention(q, k, v, y.array(), sums.array(), samples.options).get());
+    const std::array<std::vector<W>, 3> want = gradients_of(of, samples.numbers, widened(dy.values()));
+    for (const Layout layout : {Layout::dense, Layout::padded}) {  // with either way's sums of the other's weights
+      Sample<T> dq = this->poisoned(q.shape(), layout), dk = this->poisoned(k.shape(), layout);
+      Sample<T> dv = this->poisoned(v.shape(), layout);
+      value(dnn.scaled_dot_product_attention_gradient(dy.array(), q, k, v, y.array(), sums.array(), dq.array(),
+                                                      dk.array(), dv.array(), samples.options)
+                .get());
+      const double roundings = sizeof(T) == 2 ? 10 : 40;
+      this->expect_close(dq.read(), want[0], roundings);
+      this->expect_close(dk.read(), want[1], roundings);
+      this->expect_close(dv.read(), want[2], roundings);
+    }
   }
 }
 

@@ -39,6 +39,15 @@ std::vector<ConvolutionCase> convolution_cases() {
       {{2, 3, 4, 5, 6}, {4, 3, 2, 3, 2}, {.stride = {1, 2, 1}, .padding = {1, 0, 1}}},
       {{0, 3, 5, 5}, {4, 3, 3, 3}, {}},
       {{1, 40, 14, 13}, {70, 40, 3, 3}, {.padding = 1}},  // more than one tile of everything
+      // Enough to do for a library of the GPU's.
+      {{4, 16, 18, 17}, {16, 16, 3, 3}, {.padding = 1}},
+      {{2, 3, 40, 41}, {24, 3, 5, 5}, {.stride = 2, .padding = 2}},
+      {{4, 32, 15, 14}, {48, 8, 3, 3}, {.stride = {1, 2}, .padding = {1, 2}, .padding_after = {0, 1}, .groups = 4}},
+      {{4, 16, 17, 19}, {16, 16, 3, 3}, {.padding = 2, .dilation = 2}},
+      {{2, 64, 33, 31}, {64, 1, 3, 3}, {.padding = 1, .groups = 64}},
+      {{2, 16, 2100}, {16, 16, 4}, {.stride = 2, .padding = 1, .dilation = 2}},
+      {{2, 8, 6, 12, 10}, {16, 8, 3, 3, 2}, {.padding = 1}},
+      {{4, 64, 12, 12}, {32, 64, 1, 1}, {}},
   };
 }
 
@@ -48,6 +57,16 @@ double magnitude_of(double terms) { return std::max(1.0, terms / 4); }
 template <class T>
 class DnnConvolutionConformance : public Conformance<T> {};
 CONFORMANCE_SUITE(DnnConvolutionConformance, Types<float, double, f16, bf16>);
+
+/// The same elements with the channels side by side.
+template <class T>
+Array<T> with_channels_last(const Device& device, const Array<T>& image) {
+  const Shape& shape = image.shape();
+  const Array<T> last = value(device.array<T>({shape[0], shape[2], shape[3], shape[1]}));
+  const Array<T> seen = value(last.permute({0, 3, 1, 2}));
+  value(device.copy(image, seen).get());
+  return seen;
+}
 
 template <class W>
 W leaky(W number) {
@@ -78,8 +97,16 @@ CONFORMANCE_TEST(DnnConvolutionConformance, convolution) {
         for (std::size_t i = 0; i < want.size(); ++i)
           want[i] = leaky(want[i] + by[i / index(extents.space()) % index(extents[1])] + more[i]);
       }
-      value(this->device().dnn().convolution(x.array(), w.array(), y.array(), c.options).get());
-      this->expect_close(y.read(), want, 2, magnitude_of(c.depth()));
+      const Dnn dnn = this->device().dnn();
+      value(dnn.convolution(x.array(), w.array(), y.array(), c.options).get());
+      this->expect_close(y.read(), want, 3, magnitude_of(c.depth()));
+      if (c.space() != 2 || c.x[0] == 0) continue;
+      const auto turned = [&](const Sample<T>& sample) { return with_channels_last(this->device(), sample.array()); };
+      const Array<T> again = turned(y);
+      value(this->device().fill(again, T(0)).get());
+      value(dnn.convolution(turned(x), turned(w), again, c.options).get());
+      value(this->device().copy(again, y.array()).get());
+      this->expect_close(y.read(), want, 3, magnitude_of(c.depth()));
     }
   }
 }
@@ -99,7 +126,7 @@ CONFORMANCE_TEST(DnnConvolutionConformance, convolution_input) {
         [&](std::int64_t i, std::int64_t f, std::int64_t o) { want[index(i)] += back[index(o)] * filters[index(f)]; });
     const double magnitude = magnitude_of(c.depth() * static_cast<double>(c.w[0]) / static_cast<double>(c.w[1]));
     value(this->device().dnn().convolution_input_gradient(dy.array(), w.array(), dx.array(), c.options).get());
-    this->expect_close(dx.read(), want, 2, magnitude);
+    this->expect_close(dx.read(), want, 3, magnitude);
     // The same by its other name, which has a bias and an activation.
     const auto by = widened(bias.values());
     const Extents extents(c.x);
@@ -108,7 +135,7 @@ CONFORMANCE_TEST(DnnConvolutionConformance, convolution_input) {
     c.options.activation = DnnActivation::leaky_relu;
     c.options.bias = &bias.array();
     value(this->device().dnn().transposed_convolution(dy.array(), w.array(), dx.array(), c.options).get());
-    this->expect_close(dx.read(), want, 2, magnitude);
+    this->expect_close(dx.read(), want, 3, magnitude);
   }
 }
 
@@ -125,12 +152,12 @@ CONFORMANCE_TEST(DnnConvolutionConformance, convolution_filter) {
     c.each([&](std::int64_t i, std::int64_t f, std::int64_t o) { want[index(f)] += in[index(i)] * back[index(o)]; });
     const double terms = static_cast<double>(c.x[0] * Extents(c.y()).space());
     value(this->device().dnn().convolution_filter_gradient(x.array(), dy.array(), dw.array(), c.options).get());
-    this->expect_close(dw.read(), want, 2, magnitude_of(terms));
+    this->expect_close(dw.read(), want, 3, magnitude_of(terms));
     value(this->device()
               .dnn()
               .transposed_convolution_filter_gradient(dy.array(), x.array(), dw.array(), c.options)
               .get());
-    this->expect_close(dw.read(), want, 2, magnitude_of(terms));
+    this->expect_close(dw.read(), want, 3, magnitude_of(terms));
   }
 }
 

@@ -1,6 +1,7 @@
 #if TROUPE_CUDA_BACKEND
 
 #include "troupe/backend/cuda/dnn/attention_arguments.hpp"
+#include "troupe/backend/cuda/dnn/dnn_by_cudnn.hpp"
 #include "troupe/backend/cuda/dnn/dnn_ops.hpp"
 #include "troupe/backend/cuda/dnn/dnn_scratch.hpp"
 #include "troupe/op/random_functions.hpp"
@@ -133,6 +134,7 @@ Result<void> launch_attention(AttentionArguments a, DType dtype, DnnScratch& scr
 }  // namespace
 
 Result<void> run_op(const op::DnnAttention& op, const LaneTools& on) {
+  if (TROUPE_TRY(attend_by_cudnn(op, on))) return {};
   DnnScratch scratch(on);
   AttentionArguments a = TROUPE_TRY(attention_arguments(op, scratch));
   if (op::element_count(op.y) == 0) return {};
@@ -143,6 +145,7 @@ Result<void> run_op(const op::DnnAttention& op, const LaneTools& on) {
 }
 
 Result<void> run_op(const op::DnnAttentionGradient& op, const LaneTools& on) {
+  if (TROUPE_TRY(attend_by_cudnn(op, on))) return {};
   DnnScratch scratch(on);
   AttentionArguments a = TROUPE_TRY(attention_arguments(op, scratch));
   const GpuRows sums = TROUPE_TRY(scratch.flat(op.sums));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "troupe/backend/cuda/dnn/dnn_by_cudnn.hpp"
 #include "troupe/backend/cuda/dnn/dnn_kernels.hpp"
 #include "troupe/backend/cuda/dnn/dnn_layers.hpp"
 #include "troupe/backend/cuda/dnn/dnn_ops.hpp"
@@ -91,6 +92,7 @@ constexpr op::SpaceNumbers kZeros{0, 0, 0};
 }  // namespace
 
 Result<void> run_op(const op::DnnConvolve& op, const LaneTools& on) {
+  if (TROUPE_TRY(convolve_by_cudnn(op, on))) return {};
   const ConvolutionArrays of = arrays_of(op.x, op.w, op.y, op.window, op.groups, on);
   DnnProductArguments m{};
   set_factors(m, of.w, of.x, of.in, kOnes);
@@ -120,6 +122,7 @@ Result<void> run_op(const op::DnnConvolve& op, const LaneTools& on) {
 }
 
 Result<void> run_op(const op::DnnConvolveInput& op, const LaneTools& on) {
+  if (TROUPE_TRY(convolve_by_cudnn(op, on))) return {};
   const ConvolutionArrays of = arrays_of(op.x, op.w, op.y, op.window, op.groups, on);
   DnnProductArguments m{};
   set_factors(m, of.w, of.y, of.out, of.window.stride);
@@ -142,6 +145,7 @@ Result<void> run_op(const op::DnnConvolveInput& op, const LaneTools& on) {
 }
 
 Result<void> run_op(const op::DnnConvolveFilter& op, const LaneTools& on) {
+  if (TROUPE_TRY(convolve_by_cudnn(op, on))) return {};
   const ConvolutionArrays of = arrays_of(op.x, op.w, op.y, op.window, op.groups, on);
   DnnProductArguments m{};
   set_factors(m, of.y, of.x, of.in, kOnes);

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "troupe/backend/cuda/blas/cublas.hpp"
+#include "troupe/backend/cuda/dnn/cudnn.hpp"
 #include "troupe/backend/cuda/fft/cufft.hpp"
 #include "troupe/backend/cuda/jit/kernel_prints.hpp"
 #include "troupe/backend/cuda/jit/programs.hpp"
@@ -54,8 +55,8 @@ class MadeOnce {
 
 /// The handles of one lane. A library's handle is a class with `static Result<std::unique_ptr<H>> create(CUstream)`; a
 /// new one is a name here.
-using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cufft>, MadeOnce<Cusolver>,
-                               MadeOnce<Cusparse>, MadeOnce<Cutensor>>;
+using LaneHandles = std::tuple<MadeOnce<Cublas>, MadeOnce<CublasLt>, MadeOnce<Cudnn>, MadeOnce<Cufft>,
+                               MadeOnce<Cusolver>, MadeOnce<Cusparse>, MadeOnce<Cutensor>>;
 
 /// A worker's caches, for all of its lanes.
 class OpTools {
