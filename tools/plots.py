@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documents: `./dev plots [--json FILE] [--actors FILE] [--torch FILE] [--check]`.
+"""Draws the pictures of the documents: `./dev plots [--json FILE] [--actors FILE] [--torch FILE] [--training FILE]
+[--check]`.
 
     docs/pictures/takeover.svg      after a fault: when the next op is done
     docs/pictures/cost_per_op.svg   an op there and back, beside raw CUDA and PyTorch
     docs/pictures/actor_scaling.svg how actors scale, beside CAF and Asio (see actor_scaling.py)
     docs/pictures/torch_*.svg       our ops beside PyTorch's, on the CPU and on a GPU (see torch_heat.py)
+    docs/pictures/training.svg      a training whose workers are killed, beside one in peace (see training_curves.py)
 
 Without options it draws docs/measured/gpu.json. With --json it first keeps FILE (build/gpu/gpu/bench.json, which
 `./dev gpu bench` leaves) under that name, so that figures and pictures never disagree. --actors does the same with
 what `./dev bench actors --json FILE` wrote and docs/measured/actors.json, and --torch with what `./dev bench --torch
---json FILE` wrote and docs/measured/torch_host.json or torch_cuda.json. --check draws nothing and says which picture
+--json FILE` wrote and docs/measured/torch_host.json or torch_cuda.json, and --training with what
+`example_51_training_survives FILE` wrote and docs/measured/training.json. --check draws nothing and says which picture
 is not what the figures give.
 """
 import argparse
@@ -21,6 +24,7 @@ import sys
 import actor_scaling
 import svg
 import torch_heat
+import training_curves
 from figures import INK, LINE, OTHER, OURS, SOFT, THIRD, WIDTH, Mistake, is_positive, round_step
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -268,6 +272,13 @@ def torch_name(path):
     return f"torch_{content['device']}"
 
 
+def draw_training(path):
+    """The picture of what examples/51_training_survives.cpp wrote, by its file name."""
+    if not path.is_file():
+        raise Mistake(f"there is no {path}; `build/release/example_51_training_survives FILE` writes one")
+    return {"training.svg": training_curves.draw(read_json(path), path.name)}
+
+
 def outdated(pictures, folder):
     """The names of pictures in the folder that are not as they would be drawn."""
     return [name for name, text in pictures.items()
@@ -287,6 +298,8 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
                         help="the same with the figures of `./dev bench actors`")
     parser.add_argument("--torch", type=pathlib.Path, metavar="FILE",
                         help="the same with the figures of `./dev bench --torch`")
+    parser.add_argument("--training", type=pathlib.Path, metavar="FILE",
+                        help="the same with the losses that examples/51_training_survives.cpp wrote")
     parser.add_argument("--check", action="store_true", help="only say which picture is not what the figures give")
     chosen = parser.parse_args(words)
     sources = {name: chosen.json or kept for name in DRAWN}
@@ -294,6 +307,10 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
     if chosen.actors or kept_actors.is_file():
         pictures.update(draw_actors(chosen.actors or kept_actors))
         sources["actor_scaling.svg"] = chosen.actors or kept_actors
+    kept_training = kept_actors.parent / "training.json"
+    if chosen.training or kept_training.is_file():
+        pictures.update(draw_training(chosen.training or kept_training))
+        sources["training.svg"] = chosen.training or kept_training
     torch_files = {torch_name(path): path for path in sorted(kept_actors.parent.glob("torch_*.json"))}
     if chosen.torch:
         torch_files[torch_name(chosen.torch)] = chosen.torch
@@ -307,6 +324,7 @@ def main(words, kept=MEASURED, folder=PICTURES, kept_actors=ACTORS):
         return 1 if wrong else 0
     keep(chosen.json, kept)
     keep(chosen.actors, kept_actors)
+    keep(chosen.training, kept_training)
     for name, path in torch_files.items():
         keep(path, kept_actors.parent / f"{name}.json")
     folder.mkdir(parents=True, exist_ok=True)

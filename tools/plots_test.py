@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 import figures
 import plots
 import svg
+import training_curves
 
 
 def row(name, unit, ours, *references):
@@ -85,6 +86,27 @@ class Pictures(unittest.TestCase):
             for reference in each["references"]:
                 del reference["over"]
         self.assertIn("1.00 ms: next op done", words_of(drawn(figures)["takeover.svg"]))
+
+
+class Training(unittest.TestCase):
+    CURVES = {"peace": [0.7, 0.4, 0.2, 0.1], "killed": [0.7, 0.4, 0.2, 0.1], "kills_at_steps": [1, 3]}
+
+    def words(self, **changes):
+        return " ".join(words_of(training_curves.draw({**self.CURVES, **changes}, "training.json")))
+
+    def test_says_whether_the_losses_are_the_same(self):
+        self.assertIn("2 workers killed, and the losses are the same, number for number", self.words())
+        self.assertIn("the losses are not the same", self.words(killed=[0.7, 0.4, 0.2, 0.100001]))
+
+    def test_is_of_two_runs_of_one_length(self):
+        for changes, sentence in (({"killed": [0.7]}, "4 losses in peace and 1 of the other"),
+                                  ({"peace": None}, "is not what")):
+            with self.assertRaisesRegex(figures.Mistake, sentence):
+                self.words(**changes)
+
+    def test_has_drawn_what_is_kept(self):
+        kept = plots.ACTORS.parent / "training.json"
+        self.assertEqual(plots.outdated(plots.draw_training(kept), plots.PICTURES), [])
 
 
 class Refusals(unittest.TestCase):

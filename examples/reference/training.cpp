@@ -118,6 +118,22 @@ void attention(const Device& device) {
   // end
 }
 
+void recurrent(const Device& device) {
+  const std::vector<Array<float>> weights{made(device, {3, 1}, {0, 0, 1}), made(device, {3, 1}, {0, 0, 0})};
+  const Array<float> x = made(device, {1, 1, 1}, {1}), y = made(device, {1, 1, 1}, {0});
+  const Array<float> kept = made(device, {1, 1, 1, 5}, {0, 0, 0, 0, 0}), dx = made(device, {1, 1, 1}, {0});
+
+  // example: RecurrentOptions
+  value(device.dnn().gru(x, weights, y, RecurrentOptions{.bias = false, .kept = &kept}).get());
+  expect(is_near(first_of(device, y), std::tanh(1) / 2));  // half of the old state, and half of the new one
+  // end
+
+  // example: RecurrentGradientOptions
+  value(device.dnn().gru_gradient(x, x, weights, kept, dx, RecurrentGradientOptions{.bias = false}).get());
+  expect(is_near(first_of(device, dx), 0.20998));
+  // end
+}
+
 int main() {
   System system({.log = log_nothing()});
   const Device device = value(system.device("host"));
@@ -125,4 +141,5 @@ int main() {
   steps(device);
   lookups(device);
   attention(device);
+  recurrent(device);
 }

@@ -107,6 +107,7 @@ void bind_families(nb::module_& module);
 void bind_primitives(nb::module_& module);
 void bind_dnn(nb::module_& module);
 void bind_training(nb::module_& module);
+void bind_recurrent(nb::module_& module);
 void bind_random(nb::module_& module);
 void bind_sparse(nb::module_& module);
 void bind_dlpack(nb::module_& module);

@@ -64,6 +64,7 @@ NB_MODULE(_core, module) {
   bind_primitives(module);
   bind_dnn(module);
   bind_training(module);
+  bind_recurrent(module);
   bind_random(module);
   bind_sparse(module);
   bind_dlpack(module);

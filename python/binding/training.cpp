@@ -1,6 +1,6 @@
 // What networks are trained with, and attention: `dnn_training("softmax", [x, y], {"axis": -1}, None)`, one row for
 // each call, and `dnn_step` for optimizers. Python's side (troupe/_training.py) makes the arrays that a call writes.
-#include "handle.hpp"
+#include "given_arrays.hpp"
 
 namespace troupe::python {
 namespace {
@@ -172,25 +172,6 @@ TrainingOptions options_from(const nb::dict& given) {
   }
   return o;
 }
-
-/// The arrays of a list, and the device of the first.
-struct GivenArrays {
-  explicit GivenArrays(const std::string& call, nb::handle list) {
-    for (const nb::handle item : list) {
-      if (!is_array(item)) throw nb::type_error((call + ": every operand must be an array").c_str());
-      if (device == nullptr) device = &handle_of(item).device;
-      all.push_back(handle_of(item).array);
-    }
-  }
-  std::vector<const AnyArray*> pointers() const {
-    std::vector<const AnyArray*> made;
-    for (const AnyArray& array : all) made.push_back(&array);
-    return made;
-  }
-
-  std::vector<AnyArray> all;
-  const Device* device = nullptr;
-};
 
 /// The generator moves on when the call was taken.
 void run_training(const std::string& called, nb::handle given, const nb::dict& options, Generator* generator) {

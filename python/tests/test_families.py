@@ -275,6 +275,7 @@ SPELLINGS = {
         "activation activation_gradient batch_norm batch_norm_gradient group_norm group_norm_gradient interpolate "
         "interpolate_gradient layer_norm layer_norm_gradient max_pool max_pool_gradient").split()},
     "dnn.loss": "nn.mse_loss", "dnn.loss_gradient": "nn.mse_loss_gradient", "dnn.optimizer_step": "nn.adamw",
+    "dnn.recurrent": "nn.lstm", "dnn.recurrent_gradient": "nn.gru_gradient",
     "dnn.attention": "nn.scaled_dot_product_attention",
     "dnn.attention_gradient": "nn.scaled_dot_product_attention_gradient",
     **{f"dnn.{name}": f"nn.{name}" for name in (

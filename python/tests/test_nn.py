@@ -150,3 +150,81 @@ def test_rotary_turns_and_turns_back(device, numbers):
     turned = nn.rotary(x)
     np.testing.assert_allclose(np.asarray(turned)[:, :, 0], np.asarray(x)[:, :, 0])
     np.testing.assert_allclose(nn.rotary_gradient(turned), x, rtol=1e-12, atol=1e-12)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def recurrent(cell, x, weights, states, lengths):
+    """Layers in both directions, as PyTorch's documents have them: the values, and the last state of each run."""
+    last = [np.zeros_like(states[0]) for _ in range(2)]
+    for layer in range(len(weights) // 8):
+        out = np.zeros((*x.shape[:2], 2 * states[0].shape[2]))
+        for direction in range(2):
+            run = 2 * layer + direction
+            w_ih, w_hh, b_ih, b_hh = weights[4 * run:4 * run + 4]
+            for b, length in enumerate(lengths):
+                h, c = (state[run, b] for state in states)
+                for t in range(length) if direction == 0 else reversed(range(length)):
+                    into = np.split(w_ih @ x[t, b] + b_ih, w_ih.shape[0] // h.size)
+                    back = np.split(w_hh @ h + b_hh, w_hh.shape[0] // h.size)
+                    if cell == "lstm":
+                        i, f, g, o = (a + b for a, b in zip(into, back))
+                        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+                        h = sigmoid(o) * np.tanh(c)
+                    else:
+                        r, z = (sigmoid(into[gate] + back[gate]) for gate in range(2))
+                        h = (1 - z) * np.tanh(into[2] + r * back[2]) + z * h
+                    out[t, b, direction * h.size:(direction + 1) * h.size] = h
+                last[0][run, b], last[1][run, b] = h, c
+        x = out
+    return x, last
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_recurrent_layers_and_their_gradients(device, numbers, cell, batch_first):
+    tokens, batch, hidden, sums = 4, 3, 2, (8 if cell == "lstm" else 6)
+    lengths = np.array([4, 1, 3])
+    x = numbers.normal(size=(tokens, batch, 3))
+    weights = [numbers.normal(size=shape) / 2 for run in range(4)
+               for shape in ((sums, 3 if run < 2 else 2 * hidden), (sums, hidden), (sums,), (sums,))]
+    states = [numbers.normal(size=(4, batch, hidden)) for _ in range(2)]
+    mine = [troupe.asarray(w) for w in weights]
+    told = {"lengths": troupe.asarray(lengths), "bidirectional": True, "batch_first": batch_first,
+            "h0": troupe.asarray(states[0])}
+    if cell == "lstm":
+        told["c0"] = troupe.asarray(states[1])
+
+    def turned(a):
+        return np.ascontiguousarray(np.swapaxes(a, 0, 1)) if batch_first else a
+
+    found = getattr(nn, cell)(troupe.asarray(turned(x)), mine, keep=True, **told)
+    want, last = recurrent(cell, x, weights, states, lengths)
+    np.testing.assert_allclose(turned(np.asarray(found.values)), want, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.h, last[0], rtol=1e-10)
+    assert (found.c is None) == (cell == "gru")
+    if cell == "lstm":
+        np.testing.assert_allclose(found.c, last[1], rtol=1e-10)
+
+    back = numbers.normal(size=want.shape)
+    slopes = getattr(nn, cell + "_gradient")(troupe.asarray(turned(back)), troupe.asarray(turned(x)), mine, found.kept,
+                                             **told)
+    np.testing.assert_allclose(turned(np.asarray(slopes.x)),
+                               slope_of(lambda by: recurrent(cell, by, weights, states, lengths)[0], x, back),
+                               rtol=1e-5, atol=1e-7)
+    for place, w in enumerate(weights):
+        def f(by, place=place):
+            changed = [by if i == place else v for i, v in enumerate(weights)]
+            return recurrent(cell, x, changed, states, lengths)[0]
+        np.testing.assert_allclose(slopes.weights[place], slope_of(f, w, back), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        slopes.h0, slope_of(lambda by: recurrent(cell, x, weights, [by, states[1]], lengths)[0], states[0], back),
+        rtol=1e-5, atol=1e-7)
+
+
+def test_a_sequence_longer_than_its_array_is_told_with_its_place(device):
+    weights = [troupe.ones((3, 1)), troupe.ones((3, 1))]
+    with pytest.raises(troupe.InvalidArgument, match="gru: length 1 is 5; it must be from 0 to 4"):
+        nn.gru(troupe.ones((4, 2, 1)), weights, bias=False, lengths=troupe.asarray([4, 5])).values.numpy()

@@ -11,6 +11,7 @@ from collections import namedtuple
 from . import _core, _dtypes
 from ._array import Array
 from ._order import _new
+from ._recurrent import *  # noqa: F403
 from ._training import *  # noqa: F403
 
 Pooled = namedtuple("Pooled", "values indices")

@@ -47,6 +47,34 @@ TEST_F(FakeGpu, attention_is_one_launch_forward_and_three_backward) {
   EXPECT_EQ(calls("cuLaunchKernel"), before + 4);
 }
 
+TEST_F(FakeGpu, a_recurrent_layer_is_one_launch_for_each_token_and_direction_beside_its_products) {
+  Device gpu = open_gpu();
+  const auto make = [&](const Shape& shape) {
+    const Array<float> made = value(gpu.array<float>(shape));
+    value(gpu.fill(made, 1.0F).get());
+    return made;
+  };
+  constexpr std::int64_t kTokens = 7, kHidden = 4;
+  std::vector<Array<float>> weights, dweights;
+  for (auto* const list : {&weights, &dweights})
+    for (int run = 0; run < 2; ++run)
+      for (const Shape& shape :
+           {Shape{3 * kHidden, 5}, Shape{3 * kHidden, kHidden}, Shape{3 * kHidden}, Shape{3 * kHidden}})
+        list->push_back(make(shape));
+  const Array<float> x = make({kTokens, 2, 5}), y = make({kTokens, 2, 2 * kHidden}), dx = make({kTokens, 2, 5});
+  const Array<float> kept = value(gpu.array<float>({2, kTokens, 2, 5 * kHidden}));
+  const Array<std::int32_t> lengths = value(gpu.array<std::int32_t>({2}));
+  value(gpu.fill(lengths, 3).get());
+  std::uint64_t before = calls("cuLaunchKernel");
+  const Result<void> end =
+      gpu.dnn().gru(x, weights, y, {.bidirectional = true, .lengths = &lengths, .kept = &kept}).get();
+  EXPECT_TRUE(end) << end.error().to_string();
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 2 + 2 * kTokens);  // the look, the verdict
+  before = calls("cuLaunchKernel");
+  EXPECT_TRUE(gpu.dnn().gru_gradient(y, x, weights, kept, dx, {.bidirectional = true, .dweights = dweights}).get());
+  EXPECT_EQ(calls("cuLaunchKernel"), before + 1 + 2 * (kTokens + 2));  // what the layer took; sums for the biases
+}
+
 TEST_F(FakeGpu, an_embedding_looks_at_its_indices_first) {
   Device gpu = open_gpu();
   const Array<float> table = value(gpu.array<float>({5, 4})), y = value(gpu.array<float>({3, 4}));

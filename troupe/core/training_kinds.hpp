@@ -1,5 +1,5 @@
-// What users of losses and optimizers choose by name and ops carry by number. The numbers travel between processes and
-// are compiled into GPU code: append, never reorder.
+// What users of losses, optimizers and recurrent layers choose by name and ops carry by number. The numbers travel
+// between processes and are compiled into GPU code: append, never reorder.
 #pragma once
 
 #include <array>
@@ -33,6 +33,13 @@ enum class Optimizer : std::uint8_t { sgd, adam, adamw, lion, kLast = lion };
 constexpr std::string_view name(Optimizer rule) noexcept {
   constexpr std::array<std::string_view, 4> kNames{"sgd", "adam", "adamw", "lion"};
   return kNames[static_cast<std::size_t>(rule)];
+}
+
+/// What a recurrent layer is made of.
+enum class Recurrent : std::uint8_t { lstm, gru, kLast = gru };
+constexpr std::string_view name(Recurrent cell) noexcept {
+  constexpr std::array<std::string_view, 2> kNames{"lstm", "gru"};
+  return kNames[static_cast<std::size_t>(cell)];
 }
 
 }  // namespace detail

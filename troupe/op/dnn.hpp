@@ -11,12 +11,14 @@
 #include "troupe/op/dnn_optimizer.hpp"
 #include "troupe/op/dnn_pointwise.hpp"
 #include "troupe/op/dnn_pooling.hpp"
+#include "troupe/op/dnn_recurrent.hpp"
 #include "troupe/op/dnn_softmax.hpp"
 
 namespace troupe::inline v0::op {
 
 /// In the order of op/dnn_training.hpp.
-using DnnTrainingOps = JoinedOps<DnnSoftmaxOps, DnnLossOps, DnnOptimizerOps, DnnLookupOps, DnnAttentionOps>::type;
+using DnnTrainingOps =
+    JoinedOps<DnnSoftmaxOps, DnnLossOps, DnnOptimizerOps, DnnLookupOps, DnnAttentionOps, DnnRecurrentOps>::type;
 /// In the order of op/dnn_family.hpp.
 using DnnOps =
     JoinedOps<DnnPointwiseOps, DnnConvolutionOps, DnnPoolingOps, DnnNormOps, DnnInterpolateOps, DnnTrainingOps>::type;

@@ -10,12 +10,13 @@ void add_dnn_samples(Samples& add) {
   add_dnn_norm_samples(add);
   add_dnn_interpolate_samples(add);
   add_dnn_training_samples(add);
+  add_dnn_recurrent_samples(add);
 }
 
 std::vector<Refusal> dnn_refusals() {
   std::vector<Refusal> all = dnn_layer_refusals();
-  const std::vector<Refusal> more = training_refusals();
-  all.insert(all.end(), more.begin(), more.end());
+  for (const std::vector<Refusal>& more : {training_refusals(), dnn_recurrent_refusals()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

@@ -13,7 +13,10 @@ void add_dnn_norm_samples(Samples& add);
 void add_dnn_pointwise_samples(Samples& add);
 void add_dnn_pooling_samples(Samples& add);
 
-std::vector<Refusal> dnn_layer_refusals();
+void add_dnn_recurrent_samples(Samples& add);
 void add_dnn_training_samples(Samples& add);
+
+std::vector<Refusal> dnn_layer_refusals();
+std::vector<Refusal> dnn_recurrent_refusals();
 
 }  // namespace troupe::op

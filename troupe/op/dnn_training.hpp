@@ -11,6 +11,7 @@ inline constexpr std::uint8_t kDnnLoss = kDnnSoftmax + 2;
 inline constexpr std::uint8_t kDnnOptimizer = kDnnLoss + 4;
 inline constexpr std::uint8_t kDnnLookup = kDnnOptimizer + 3;
 inline constexpr std::uint8_t kDnnAttention = kDnnLookup + 3;
-inline constexpr std::uint8_t kDnnTrainingEnd = kDnnAttention + 5;
+inline constexpr std::uint8_t kDnnRecurrent = kDnnAttention + 5;
+inline constexpr std::uint8_t kDnnTrainingEnd = kDnnRecurrent + 2;
 
 }  // namespace troupe::inline v0::op

@@ -117,9 +117,10 @@ void Decoder::arguments(std::string_view, std::vector<Argument>& arguments) {
 std::string argument_name(const Views& views, std::size_t which) {
   const auto all = views.all();
   const std::string_view name = all[which].name;
-  if (name != "arrays" && name != "matrices") return std::string(name);
-  const auto place = std::ranges::count_if(all.first(which), [&](const auto& view) { return view.name == name; });
-  return (name == "arrays" ? "array " : "matrix ") + std::to_string(place);
+  const auto is_of_it = [&](const auto& view) { return view.name == name; };
+  if (std::ranges::count_if(all, is_of_it) == 1 && name != "arrays" && name != "matrices") return std::string(name);
+  const std::string one = name == "arrays" ? "array" : name == "matrices" ? "matrix" : std::string(name);
+  return one + " " + std::to_string(std::ranges::count_if(all.first(which), is_of_it));
 }
 
 }  // namespace troupe::inline v0::op

@@ -99,6 +99,9 @@ std::string normalised(std::string text) {
            "(to|from|matrix)\\.[a-z]+|sums|keys|sorted|moved|best|flags|counts?|lengths|places|bounds)"
            "\\b'?"),
        "NAME"},
+      {std::regex(
+           "\\b(d?w_ih|d?w_hh|d?b_ih|d?b_hh|d?weights|d?start|d?end|gradients|array|matrix) #|\\b(d?[hc](#|_n)|kept)"),
+       "NAME"},
       {std::regex("\\b(dx|dy|dk|dq|dv|k|dloss|dlogits|logits|target|weights?|loss|table|dtable|measure|loss_scale|next|"
                   "mask|positions|key_cache|value_cache|query_offsets|key_offsets)\\b"),
        "NAME"},

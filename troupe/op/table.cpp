@@ -52,8 +52,8 @@ Result<void> check_overlaps(const OpInfo& info, const Views& views, Toucher& tou
       if (info.takes_in_place && (touch.reads || other.reads) && *view_of(other).view == *view_of(touch).view)
         toucher.reads_too(touch.writes ? mine : before);
       else
-        TROUPE_TRY(check_apart(info.call(), {view_of(other).name, *view_of(other).view},
-                               {view_of(touch).name, *view_of(touch).view}));
+        TROUPE_TRY(check_apart(info.call(), {argument_name(views, other.view), *view_of(other).view},
+                               {argument_name(views, touch.view), *view_of(touch).view}));
     }
   }
   return {};

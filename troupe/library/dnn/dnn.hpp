@@ -314,6 +314,24 @@ class Dnn {
   /// dx: dy turned back. dx may be dy.
   Call<void> rotary_gradient(const AnyArray& dy, const AnyArray& dx, RotaryOptions options = {}) const;
 
+  // ---- recurrent layers: dnn_recurrent.cpp ----
+  // As PyTorch defines them: for each layer, and in it for each direction, `weights` has w_ih [gates * hidden,
+  // features], w_hh [gates * hidden, hidden], b_ih and b_hh [gates * hidden]; the features of a layer behind the first
+  // are directions * hidden. Up to 16 layers times directions. A state is [layers * directions, batch, hidden].
+
+  /// y [tokens, batch, directions * hidden] = what the last of some layers of LSTMs gives for x [tokens, batch,
+  /// features]; gates are i, f, g, o. Behind the end of a sequence y is 0, and x does not count. A length that is
+  /// outside comes back as `invalid_argument`, with its place.
+  Call<void> lstm(const AnyArray& x, const ArrayList& weights, const AnyArray& y, RecurrentOptions options = {}) const;
+  /// The same of GRUs; gates are r, z, n.
+  Call<void> gru(const AnyArray& x, const ArrayList& weights, const AnyArray& y, RecurrentOptions options = {}) const;
+  /// dx from the gradient of y and what `lstm` kept, by the same options.
+  Call<void> lstm_gradient(const AnyArray& dy, const AnyArray& x, const ArrayList& weights, const AnyArray& kept,
+                           const AnyArray& dx, RecurrentGradientOptions options = {}) const;
+  /// The same of GRUs.
+  Call<void> gru_gradient(const AnyArray& dy, const AnyArray& x, const ArrayList& weights, const AnyArray& kept,
+                          const AnyArray& dx, RecurrentGradientOptions options = {}) const;
+
  private:
   Device device_;
 };

@@ -2,9 +2,9 @@
 // calls of ops that write one.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "troupe/device/make_call.hpp"
 #include "troupe/op/dnn_finding.hpp"
@@ -25,15 +25,14 @@ Result<void> judge_dnn_op(std::span<const std::int32_t> words) {
 template <class Op>
 Call<void> make_dnn_call(const Device& device, Op op, std::span<const AnyArray* const> arrays,
                          DnnJudge judge = judge_dnn_op<Op>) {
-  constexpr std::size_t kMost = 16;
   Result<HostArray<std::int32_t>> verdict = device.host_array<std::int32_t>({op::kDnnVerdictWords});
   if (!verdict) return fail(std::move(verdict).error());
   op.verdict = verdict->view();
-  std::array<const AnyArray*, kMost> all{};
-  TROUPE_ASSERT(arrays.size() < kMost, "ops of the dnn family have few arrays");
-  std::ranges::copy(arrays, all.begin());
-  all[arrays.size()] = &*verdict;
-  return make_judged_call<void>(device, {}, op, std::span(all).first(arrays.size() + 1), *verdict, judge);
+  std::vector<const AnyArray*> all;
+  all.reserve(arrays.size() + 1);
+  all.assign(arrays.begin(), arrays.end());
+  all.push_back(&*verdict);
+  return make_judged_call<void>(device, {}, op, std::span<const AnyArray* const>(all), *verdict, judge);
 }
 template <class Op>
 Call<void> make_dnn_call(const Device& device, const Op& op, std::initializer_list<const AnyArray*> arrays,

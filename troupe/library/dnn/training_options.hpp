@@ -144,5 +144,33 @@ struct RotaryOptions {
   const AnyArray* positions = nullptr;  // or the place of each token, i32 or i64: broadcasts to x without its last axis
 };
 
+/// What `lstm` and `gru` can be told. The state is [layers * directions, batch, hidden].
+struct RecurrentOptions {
+  bool bias = true;                   // there are biases
+  bool bidirectional = false;         // each layer goes both ways, with weights for each
+  const AnyArray* lengths = nullptr;  // [batch]: only so many tokens of each sequence, i32 or i64
+  const AnyArray* h0 = nullptr;       // the state before the first token; zeros without
+  const AnyArray* c0 = nullptr;       // with h0, of an LSTM
+  const AnyArray* h_n = nullptr;      // where the state after the last token goes, when it is wanted
+  const AnyArray* c_n = nullptr;      // with h_n, of an LSTM
+  const AnyArray* kept = nullptr;     // what the gradient needs: [layers * directions, tokens, batch, 5 * hidden]
+};
+/// What their gradients can be told: the same as the layers, what comes back of the last state, and what else is
+/// wanted.
+struct RecurrentGradientOptions {
+  bool bias = true;                   // as before
+  bool bidirectional = false;         // as before
+  const AnyArray* lengths = nullptr;  // as before
+  const AnyArray* h0 = nullptr;       // as before
+  const AnyArray* c0 = nullptr;       // as before
+  const AnyArray* dh_n = nullptr;     // the gradient of h_n; zeros without
+  const AnyArray* dc_n = nullptr;     // with dh_n, of an LSTM
+  const AnyArray* dh0 = nullptr;      // the gradient of h0, when it is wanted
+  const AnyArray* dc0 = nullptr;      // with dh0, of an LSTM
+  ArrayList dweights = {};            // those of all weights, when they are wanted
+};
+static_assert(std::is_trivially_destructible_v<RecurrentOptions> &&
+              std::is_trivially_destructible_v<RecurrentGradientOptions>);
+
 }  // namespace troupe::inline v0
 #pragma GCC visibility pop

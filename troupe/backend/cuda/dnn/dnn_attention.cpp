@@ -18,16 +18,10 @@ HeadsArray cache_of(const op::View& view, const LaneTools& on) {
   return {.data = on.data(view), .strides = {view.strides[0], view.strides[2], view.strides[1], view.strides[3]}};
 }
 
-/// A place for a finding, which is none yet.
-Result<DnnFirstFinding*> finding_of(DnnScratch& scratch) {
-  auto* const finding = TROUPE_TRY(scratch.array<DnnFirstFinding>(1));
-  TROUPE_TRY(scratch.fill_bytes(finding, 0xff, sizeof(DnnFirstFinding)));
-  return finding;
-}
 /// Offsets that must ascend from 0 to `tokens`, unless there is a finding before.
 Result<DnnFirstFinding*> check_offsets(const GpuRows& offsets, std::int64_t tokens, const DnnFirstFinding* before,
                                        const op::View& verdict, DnnScratch& scratch) {
-  DnnFirstFinding* const finding = TROUPE_TRY(finding_of(scratch));
+  DnnFirstFinding* const finding = TROUPE_TRY(scratch.no_finding_yet());
   CheckSequencesArguments a{};
   a.data = offsets.data();
   a.before = before;
@@ -41,25 +35,6 @@ Result<DnnFirstFinding*> check_offsets(const GpuRows& offsets, std::int64_t toke
                            .data = offsets.data(),
                            .bound = tokens,
                            .wide = a.wide}));
-  return finding;
-}
-/// Lengths from 0 to `most`.
-Result<DnnFirstFinding*> check_lengths(const GpuRows& lengths, std::int64_t most, const op::View& verdict,
-                                       DnnScratch& scratch) {
-  DnnFirstFinding* const finding = TROUPE_TRY(finding_of(scratch));
-  TROUPE_TRY(scratch.threads(DnnTrainingKernel::dnn_check_indices, {}, lengths.count(),
-                             DnnCheckArguments{.data = lengths.data(),
-                                               .finding = finding,
-                                               .count = lengths.count(),
-                                               .bound = most + 1,
-                                               .ignored = 0,
-                                               .fault = static_cast<int>(op::DnnFault::length_outside),
-                                               .wide = is_wide(lengths)}));
-  TROUPE_TRY(scratch.tell({.finding = finding,
-                           .verdict = scratch.on().data<int>(verdict),
-                           .data = lengths.data(),
-                           .bound = most,
-                           .wide = is_wide(lengths)}));
   return finding;
 }
 
@@ -117,7 +92,7 @@ Result<AttentionArguments> attention_arguments(const Op& op, DnnScratch& scratch
   const GpuRows lengths = TROUPE_TRY(scratch.flat(op.in.lengths_or_query_offsets));
   a.rules.lengths = lengths.data();
   a.rules.wide = is_wide(lengths);
-  a.findings[0] = TROUPE_TRY(check_lengths(lengths, a.keys, op.verdict, scratch));
+  a.findings[0] = TROUPE_TRY(scratch.check_lengths(lengths, a.keys, op.verdict));
   return a;
 }
 
@@ -182,8 +157,8 @@ Result<GpuCacheTable> cache_table(const op::View& table, const op::View& lengths
   TROUPE_TRY(scratch.fill_bytes(scratch.on().data(verdict), 0, op::kDnnVerdictWords * size_bytes(DType::i32)));
   GpuCacheTable made{TROUPE_TRY(scratch.flat(table)), TROUPE_TRY(scratch.flat(lengths)), {}};
   const std::int64_t most = table.shape[1] * cache.shape[1] - more;
-  made.findings[0] = TROUPE_TRY(check_lengths(made.lengths, most, verdict, scratch));
-  DnnFirstFinding* const finding = TROUPE_TRY(finding_of(scratch));
+  made.findings[0] = TROUPE_TRY(scratch.check_lengths(made.lengths, most, verdict));
+  DnnFirstFinding* const finding = TROUPE_TRY(scratch.no_finding_yet());
   made.findings[1] = finding;
   const CheckSequencesArguments a{.data = made.table.data(),
                                   .lengths = made.lengths.data(),

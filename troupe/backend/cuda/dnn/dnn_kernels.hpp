@@ -22,5 +22,7 @@ TROUPE_KERNELS(DnnTrainingKernel, dnn_training_kernels, dnn_check_probabilities,
 TROUPE_KERNELS(DnnAttentionKernel, dnn_attention_kernels, dnn_attention, dnn_attention_products,
                dnn_attention_query_slopes, dnn_attention_key_slopes, dnn_rotary, dnn_append_tokens, dnn_check_offsets,
                dnn_check_table)
+TROUPE_KERNELS(DnnRecurrentKernel, dnn_recurrent_kernels, dnn_recurrent_step, dnn_recurrent_slopes,
+               dnn_recurrent_inputs, dnn_recurrent_sum)
 
 }  // namespace troupe::cuda

@@ -48,4 +48,7 @@ Result<void> run_op(const op::DnnCacheAppend& op, const LaneTools& on);
 Result<void> run_op(const op::DnnPagedAttention& op, const LaneTools& on);
 Result<void> run_op(const op::DnnRotary& op, const LaneTools& on);
 
+Result<void> run_op(const op::DnnRecurrent& op, const LaneTools& on);
+Result<void> run_op(const op::DnnRecurrentGradient& op, const LaneTools& on);
+
 }  // namespace troupe::cuda

@@ -15,8 +15,7 @@ class DnnScratch : public PrimitivesScratch {
 
   /// A place for the first finding, which is none yet, and a verdict of zeros.
   Result<DnnFirstFinding*> no_dnn_finding(const op::View& verdict) {
-    auto* const finding = TROUPE_TRY(array<DnnFirstFinding>(1));
-    TROUPE_TRY(fill_bytes(finding, 0xff, sizeof(DnnFirstFinding)));
+    auto* const finding = TROUPE_TRY(no_finding_yet());
     TROUPE_TRY(fill_bytes(on().data(verdict), 0, op::kDnnVerdictWords * size_bytes(DType::i32)));
     return finding;
   }
@@ -37,7 +36,31 @@ class DnnScratch : public PrimitivesScratch {
                  .bound = bound,
                  .wide = is_wide(indices)});
   }
-  /// The same of probabilities.
+  /// A place for a finding, which is none yet.
+  Result<DnnFirstFinding*> no_finding_yet() {
+    auto* const finding = TROUPE_TRY(array<DnnFirstFinding>(1));
+    TROUPE_TRY(fill_bytes(finding, 0xff, sizeof(DnnFirstFinding)));
+    return finding;
+  }
+  /// Lengths side by side, from 0 to `most`; tells the verdict if one is outside.
+  Result<DnnFirstFinding*> check_lengths(const GpuRows& lengths, std::int64_t most, const op::View& verdict) {
+    DnnFirstFinding* const finding = TROUPE_TRY(no_finding_yet());
+    TROUPE_TRY(threads(DnnTrainingKernel::dnn_check_indices, {}, lengths.count(),
+                       DnnCheckArguments{.data = lengths.data(),
+                                         .finding = finding,
+                                         .count = lengths.count(),
+                                         .bound = most + 1,
+                                         .ignored = 0,
+                                         .fault = static_cast<int>(op::DnnFault::length_outside),
+                                         .wide = is_wide(lengths)}));
+    TROUPE_TRY(tell({.finding = finding,
+                     .verdict = on().data<int>(verdict),
+                     .data = lengths.data(),
+                     .bound = most,
+                     .wide = is_wide(lengths)}));
+    return finding;
+  }
+  /// Looks at probabilities, and tells the verdict.
   Result<void> check_probabilities(const GpuRows& numbers, DnnFirstFinding* finding, const op::View& verdict) const {
     TROUPE_TRY(threads(DnnTrainingKernel::dnn_check_probabilities, numbers.dtype, numbers.count(),
                        DnnCheckArguments{.data = numbers.data(),

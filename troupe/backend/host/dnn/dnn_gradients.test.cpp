@@ -1,5 +1,8 @@
 // Every gradient of the dnn family against the rise of what it is the gradient of, in f64.
+#include <array>
+
 #include "troupe/backend/host/dnn/dnn_layers.test.hpp"
+#include "troupe/op/dnn_finding.hpp"
 
 namespace troupe::host {
 namespace {
@@ -113,6 +116,47 @@ TEST_F(DnnGradients, of_interpolation) {
                       run(op::DnnInterpolate{.way = of, .aligns_corners = aligns, .x = x, .y = y}),
                       run(op::DnnInterpolateGradient{.way = of, .aligns_corners = aligns, .dy = dy, .dx = dx}));
     }
+}
+
+TEST_F(DnnGradients, of_recurrent_layers) {
+  for (const auto cell : {detail::Recurrent::lstm, detail::Recurrent::gru}) {
+    // Two layers in both directions; sequences of 4, 1, 0 and 3 tokens.
+    const op::RecurrentTerms terms{.cell = cell, .has_bias = true, .both_directions = true, .has_lengths = true};
+    const std::string what(detail::name(cell));
+    op::DnnRecurrent forward;
+    op::DnnRecurrentGradient backward;
+    forward.terms = backward.terms = terms;
+    forward.keeps = true;
+    forward.x = backward.x = memory_.random({4, 4, 3});
+    forward.lengths = backward.lengths = memory_.indices({4});
+    for (int i = 0; i < 4; ++i)
+      memory_.here().data<std::int64_t>(forward.lengths)[i] = std::array{4, 1, 0, 3}[index(i)];
+    forward.y = memory_.empty({4, 4, 10});
+    forward.kept = backward.kept = memory_.empty({4, 4, 4, 25});
+    forward.verdict = backward.verdict = memory_.indices({op::kDnnVerdictWords});
+    forward.verdict.dtype = backward.verdict.dtype = DType::i32;
+    backward.dy = memory_.random({4, 4, 10});
+    backward.dx = memory_.empty({4, 4, 3});
+    const auto add = [&](std::vector<op::Argument>& read, std::vector<op::Argument>& written, const Shape& shape) {
+      read.push_back({op::Access::read, memory_.random(shape)});
+      written.push_back({op::Access::write, memory_.empty(shape)});
+    };
+    for (int run = 0; run < 4; ++run)
+      for (const Shape& shape : {Shape{terms.gates() * 5, run < 2 ? 3 : 10}, Shape{terms.gates() * 5, 5},
+                                 Shape{terms.gates() * 5}, Shape{terms.gates() * 5}})
+        add(forward.weights, backward.dweights, shape);
+    for (std::size_t i = 0; i < terms.states(); ++i) add(forward.start, backward.dstart, {4, 4, 5});
+    backward.weights = forward.weights;
+    backward.start = forward.start;
+    const auto expect = [&](const std::string& name, const op::View& of, const op::View& slopes) {
+      expect_gradient(what + name, of, forward.y, backward.dy, slopes, run(forward), run(backward));
+    };
+    expect(" x", forward.x, backward.dx);
+    for (std::size_t i = 0; i < forward.start.size(); ++i)
+      expect(" state " + std::to_string(i), forward.start[i].view, backward.dstart[i].view);
+    for (std::size_t i = 0; i < forward.weights.size(); ++i)
+      expect(" weight " + std::to_string(i), forward.weights[i].view, backward.dweights[i].view);
+  }
 }
 
 class DnnNormGradients : public DnnGradients {

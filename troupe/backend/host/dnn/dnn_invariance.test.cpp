@@ -102,6 +102,87 @@ TEST_F(DnnInvariance, of_norms_pools_and_interpolation) {
   });
 }
 
+TEST_F(DnnInvariance, of_recurrent_layers) {
+  // A GRU of one layer: x and y are [tokens, batch, ...], so samples are seen by permuted views.
+  constexpr std::int64_t kTokens = 9, kFeatures = 21, kHidden = 35;
+  std::vector<op::Argument> weights;
+  for (const Shape& shape : {Shape{3 * kHidden, kFeatures}, Shape{3 * kHidden, kHidden}})
+    weights.push_back({op::Access::read, memory_.random(shape)});
+  const auto by_tokens = [](op::View view) {
+    std::swap(view.shape[0], view.shape[1]);
+    std::swap(view.strides[0], view.strides[1]);
+    return view;
+  };
+  op::RecurrentTerms terms;
+  terms.cell = detail::Recurrent::gru;
+  const op::View kept = memory_.empty({1, kTokens, kBatch, 5 * kHidden});
+  expect_invariant("gru", {kBatch, kTokens, kFeatures}, {kBatch, kTokens, kHidden},
+                   [&](const op::View& x, const op::View& y) {
+                     op::DnnRecurrent op;
+                     op.terms = terms;
+                     op.x = by_tokens(x);
+                     op.weights = weights;
+                     op.y = by_tokens(y);
+                     return op;
+                   });
+  // What is kept of a sample is told by the batch's axis.
+  op::DnnRecurrent keep;
+  keep.terms = terms;
+  keep.keeps = true;
+  keep.x = memory_.random({kTokens, kBatch, kFeatures});
+  keep.weights = weights;
+  keep.y = memory_.empty({kTokens, kBatch, kHidden});
+  keep.kept = kept;
+  run_layer(keep, memory_.here(team_));
+  std::int64_t sample = 0;
+  expect_invariant("gru_gradient", {kBatch, kTokens, kHidden}, {kBatch, kTokens, kFeatures},
+                   [&](const op::View& dy, const op::View& dx) {
+                     op::DnnRecurrentGradient op;
+                     op.terms = terms;
+                     op.dy = by_tokens(dy);
+                     op.dx = by_tokens(dx);
+                     op.x = keep.x;
+                     op.weights = weights;
+                     op.kept = kept;
+                     if (dy.shape[0] == 1) {
+                       const auto at = static_cast<std::uint64_t>(sample++) * sizeof(float);
+                       op.x.address += at * kFeatures;
+                       op.kept.address += at * 5 * kHidden;
+                       op.x.shape[1] = op.kept.shape[2] = 1;
+                     }
+                     return op;
+                   });
+}
+
+TEST_F(DnnInvariance, of_the_gradient_of_recurrent_weights_to_the_team) {
+  op::DnnRecurrent forward;
+  forward.keeps = true;
+  forward.x = memory_.random({11, 6, 21});
+  forward.weights = {{op::Access::read, memory_.random({140, 21})}, {op::Access::read, memory_.random({140, 35})}};
+  forward.y = memory_.empty({11, 6, 35});
+  forward.kept = memory_.empty({1, 11, 6, 175});
+  run_layer(forward, memory_.here(team_));
+  op::DnnRecurrentGradient backward;
+  backward.dy = memory_.random({11, 6, 35});
+  backward.x = forward.x;
+  backward.weights = forward.weights;
+  backward.kept = forward.kept;
+  backward.dx = memory_.empty({11, 6, 21});
+  std::vector<op::View> by_team, by_one;
+  for (const op::Argument& of : forward.weights) {
+    by_team.push_back(memory_.empty(of.view.shape));
+    by_one.push_back(memory_.empty(of.view.shape));
+  }
+  for (auto* const made : {&by_team, &by_one}) {
+    backward.dweights = {{op::Access::write, made->front()}, {op::Access::write, made->back()}};
+    run_layer(backward, made == &by_team ? memory_.here(team_) : memory_.here());
+  }
+  for (std::size_t i = 0; i < by_one.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(op::element_count(by_one[i])) * sizeof(float);
+    EXPECT_EQ(std::memcmp(memory_.here().data<float>(by_team[i]), memory_.here().data<float>(by_one[i]), bytes), 0);
+  }
+}
+
 TEST_F(DnnInvariance, of_the_gradient_of_filters_to_the_team) {
   const op::View x = memory_.random({kBatch, 40, 15, 13}), dy = memory_.random({kBatch, 70, 15, 13});
   const op::View by_team = memory_.empty({70, 40, 3, 3}), by_one = memory_.empty({70, 40, 3, 3});

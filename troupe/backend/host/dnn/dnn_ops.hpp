@@ -50,4 +50,7 @@ Result<void> run_op(const op::DnnCacheAppend& op, const HostViews& here);
 Result<void> run_op(const op::DnnPagedAttention& op, const HostViews& here);
 Result<void> run_op(const op::DnnRotary& op, const HostViews& here);
 
+Result<void> run_op(const op::DnnRecurrent& op, const HostViews& here);
+Result<void> run_op(const op::DnnRecurrentGradient& op, const HostViews& here);
+
 }  // namespace troupe::host
