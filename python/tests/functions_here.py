@@ -216,3 +216,76 @@ def sum_of(weights, name):
 def poke(weights, name):
     """Writes past NumPy's mark that the memory is read-only."""
     ctypes.memset(weights[name].ctypes.data, 0, weights[name].nbytes)
+
+
+@troupe.op
+def count(n, log=None):
+    """0, 1, ... n - 1; says in a file that it was closed."""
+    try:
+        for i in range(n):
+            yield i
+        return "all"
+    finally:
+        if log is not None:
+            with open(log, "a") as file:
+                print("closed", file=file)
+
+
+@troupe.op
+def pieces(x, size):
+    for begin in range(0, len(x), size):
+        yield {"at": begin, "piece": x[begin:begin + size] * 2}
+
+
+@troupe.op(writes=["out"])
+def powers(x, out):
+    for exponent in range(3):
+        np.power(x, exponent, out=out)
+        yield exponent
+
+
+@troupe.op
+def ends_badly(how, good=1):
+    yield from range(good)
+    if how == "raise":
+        raise Special(3, "in the middle")
+    below(how)
+
+
+@troupe.op
+def slow(seconds):
+    for i in range(1000):
+        time.sleep(seconds)
+        yield i
+
+
+@troupe.op
+def random_number():
+    return float(np.random.random())
+
+
+@troupe.op
+def leave_a_process():
+    """The number of a process that is nobody's child and in no group of ours."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writing, str(os.getpid()).encode())
+            time.sleep(1000)
+        os._exit(0)
+    os.wait()
+    return int(os.read(reading, 20))
+
+
+@troupe.op(updates=["x"], writes=["out"], atomic=True)
+def step(x, out, how=None, path=None):
+    x += 1
+    out[...] = x
+    if how == "raise":
+        raise Special(5, "half way")
+    if how == "kill once" and not os.path.exists(path):
+        open(path, "w").close()
+        os.kill(os.getpid(), 9)
+    below(how)
+    return float(x[0])

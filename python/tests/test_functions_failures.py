@@ -11,7 +11,7 @@ import pytest
 from conftest import same
 
 import troupe
-from troupe import _failures, _travel
+from troupe import _failures, _ops, _travel
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,15 @@ def test_a_death_costs_its_caller_one_error_with_the_python_stack(device, kind):
     assert here.total(x) == 6  # by the standby
     with pytest.raises(troupe.Error):
         out.numpy()
+
+
+def test_a_call_does_not_wait_for_the_one_that_has_killed_the_worker_before(device):
+    """Its caller is told before the worker is gone, and until then the call holds what it writes, its box too."""
+    call = here.die_by.on(device).call("loop").deadline(0.3).submit()
+    box = call._box
+    with pytest.raises(troupe.DeadlineExceeded):
+        call.get()
+    assert all(idle is not box for idle in _ops._boxes._idle.get(device._core.identity, []))
 
 
 def test_a_kill_from_outside_costs_nobody_anything(device):

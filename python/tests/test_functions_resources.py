@@ -52,6 +52,25 @@ def test_a_resource_is_made_once_per_worker_and_ahead_of_time(logged, log):
     assert len(makers(log, 3)) == 3  # and so has the next one
 
 
+def test_a_standby_has_the_module_of_a_function_before_its_first_call(logged, log):
+    import functions_late
+    assert functions_late.process.on(logged)() == logged.worker_pid
+    processes = makers(log, 3)  # the app, the worker, and the standby, in which nothing was called
+    assert len(set(processes)) == 3
+    logged.kill_worker()
+    assert str(functions_late.process.on(logged)()) in processes
+
+
+def test_a_standby_has_a_function_without_a_module_before_its_first_call(logged, log):
+    class Noted:
+        def __reduce__(self):
+            return exec, ("import os; print(os.getpid(), file=open(os.environ['TEST_LOG'], 'a'), flush=True)",)
+    noted = Noted()
+    assert troupe.op(lambda: noted is None).on(logged)()
+    processes = makers(log, 2)
+    assert len(set(processes)) == 2 and str(logged.worker_pid) in processes
+
+
 def test_what_cannot_be_made_says_so_when_it_is_defined(device):
     with pytest.raises(LookupError, match="cannot be made") as caught:
         here.cannot_be_made(troupe.ones(1, device=device))

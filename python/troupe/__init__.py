@@ -25,6 +25,7 @@ from ._products import einsum, layer, layer_gradient, matmul, vecdot
 from ._reductions import NAMES as _reduction_names
 from ._ops import FunctionCall, Op, op
 from ._resources import Resource, resource
+from ._streams import Stream
 from ._trial import Tried, trial
 from ._weights import Weights, load, state_dict
 from ._order import NAMES as _order_names
@@ -55,7 +56,8 @@ newaxis = None
 e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.141592653589793
 
 __all__ = [
-    "Array", "Call", "Device", "FunctionCall", "Op", "Resource", "System", "Tried", "Weights", "arange",
+    "Array", "Call", "Device", "FunctionCall", "Op", "Resource", "Stream", "System", "Tried", "Weights",
+    "arange",
     "array", "array_api", "asarray", "bfloat16", "blas", "bool_",
     "call_plugin", "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "expression", "eye",
     "fft", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full",

@@ -24,6 +24,7 @@ _all = weakref.WeakSet()
 def _forget():
     for code in _all:
         code._arrays.clear()
+        code.prepared_on.clear()
 
 
 def digest_of(module):
@@ -53,6 +54,12 @@ def look_up(module, qualname):
     return found
 
 
+def modules():
+    """The modules that give functions by their names, and PyTorch, where it is used."""
+    names = {code.module_name for code in list(_all)} - {None}
+    return sorted(names | ({"torch"} & sys.modules.keys()))
+
+
 class Code:
     """A function, as calls refer to it. `wrapper` is what stands in its module under its name."""
 
@@ -61,6 +68,7 @@ class Code:
         self._wrapper = wrapper
         self._blob = None
         self._arrays = {}  # of the blob, by device
+        self.prepared_on = set()  # the devices whose later workers have it ahead of time
         _all.add(self)
         module = sys.modules.get(function.__module__ or "")
         self._module = module
@@ -71,6 +79,11 @@ class Code:
     def title(self):
         module = self.function.__module__
         return self.function.__qualname__ if module in (None, "__main__") else f"{module}.{self.function.__qualname__}"
+
+    @property
+    def module_name(self):
+        """The module that gives it by its name; None for one that goes by value."""
+        return self._module.__name__ if self._blob is None and self.has_name() else None
 
     def has_name(self):
         """Whether the module gives it by its name. Not known before the module is imported."""
@@ -135,19 +148,27 @@ class CannotImport(Exception):
     """Why the worker does not have the function."""
 
 
-def imported(module_name, qualname, digest, known={}):
+_known = {}  # what the files of modules were when they were imported here
+
+
+def import_module(name):
+    """The module, and a note of what its file is."""
+    module = sys.modules.get(name)
+    if module is None or name not in _known:
+        module = importlib.import_module(name)
+        _known[name] = digest_of(module)
+    return module
+
+
+def imported(module_name, qualname, digest):
     """The function of that name, as its module has it, unless its file is another one than the app's."""
-    module = sys.modules.get(module_name)
-    if module is None or module_name not in known:
-        try:
-            module = importlib.import_module(module_name)
-        except BaseException as error:
-            known.pop(module_name, None)
-            raise CannotImport(
-                f"the worker cannot import the module {module_name}: {type(error).__name__}: {error}. Its path is that "
-                "of the app when the device was opened; what a module needs must be there too") from error
-        known[module_name] = digest_of(module)
-    if digest is not None and known[module_name] != digest:
+    try:
+        module = import_module(module_name)
+    except BaseException as error:
+        raise CannotImport(
+            f"the worker cannot import the module {module_name}: {type(error).__name__}: {error}. Its path is that "
+            "of the app when the device was opened; what a module needs must be there too") from error
+    if digest is not None and _known[module_name] != digest:
         raise CannotImport(f"{module.__file__} has changed since the app imported it, so the worker's function would "
                            "be another one; start the app again")
     try:

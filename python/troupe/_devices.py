@@ -204,6 +204,11 @@ def check_runs_functions(device, title):
         "open one with troupe.device(python=True), or define functions first")
 
 
+def _modules():
+    from . import _code
+    return _code.modules()
+
+
 def _add_python(options, python):
     """What a device is told so that its workers are processes of an interpreter."""
     if not os.access(functions_library(), os.R_OK):
@@ -212,7 +217,7 @@ def _add_python(options, python):
     flags = subprocess._args_from_interpreter_flags()
     options["worker"] = python if isinstance(python, str) else sys.executable
     options["plugins_apart"] = True  # functions wait for each other's interpreter lock, and nobody else does
-    options["worker_arguments"] = [*flags, program, functions_library(), *sys.path]
+    options["worker_arguments"] = [*flags, program, functions_library(), *sys.path, "--can-fork", *_modules()]
     options["environment"] = [*options.get("environment", ()), *_PYTHON_VARIABLES]
     if options.get("sandbox") == "strict":
         readable = {sys.prefix, sys.base_prefix, os.path.dirname(program), *sys.path}

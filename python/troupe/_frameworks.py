@@ -122,6 +122,16 @@ def with_room(function, args, kwargs, may_again):
     return function(*args, **kwargs)
 
 
+def make_ready(lane):
+    """Has PyTorch make what it makes at its first use of a GPU, if it is here."""
+    torch = sys.modules.get("torch")
+    if not lane or torch is None:
+        return
+    with on_lane(lane):
+        x = torch.ones((8, 8), device="cuda")
+        (x @ x).sum().item()
+
+
 def finish():
     """Waits for what was made on whichever stream PyTorch chose."""
     torch = sys.modules.get("torch")

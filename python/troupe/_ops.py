@@ -11,19 +11,21 @@ import itertools
 import pickle
 import time
 import types
+import weakref
 
 import numpy as np
 
 from . import _calls, _core, _devices, _failures, _frameworks, _memory, _travel
 from ._array import Array
 from ._code import Code
-from ._errors import BY_KIND
+from ._errors import BY_KIND, Error
 
 _U8 = 7
 _MOST_ARRAYS = 16
 _MOST_TRIES = 3  # of a call whose worker dies before what it returned is fetched
 _tokens = itertools.count(1)
 _MOST_IDLE_BOXES = 64
+_SAID_BY_WORKERS = ("library_error", "invalid_argument")
 
 
 def invalid(sentence):
@@ -31,7 +33,9 @@ def invalid(sentence):
 
 
 class _Boxes:
-    """Boxes that no call uses, by device. A box comes back when its call has ended, and not otherwise."""
+    """Boxes that no call uses, by device. A box comes back when the worker has said that its call has ended. A caller
+    who is told that the worker died is told before that worker is gone: until then it holds the box, and a call that
+    took it over would wait."""
 
     def __init__(self):
         self._idle = {}
@@ -46,9 +50,10 @@ class _Boxes:
         _travel.clear(memory)
         return array, memory
 
-    def give_back(self, device, box):
+    def give_back(self, device, box, error):
+        """`error` is how the call has ended, by the device's word; None is well."""
         idle = self._idle.setdefault(device.identity, [])
-        if len(idle) < _MOST_IDLE_BOXES:
+        if len(idle) < _MOST_IDLE_BOXES and (error is None or error.kind in _SAID_BY_WORKERS):
             idle.append(box)
 
     def forget(self):
@@ -65,9 +70,11 @@ class Op:
     """A function that runs in the device's Python worker; `troupe.op` makes it.
 
     Calling it waits and gives what it returns. `async_` gives something to await, `call` a call that is submitted once.
+    All three give a stream of the items, if it is a generator function.
     """
 
-    def __init__(self, function, *, deadline=None, writes=(), updates=(), arrays=None, debug=False, device=None):
+    def __init__(self, function, *, deadline=None, writes=(), updates=(), arrays=None, debug=False, atomic=False,
+                 device=None):
         if not inspect.isroutine(function):
             raise invalid(f"op: {function!r} is no function")
         functools.update_wrapper(self, function)
@@ -83,6 +90,10 @@ class Op:
                 self._access[name] = word
         self._device = device
         self._debugs = bool(debug)
+        self._yields = inspect.isgeneratorfunction(function)
+        self._is_atomic = bool(atomic)
+        if self._yields and self._is_atomic:
+            raise invalid(f"op {self.__name__}: a generator function cannot be atomic: each of its items is a step")
         self._code = Code(function, self)
         self._positional = [name for name, parameter in self._signature.parameters.items()
                             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
@@ -91,24 +102,32 @@ class Op:
     def __call__(self, *args, **kwargs):
         if _devices.is_in_worker():
             return self.function(*args, **kwargs)
-        return self.call(*args, **kwargs).get()
+        call = self.call(*args, **kwargs)
+        return call if self._yields else call.get()
 
-    def call(self, *args, **kwargs) -> FunctionCall:
+    def call(self, *args, **kwargs) -> FunctionCall | Stream | AtomicCall:
         """A call with these arguments, which are taken as they are now. It is submitted once."""
-        return FunctionCall(self, args, kwargs)
+        if self._yields:
+            from ._streams import Stream
+            return Stream(self, args, kwargs)
+        if self._is_atomic:
+            from ._atomic import AtomicCall
+            return AtomicCall(self, args, kwargs)
+        packing, reference = self._packed(args, kwargs)
+        return FunctionCall(self, packing, ("call", reference), (), packing.bytes)
 
-    def async_(self, *args, **kwargs) -> FunctionCall:
+    def async_(self, *args, **kwargs) -> FunctionCall | Stream | AtomicCall:
         """The same for an event loop: `await step.async_(x, out)`."""
         return self.call(*args, **kwargs)
 
     def on(self, device) -> Op:
         """The same on that device, for calls without arrays."""
-        made = _op_again(self.function, self._deadline, self._access, self._frameworks)
+        made = _op_again(self.function, self._deadline, self._access, self._frameworks, self._is_atomic)
         made._device, made._code, made._debugs = device, self._code, self._debugs
         return made
 
     def __reduce__(self):
-        return _op_again, (self.function, self._deadline, dict(self._access), dict(self._frameworks))
+        return _op_again, (self.function, self._deadline, dict(self._access), dict(self._frameworks), self._is_atomic)
 
     def __repr__(self):
         return f"<op {self._code.title}>"
@@ -120,12 +139,19 @@ class Op:
         return self._signature.bind(*args, **kwargs).arguments.items()
 
     def _packed(self, args, kwargs):
+        """The arrays and arguments of a call, and which function it is."""
         device = None if self._device is None else self._device._core
-        return Packing(self._code.title, self._named(args, kwargs), self._access, self._frameworks, device)
+        packing = Packing(self._code.title, self._named(args, kwargs), self._access, self._frameworks, device)
+        if packing.device is None:
+            packing.device = _devices.device()._core
+        _devices.check_runs_functions(packing.device, self._code.title)
+        reference = self._code.reference(packing.device, packing.add_read)
+        _prepare(self._code, packing.device)
+        return packing, reference
 
 
-def _op_again(function, deadline, access, frameworks):
-    made = Op(function, deadline=deadline)
+def _op_again(function, deadline, access, frameworks, is_atomic):
+    made = Op(function, deadline=deadline, atomic=is_atomic)
     made._access, made._frameworks = access, frameworks
     return made
 
@@ -186,6 +212,8 @@ class Packing:
         if self.device is None:
             self.device = next((other.device_handle for other in self._others if type(other) is Array),
                                None) or _devices.device()._core
+        if type(function) is Op:
+            _prepare(code, self.device)
         return ("function", *code.reference(self.device, self.add_read))
 
     def framework(self):
@@ -218,18 +246,14 @@ class FunctionCall:
     `submit()` gives the call back, so that its value can be fetched later.
     """
 
-    def __init__(self, op, args, kwargs):
+    def __init__(self, op, packing, what, more, arguments, may_rerun=True):
         self._op = op
+        self._box_word = "writes" if may_rerun else "updates"  # who updates is not run again
         self._deadline = op._deadline
-        packing = op._packed(args, kwargs)
         self._device = packing.device
-        if self._device is None:
-            self._device = _devices.device()._core
-        _devices.check_runs_functions(self._device, op._code.title)
-        reference = op._code.reference(self._device, packing.add_read)
         self._uses = packing.uses
         self._token = next(_tokens)
-        self._parameters = Parameters(("call", reference, self._token, op._debugs), packing.bytes)
+        self._parameters = Parameters((*what, self._token, op._debugs, *more), arguments)
         extra = 1 + self._parameters.is_spilled
         if len(self._uses) + extra > _MOST_ARRAYS:
             raise invalid(f"{op._code.title}: there are {len(self._uses)} arrays; a function takes at most "
@@ -295,7 +319,7 @@ class FunctionCall:
 
     def _held(self):
         self._box = _boxes.take(self._device)
-        uses = [("writes", self._box[0])]
+        uses = [(self._box_word, self._box[0])]
         parameters, spilled = self._parameters.at(self._device, self._deadline)
         if spilled is not None:
             uses.append(("reads", spilled))
@@ -307,7 +331,7 @@ class FunctionCall:
 
     def _ended(self, error):
         state, answer, stack = _travel.read_box(self._box[1])
-        _boxes.give_back(self._device, self._box)
+        _boxes.give_back(self._device, self._box, error)
         self._box = None
         value, self._missing, error = _failures.end_of(
             self._op._code.title, error, state, answer, stack,
@@ -328,7 +352,7 @@ class FunctionCall:
     def _collected(self, error):
         """When the worker died in between, its call is made again, if it may be."""
         state, answer, stack = _travel.read_box(self._box[1])
-        _boxes.give_back(self._device, self._box)
+        _boxes.give_back(self._device, self._box, error)
         self._box, self._missing = None, ()
         value, _, error = _failures.end_of(self._op._code.title, error, state, answer, stack)
         if error is None and value is None:
@@ -377,7 +401,6 @@ class Parameters:
             return head + self._all, None
         return head, _memory.sent(np.frombuffer(self._all, "u1"), device, _U8, _memory.APP)
 
-
     def inline(self):
         """The same for a call without a deadline that is known to be small."""
         return self.at(None, None)[0]
@@ -385,12 +408,26 @@ class Parameters:
 
 def run(title, device, what, uses):
     """Has the worker do what is no call of a function, and waits."""
+    box, held = _held_of(title, device, what, uses)
+    _ended_of(title, device, box, _waited(held.begin()))
+
+
+async def run_async(title, device, what, uses):
+    """The same on an event loop."""
+    import asyncio
+    box, held = _held_of(title, device, what, uses)
+    _ended_of(title, device, box, await _awaited(_calls._Bell.of(asyncio.get_running_loop()), held))
+
+
+def _held_of(title, device, what, uses):
     box = _boxes.take(device)
-    held = _core.call_plugin(device, _devices.functions_library(), title, [("writes", box[0]), *uses],
-                             Parameters(what, b"").inline())
-    error = _waited(held.begin())
+    return box, _core.call_plugin(device, _devices.functions_library(), title, [("writes", box[0]), *uses],
+                                  Parameters(what, b"").inline())
+
+
+def _ended_of(title, device, box, error):
     state, answer, stack = _travel.read_box(box[1])
-    _boxes.give_back(device, box)
+    _boxes.give_back(device, box, error)
     error = _failures.end_of(title, error, state, answer, stack)[2]
     if error is not None:
         raise error
@@ -399,7 +436,42 @@ def run(title, device, what, uses):
 BY_KIND_BASE = tuple({kind.__mro__[1] for kind in BY_KIND.values()})
 
 
-def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None, debug=False):
+_have = {}  # by device: which modules later workers import ahead of time, and the box that nobody reads
+
+
+@_devices.at_close
+def _forget():
+    _have.clear()
+
+
+def _prepare(code, device):
+    """Later workers have the function before its next call; the one that serves gets it with this one."""
+    if device.identity in code.prepared_on:
+        return
+    code.prepared_on.add(device.identity)
+    if device.identity not in _have:
+        _have[device.identity] = set(), _core.allocate(device, (_travel.BOX_BYTES,), _U8, _memory.APP)
+    modules, box = _have[device.identity]
+    module = code.module_name
+    if module in modules:
+        return
+    if module is not None:
+        modules.add(module)
+    read = []
+    reference = code.reference(device, lambda array: read.append(array) or len(read) - 1)
+    parameters = Parameters(("have", reference), b"")
+    if parameters.is_spilled:
+        return
+    try:
+        number = _core.prepare(device, _devices.functions_library(), code.title,
+                               [("writes", box), *(("reads", array) for array in read)], parameters.inline())
+    except Error:
+        return  # there are too many: it will be late, and right
+    if module is None:
+        weakref.finalize(code, _core.forget, device, number).atexit = False
+
+
+def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None, debug=False, atomic=False):
     """Makes an op of a function: it runs in the device's Python worker, with arrays as NumPy arrays of the same memory.
 
     deadline: seconds after which the worker is stopped, and the call ends in `DeadlineExceeded`
@@ -408,6 +480,8 @@ def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None, debu
     arrays: what the function gets its arrays as, "numpy" or "torch"; else what their parameters are annotated with says
         so, or that the function's module has imported torch
     debug: finds what the function writes that it may only read, undoes that, and raises `ValueError`; on the CPU
+    atomic: a call is whole or did not happen: when it fails, what it writes is as it was before. It is tried again when
+        its worker dies of something else. This costs a copy of what it writes
     All other arrays are read, and cannot be written through their NumPy array. See docs/python-functions.md.
 
     >>> import numpy as np
@@ -421,5 +495,6 @@ def op(function=None, *, deadline=None, writes=(), updates=(), arrays=None, debu
     4.0
     """
     if function is None:
-        return functools.partial(op, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug)
-    return Op(function, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug)
+        return functools.partial(op, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug,
+                                 atomic=atomic)
+    return Op(function, deadline=deadline, writes=writes, updates=updates, arrays=arrays, debug=debug, atomic=atomic)

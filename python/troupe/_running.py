@@ -48,12 +48,14 @@ class Calls:
     def __init__(self):
         self._by_value = {}
         self._resources = {}
+        self._streams = {}
         self._kept = collections.OrderedDict()  # arrays that calls returned, until the app has made room for them
         self._lock = threading.Lock()
 
     def run(self, title, parameters, arrays, lane):
         """None, or (whether nothing was written, why)."""
         box = _bytes_at(arrays[0])
+        _in_call.lane = lane
         try:
             function, args, kwargs = self._unpacked(parameters, arrays, lane)
         except _code.CannotImport as error:
@@ -65,7 +67,7 @@ class Calls:
         try:
             with _frameworks.on_lane(lane), self._watched(parameters, arrays) as token:
                 kept = []
-                may_again = all(access != _UPDATE for *_, access in arrays)
+                may_again = function != self._next and all(access != _UPDATE for *_, access in arrays)
                 value = _frameworks.with_room(function, args, kwargs, may_again)
                 answer = _travel.encoded_answer(value, lambda value: _described(kept, value))
                 self._keep(token, kept)
@@ -90,12 +92,56 @@ class Calls:
         what, *about = decoder.about
         if what == "make":
             return self._prepared, (*about, arrays[first:]), {}
+        if what == "have":
+            return self._have, (*about, arrays[first:]), {}
         if what == "drop":
             return self._dropped, about, {}
         if what == "collect":
             return self._collected, (*about, arrays[first:]), {}
-        _in_call.token, _in_call.debugs = about[1:]
-        return self._loaded(decoder, about[0], arrays[first:])
+        if what == "close":
+            return self._closed, about, {}
+        reference, _in_call.token, _in_call.debugs, *more = about
+        if what == "next":
+            return self._next, self._stream(*more, lambda: self._loaded(decoder, reference, arrays[first:])), {}
+        return self._loaded(decoder, reference, arrays[first:])
+
+    def _stream(self, key, count, load):
+        """(key, count) of the stream of that key, which begins now when `count` is 0."""
+        if count == 0:
+            function, args, kwargs = load()
+            with self._lock:
+                if len(self._streams) >= _MOST_STREAMS:
+                    raise RuntimeError(f"the worker has {_MOST_STREAMS} streams, which is the most; close some")
+                self._streams[key] = _Stream(function(*args, **kwargs))
+        return key, count
+
+    def _next(self, key, count):
+        with self._lock:
+            stream = self._streams.get(key)
+        if stream is None:
+            return "gone", None  # it was in another worker, or is closed
+        with stream.lock:
+            if stream.count != count:
+                return "gone", None
+            stream.count += 1
+            try:
+                return "item", next(stream.generator)
+            except StopIteration as end:
+                self._let_go(key)
+                return "end", end.value
+            except BaseException:
+                self._let_go(key)
+                raise
+
+    def _closed(self, key):
+        stream = self._let_go(key)
+        if stream is not None:
+            with stream.lock:
+                stream.generator.close()
+
+    def _let_go(self, key):
+        with self._lock:
+            return self._streams.pop(key, None)
 
     @contextlib.contextmanager
     def _watched(self, parameters, arrays):
@@ -171,11 +217,16 @@ class Calls:
         decoder = _travel.Decoder(spec, self._finder(arrays))
         reference, warm = decoder.about
         function, args, kwargs = self._loaded(decoder, reference, arrays)
-        value = function(*args, **kwargs)
-        if warm is not None:
-            self._function(warm, arrays)(value)
+        with _frameworks.on_lane(_in_call.lane):  # not before: what uses the lane may have been imported just now
+            value = function(*args, **kwargs)
+            if warm is not None:
+                self._function(warm, arrays)(value)
         _frameworks.finish()
         return value
+
+    def _have(self, reference, arrays):
+        self._function(reference, arrays)
+        _frameworks.make_ready(_in_call.lane)
 
     def _prepared(self, *about):
         try:
@@ -228,6 +279,7 @@ CALLS = Calls()
 
 
 _MOST_KEPT = 64
+_MOST_STREAMS = 1024
 _in_call = threading.local()
 
 
@@ -253,6 +305,15 @@ _OUR_FILES = (__file__, _frameworks.__file__)
 
 class NotMade(Exception):
     """A resource could not be made; its cause says why."""
+
+
+class _Stream:
+    """A generator, and how many items it was asked for."""
+
+    def __init__(self, generator):
+        self.lock = threading.Lock()
+        self.generator = generator
+        self.count = 0
 
 
 class _Resource:

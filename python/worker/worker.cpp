@@ -7,13 +7,16 @@
 #define Py_LIMITED_API 0x030A0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
 
 #include "running_calls.hpp"
 #include "troupe/plugin.h"
+#include "troupe/wire/zygote.hpp"
 #include "troupe/worker/last_words.hpp"
+#include "troupe/worker/sandbox.hpp"
 #include "troupe/worker/serve.hpp"
 
 namespace troupe::python {
@@ -22,23 +25,33 @@ namespace {
 /// What the worker's Python program has given: `on_call` runs a function. There is one, as there is one interpreter.
 PyObject* on_call = nullptr;
 
-/// This thread with the interpreter lock. A thread keeps what the interpreter knows of it from call to call.
+/// This thread with the interpreter lock. A thread keeps what the interpreter knows of it from call to call, to its
+/// end.
 class Locked {
  public:
   Locked() {
-    if (state == nullptr)
-      PyGILState_Ensure();
+    if (kept.state == nullptr)
+      kept.before = PyGILState_Ensure();
     else
-      PyEval_RestoreThread(state);
+      PyEval_RestoreThread(kept.state);
   }
-  ~Locked() { state = PyEval_SaveThread(); }
+  ~Locked() { kept.state = PyEval_SaveThread(); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
  private:
-  static thread_local PyThreadState* state;
+  struct Kept {
+    PyThreadState* state = nullptr;
+    PyGILState_STATE before{};
+    ~Kept() {
+      if (state == nullptr) return;
+      PyEval_RestoreThread(state);
+      PyGILState_Release(before);
+    }
+  };
+  static thread_local Kept kept;
 };
-thread_local PyThreadState* Locked::state = nullptr;
+thread_local Locked::Kept Locked::kept;
 
 /// Owns a reference; null is allowed.
 class Owned {
@@ -177,6 +190,51 @@ PyObject* serve_app(PyObject*, PyObject* arguments) {
   return PyLong_FromLong(is_served ? 0 : 1);
 }
 
+/// What `fork` (os.fork) answers; it prints its exception, and then gives -1.
+pid_t forked_by(PyObject* fork) {
+  const Owned answer(PyObject_CallObject(fork, nullptr));
+  const long pid = answer ? PyLong_AsLong(answer.get()) : -1;
+  if (PyErr_Occurred() != nullptr) PyErr_Print();
+  return static_cast<pid_t>(pid);
+}
+
+/// Serves the app's orders until it hangs up: False then. True in each worker.
+PyObject* be_zygote(PyObject*, PyObject* arguments) {
+  int socket = -1;
+  const char* why_not = nullptr;
+  PyObject* fork = nullptr;
+  if (PyArg_ParseTuple(arguments, "isO", &socket, &why_not, &fork) == 0) return nullptr;
+  wire::Socket app{wire::Descriptor(socket)};
+  if (!wire::say_ready(app, why_not)) Py_RETURN_FALSE;
+  for (;;) {
+    Result<wire::ForkOrder> order = wire::receive_order(app);
+    if (!order) Py_RETURN_FALSE;
+    const pid_t zygote = getpid();
+    const pid_t keeper = forked_by(fork);
+    if (keeper < 0) Py_RETURN_FALSE;  // the app hears that we end
+    if (keeper > 0) continue;
+    if (!wire::begin_to_keep(zygote)) _exit(1);
+    const pid_t ours = getpid();
+    const pid_t worker = forked_by(fork);
+    if (worker < 0) _exit(1);
+    if (worker > 0) wire::keep_fork(std::move(app), std::move(*order), worker);
+    if (!wire::begin_fork(std::move(app), std::move(*order), ours)) _exit(1);
+    Py_RETURN_TRUE;
+  }
+}
+
+PyObject* enter_sandbox(PyObject*, PyObject* arguments) {
+  int level = 0;
+  const char* backend = nullptr;
+  if (PyArg_ParseTuple(arguments, "is", &level, &backend) == 0) return nullptr;
+  const Result<void> entered = worker::enter_sandbox(
+      {.level = static_cast<Sandbox>(level), .backend = backend, .readable_paths = {}, .writable_paths = {}},
+      log_to_app);
+  if (entered) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_OSError, entered.error().to_string().c_str());
+  return nullptr;
+}
+
 PyObject* show_stacks_of(PyObject*, PyObject* arguments) {
   int signal = 0;
   int file = -1;
@@ -196,6 +254,9 @@ PyMethodDef methods[] = {
     {"serve", serve_app, METH_VARARGS, "serve(socket, prepare, on_call): serves the app until it hangs up"},
     {"write_stacks_by", show_stacks_of, METH_VARARGS,
      "write_stacks_by(signal, file): faulthandler answers that signal by writing into that file"},
+    {"be_zygote", be_zygote, METH_VARARGS,
+     "be_zygote(socket, why_not, fork): forks workers until the app hangs up; False then, True in each worker"},
+    {"enter_sandbox", enter_sandbox, METH_VARARGS, "enter_sandbox(level, backend): as a worker does"},
     {"exit", exit_now, METH_VARARGS, "exit(code): ends the process at once, and says where it was"},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -54,6 +54,7 @@ void DeviceContext::restarted(const Error&) {
     for (const auto& [number, member] : crew_->members)
       if (member.role == Role::starting)
         (void)self_.after(device_->options().start_timeout, StartTimedOut{number, member.link->pid()});
+    if (crew_->zygote) (void)self_.after(device_->options().start_timeout, ZygoteIsLate{crew_->zygote->pid()});
     attend();
   });
 }
@@ -72,11 +73,13 @@ void DeviceContext::nudged() {
   if (device_->is_to_close()) return self_.stop();  // the nudge that said so may be the one just taken
   ControlLoop& loop = device_->loop();
   loop.listen_again(device_->nudged());
-  if (std::exchange(crew_->lost_track, false))
+  const bool has_lost_track = std::exchange(crew_->lost_track, false);
+  if (has_lost_track)
     for (const auto& [number, member] : crew_->members) {
       loop.listen_again(member.link->socket().descriptor());
       if (member.link->end_descriptor() >= 0) loop.listen_again(member.link->end_descriptor());
     }
+  if (has_lost_track && crew_->zygote) loop.listen_again(crew_->zygote->descriptor());
   if (const std::int64_t generation = device_->take_death(); generation != 0) died(generation);
   if (const auto order = device_->take_kill()) {
     device_->nudge();  // there may be more
@@ -167,7 +170,7 @@ void DeviceContext::take_over(std::uint32_t worker) {
 // ---- starting ----
 
 void DeviceContext::start_worker() {
-  if (crew_->start_is_delayed) return;
+  if (crew_->start_is_delayed || !may_start_now()) return;
   std::uint32_t number = 0;
   while (crew_->members.contains(number)) ++number;
   if (number >= wire::kMaxDoorbells) return;  // too many are dying; the next reap comes back here
@@ -184,7 +187,15 @@ void DeviceContext::start_worker() {
 
 Result<void> DeviceContext::start_worker(std::uint32_t number) {
   device_->bells().life_line(number).let_go();  // by whoever had that number before
-  std::unique_ptr<WorkerLink> link = TROUPE_TRY(WorkerLink::start(number, device_->worker_setup(), device_->bells()));
+  wire::Zygote* const zygote = crew_->zygote_is_ready && !crew_->forks_no_more ? &*crew_->zygote : nullptr;
+  Result<std::unique_ptr<WorkerLink>> started =
+      WorkerLink::start(number, device_->worker_setup(), device_->bells(), zygote);
+  if (!started && zygote) {
+    self_.log(LogLevel::warning, "workers are spawned from now on, and not forked: " + started.error().to_string());
+    crew_->forks_no_more = true;  // the zygote stays: its workers end with it
+    started = WorkerLink::start(number, device_->worker_setup(), device_->bells());
+  }
+  std::unique_ptr<WorkerLink> link = TROUPE_TRY(std::move(started));
   CrewMember& member = crew_->members[number];
   member.link = std::move(link);
   TROUPE_TRY(watch(member));
@@ -442,6 +453,7 @@ void DeviceContext::stopping() {
     crew_->members.begin()->second.link->kill();
     forget(worker);  // waits for the reap
   }
+  end_zygote();
   device_->loop().forget(device_->nudged());
   device_->crew_is_gone();
 }

@@ -50,7 +50,11 @@ struct Crew {
   std::map<std::int64_t, TimePoint> unexplained;
   TimePoint noticed{};  // when
   SealUnderWay seal;
-  bool given_up = false;  // no worker can be started
+  std::optional<wire::Zygote> zygote;
+  bool zygote_is_ready = false;
+  int zygotes_lost = 0;
+  bool forks_no_more = false;  // workers are spawned
+  bool given_up = false;       // no worker can be started
   bool closing = false;
   bool is_watched = false;  // the loop listens for nudges
   bool will_look = false;   // for signs of life, soon
@@ -82,6 +86,13 @@ class DeviceContext {
     int pid;
   };
   struct StartAgain {};
+  /// The zygote has something to say, or has ended.
+  struct ZygoteSpoke {
+    int pid;
+  };
+  struct ZygoteIsLate {
+    int pid;
+  };
   struct ReapIsLate {};
   /// A worker has said that it ends, or has hung up, a while ago.
   struct HungUp {
@@ -121,6 +132,12 @@ class DeviceContext {
   void on(SealIsLate message) {
     guarded([&] { seal_is_late(message); });
   }
+  void on(ZygoteSpoke message) {
+    guarded([&] { zygote_spoke(message); });
+  }
+  void on(ZygoteIsLate message) {
+    guarded([&] { zygote_is_late(message); });
+  }
   void on(StartTimedOut message);
   void on(StartAgain);
   void on(ReapIsLate);
@@ -146,6 +163,15 @@ class DeviceContext {
   /// The one place that decides what to do next: who takes over, who is tried, who is started.
   void attend();
   void attend_seals();
+  /// Whether a worker can be started now: not while the zygote that is to fork it has yet to begin. Starts one.
+  bool may_start_now();
+  void start_zygote();
+  void zygote_spoke(ZygoteSpoke message);
+  void zygote_is_late(ZygoteIsLate message);
+  /// It has failed or ended.
+  void lose_zygote(const Error& why);
+  /// Its workers end with it.
+  void end_zygote();
   void start_worker();
   Result<void> start_worker(std::uint32_t number);
   void start_failed(const Error& why);

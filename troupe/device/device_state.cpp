@@ -353,7 +353,8 @@ std::uint32_t DeviceState::lane_for(op::Kind kind) noexcept {
   }
   const auto family = static_cast<op::Family>(op::family_number(kind));
   if (!options_.lanes.is_apart(family)) return op::lane_of(family);
-  return kLanesApart[next_lane_.fetch_add(1, std::memory_order_relaxed) % kLanesApart.size()];
+  if (info_.backend != "host") return op::kLanesApart.front();
+  return op::kLanesApart[next_lane_.fetch_add(1, std::memory_order_relaxed) % op::kLanesApart.size()];
 }
 
 }  // namespace troupe::inline v0::detail

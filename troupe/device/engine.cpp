@@ -36,7 +36,7 @@ constexpr Duration kLookPause = std::chrono::microseconds(15);
 constexpr std::array<std::uint32_t, 4> kChainLanes{op::lane_of(op::Family::blas), 4, 5, 6};
 constexpr std::uint32_t kMaskApart = [] {
   std::uint32_t mask = 0;
-  for (const std::uint32_t lane : kLanesApart) mask |= 1U << lane;
+  for (const std::uint32_t lane : op::kLanesApart) mask |= 1U << lane;
   return mask;
 }();
 static_assert(std::ranges::find(kChainLanes, op::lane_of(op::Family::memory)) == kChainLanes.end());

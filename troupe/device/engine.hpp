@@ -23,14 +23,13 @@
 #include "troupe/device/crash_ledger.hpp"
 #include "troupe/device/op_call.hpp"
 #include "troupe/device/session.hpp"
+#include "troupe/op/lanes_apart.hpp"
 #include "troupe/wire/channel.hpp"
 #include "troupe/wire/last_words.hpp"
 
 namespace troupe::inline v0 {
 
-/// The lanes of families that have their own (`Lanes::apart`), taken in turn.
-inline constexpr std::array<std::uint32_t, 4> kLanesApart{12, 13, 14, 15};
-static_assert(kLanesApart.back() < wire::kMaxLanes);
+static_assert(op::kLanesApart.back() < wire::kMaxLanes);
 
 /// How often a worker may die of causes from outside while an op runs alone, before the op is blamed after all.
 inline constexpr int kMaxRunsCutOff = 10;

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "troupe/core/park.hpp"
@@ -34,7 +36,27 @@ Result<wire::Descriptor> input_that_has_ended() {
   return wire::Descriptor(ends[0]);
 }
 
+/// What a worker, or its zygote, is started with, and descriptors.
+Result<wire::ChildOptions> options_for(const WorkerSetup& setup, wire::Descriptor& nothing) {
+  wire::ChildOptions options{.executable = setup.executable,
+                             .arguments = setup.arguments,
+                             .descriptors = {},
+                             .environment = {},
+                             .keeper_name = "keeper:" + setup.device_name};
+  if (setup.sandbox == Sandbox::none) return options;
+  nothing = TROUPE_TRY(input_that_has_ended());
+  options.descriptors.emplace_back(0, nothing.get());
+  options.environment = setup.environment;
+  options.inherits_environment = false;
+  return options;
+}
+
 }  // namespace
+
+bool WorkerSetup::can_fork() const noexcept {
+  return isolation == Isolation::process && sandbox != Sandbox::strict &&
+         std::ranges::find(arguments, wire::kCanFork) != arguments.end();
+}
 
 struct WorkerLink::ThreadState {
   std::atomic<std::uint32_t> ended{0};
@@ -48,7 +70,7 @@ WorkerLink::WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket
       log_queue_(setup.printed) {}
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, const WorkerSetup& setup,
-                                                      const wire::SharedBells& bells) {
+                                                      const wire::SharedBells& bells, wire::Zygote* zygote) {
   wire::Channel channel = TROUPE_TRY(wire::Channel::create(setup.ring_units));
   auto [socket, their_end] = TROUPE_TRY(wire::Socket::make_pair());
   const std::array<int, 3> descriptors{channel.ring_descriptor().get(), channel.status_descriptor().get(),
@@ -69,34 +91,35 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(std::uint32_t number, cons
                           .writable_paths = setup.writable_paths};
   TROUPE_TRY(wire::send(socket, wire::ToWorker(hello), descriptors));
   std::unique_ptr<WorkerLink> link(new WorkerLink(number, std::move(channel), std::move(socket), setup));
-  TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end))
+  TROUPE_TRY(setup.isolation == Isolation::process ? link->start_process(setup, std::move(their_end), zygote)
                                                    : link->start_thread(std::move(their_end)));
   return link;
 }
 
-Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descriptor their_end) {
+Result<wire::Zygote> WorkerLink::start_zygote(const WorkerSetup& setup) {
+  wire::Descriptor nothing;
+  wire::ChildOptions options = TROUPE_TRY(options_for(setup, nothing));
+  // What its imports print, those of the first worker have printed.
+  const wire::Descriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere) return fail(wire::errno_error("opening /dev/null", errno));
+  for (const int number : {1, 2}) options.descriptors.emplace_back(number, nowhere.get());
+  return wire::Zygote::start(std::move(options), std::to_string(static_cast<int>(setup.sandbox)), setup.backend);
+}
+
+Result<void> WorkerLink::start_process(const WorkerSetup& setup, wire::Descriptor their_end, wire::Zygote* zygote) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
     return fail(wire::errno_error("no pipe for what a worker prints", errno));
   printed_ = wire::Descriptor(pipe_ends[0]);
   const wire::Descriptor write_end(pipe_ends[1]);
   fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
-  wire::ChildOptions options{
-      .executable = setup.executable,
-      .arguments = setup.arguments,
-      .descriptors = {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}},
-      .environment = {},
-      .keeper_name = "keeper:" + setup.device_name};
+  wire::Descriptor nothing;
+  wire::ChildOptions options = TROUPE_TRY(options_for(setup, nothing));
+  options.descriptors.insert(options.descriptors.end(),
+                             {{kSocketInWorker, their_end.get()}, {1, write_end.get()}, {2, write_end.get()}});
   for (std::string ours : {std::string("--socket"), std::to_string(kSocketInWorker), std::string(kTitleRoom, ' ')})
     options.arguments.push_back(std::move(ours));
-  wire::Descriptor nothing;
-  if (setup.sandbox != Sandbox::none) {
-    nothing = TROUPE_TRY(input_that_has_ended());
-    options.descriptors.emplace_back(0, nothing.get());
-    options.environment = setup.environment;
-    options.inherits_environment = false;
-  }
-  child_.emplace(TROUPE_TRY(wire::Child::spawn(options)));
+  child_.emplace(TROUPE_TRY(zygote ? zygote->fork(options.descriptors) : wire::Child::spawn(options)));
   name_ = "worker-" + std::to_string(pid());
   partial_line_.reserve(kMaxPrintedLine);
   speaker_ = log_queue_->add_speaker(name_);

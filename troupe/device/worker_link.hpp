@@ -17,6 +17,7 @@
 #include "troupe/wire/last_words.hpp"
 #include "troupe/wire/protocol.hpp"
 #include "troupe/wire/socket.hpp"
+#include "troupe/wire/zygote.hpp"
 
 namespace troupe::inline v0 {
 
@@ -24,6 +25,8 @@ struct WorkerSetup {
   Isolation isolation = Isolation::process;
   std::string executable;              // for Isolation::process
   std::vector<std::string> arguments;  // before ours
+  /// Whether workers can be forked from a zygote. Not where the sandbox forbids to make processes.
+  bool can_fork() const noexcept;
   std::string backend;
   std::string device;       // which device of the backend
   std::string device_name;  // for people: "gpu0", "host"
@@ -42,9 +45,12 @@ struct WorkerSetup {
 
 class WorkerLink {
  public:
-  /// Starts a worker and greets it; it answers later. `number` is its doorbell. Fails as `wire::Child::spawn` does.
+  /// Starts a worker and greets it; it answers later. `number` is its doorbell. Fails as `wire::Child::spawn` does, or
+  /// as `wire::Zygote::fork` when there is one.
   static Result<std::unique_ptr<WorkerLink>> start(std::uint32_t number, const WorkerSetup& setup,
-                                                   const wire::SharedBells& bells);
+                                                   const wire::SharedBells& bells, wire::Zygote* zygote = nullptr);
+  /// Starts a zygote for such workers.
+  static Result<wire::Zygote> start_zygote(const WorkerSetup& setup);
   /// Kills and reaps a process. A thread that does not end soon is left behind, with the memory it uses.
   ~WorkerLink();
 
@@ -80,7 +86,7 @@ class WorkerLink {
  private:
   WorkerLink(std::uint32_t number, wire::Channel channel, wire::Socket socket, const WorkerSetup& setup);
 
-  Result<void> start_process(const WorkerSetup& setup, wire::Descriptor their_end);
+  Result<void> start_process(const WorkerSetup& setup, wire::Descriptor their_end, wire::Zygote* zygote);
   Result<void> start_thread(wire::Descriptor their_end);
   void take_printed(std::string_view text) noexcept;
   void print_line() noexcept;

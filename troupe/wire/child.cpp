@@ -33,8 +33,10 @@ struct Unmap {
 };
 using OwnedKeeperMemory = std::unique_ptr<KeeperMemory, Unmap>;
 
-Result<OwnedKeeperMemory> map_keeper_memory() {
-  void* address = mmap(nullptr, sizeof(KeeperMemory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+/// New memory, or that of a descriptor.
+Result<OwnedKeeperMemory> map_keeper_memory(int descriptor = -1) {
+  const int flags = MAP_SHARED | (descriptor < 0 ? MAP_ANONYMOUS : 0);
+  void* address = mmap(nullptr, sizeof(KeeperMemory), PROT_READ | PROT_WRITE, flags, descriptor, 0);
   if (address == MAP_FAILED) return fail(errno_error("mapping the stacks of a child process", errno));
   OwnedKeeperMemory memory(static_cast<KeeperMemory*>(address));
   memory->record.pidfd = -1;
@@ -166,6 +168,9 @@ class Child::Life {
   /// Waits until the keeper says that the record is complete.
   const KeeperRecord& wait_for_start(const Descriptor& started) noexcept {
     wait_readable({started.get(), keeper_.get()}, kForEver);
+    return has_started();
+  }
+  const KeeperRecord& has_started() noexcept {
     child_ = Descriptor(memory_->record.pidfd);
     return memory_->record;
   }
@@ -248,6 +253,15 @@ Result<Child> Child::spawn(const ChildOptions& options) {
   auto life = std::make_unique<Life>(std::move(memory), Descriptor(keeper));
   const KeeperRecord& record = life->wait_for_start(started);
   if (record.failed_at != KeeperStep::none || record.pid <= 0) return fail(failure(record, options.executable));
+  return Child(std::move(life));
+}
+
+Result<Child> Child::adopt(const Descriptor& record, int pid, Descriptor keeper, Descriptor child) {
+  OwnedKeeperMemory memory = TROUPE_TRY(map_keeper_memory(record.get()));
+  memory->record.pid = pid;
+  memory->record.pidfd = child.release();
+  auto life = std::make_unique<Life>(std::move(memory), std::move(keeper));
+  life->has_started();
   return Child(std::move(life));
 }
 

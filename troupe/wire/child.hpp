@@ -48,6 +48,10 @@ class Child {
   /// should.
   static Result<Child> spawn(const ChildOptions& options);
 
+  /// A child that a zygote has forked, with its keeper (zygote.hpp). `record` is the memory in which that keeper says
+  /// how the child has ended, of `sizeof(KeeperMemory)`.
+  static Result<Child> adopt(const Descriptor& record, int pid, Descriptor keeper, Descriptor child);
+
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child();

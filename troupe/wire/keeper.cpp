@@ -29,6 +29,7 @@ namespace {
 /// group of processes.
 constexpr int kAppDied = SIGPWR;
 constexpr std::size_t kSignalSetBytes = 8;
+constexpr char kForkedKeeperName[] = "troupe-keeper";
 constexpr std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} << (signal - 1); }
 
 TROUPE_BORROWS void note_failure(KeeperRecord* record, KeeperStep step, long answer, int number = -1) noexcept {
@@ -214,6 +215,23 @@ int start_keeper(KeeperPlan& plan, int& pidfd) noexcept {
   const long answer =
       start_process(keep, plan.memory->keeper_stack, CLONE_VM | CLONE_FILES | CLONE_PIDFD, &plan, &pidfd);
   return answer < 0 ? static_cast<int>(-answer) : 0;
+}
+
+Result<void> hear_of_end_of(pid_t parent) {
+  if (hear_of_death(parent, kAppDied) == 0) return {};
+  return fail(ErrorKind::stopped, "the keeper's parent has ended");
+}
+
+void keep_until_the_end(KeeperRecord& record, pid_t child) noexcept {
+  reset_signal_actions();
+  // The child may have ended already, and the reset has thrown away the signal that said so.
+  raw_call(SYS_kill, raw_call(SYS_getpid), SIGCHLD);
+  raw_call(SYS_prctl, PR_SET_NAME, raw(kForkedKeeperName));
+  raw_call(SYS_close_range, 0, ~0U, 0);
+  keep_until_end(&record, child);
+  end_stragglers();
+  raw_call(SYS_exit_group, 0);
+  __builtin_unreachable();
 }
 
 }  // namespace troupe::inline v0::wire

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "troupe/core/result.hpp"
+
 namespace troupe::inline v0::wire {
 
 /// How long a keeper looks every millisecond for the processes that it has killed. Those that have not ended by then
@@ -66,5 +68,13 @@ struct KeeperPlan {
 /// Starts a keeper, which starts the child. The calling thread must have blocked all signals, and must then wait until
 /// `started` is readable or the keeper has ended. Gives 0 or an errno, and the keeper's pidfd.
 int start_keeper(KeeperPlan& plan, int& pidfd) noexcept;
+
+// ---- for a keeper that a zygote has forked: it has memory of its own ----
+
+/// From now on the kernel tells this process when that parent ends. `stopped` when it has ended.
+Result<void> hear_of_end_of(pid_t parent);
+/// Is the keeper of `child`, its own child, until that and all that it leaves behind have ended. All signals are
+/// blocked.
+[[noreturn]] void keep_until_the_end(KeeperRecord& record, pid_t child) noexcept;
 
 }  // namespace troupe::inline v0::wire

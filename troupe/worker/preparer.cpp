@@ -14,7 +14,6 @@ Preparer::~Preparer() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -23,25 +22,28 @@ Result<void> Preparer::add(std::span<const std::byte> op) {
   TROUPE_TRY(decoded.decode(op));
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(decoded));
-  if (!thread_.joinable()) {
-    thread_ = std::thread([this] { work(); });
-    pthread_setname_np(thread_.native_handle(), "troupe-prepare");
-  }
-  changed_.notify_one();
+  if (std::exchange(is_at_work_, true)) return {};
+  // The thread before has nothing left to do; what libraries do at its end may take a while, and nobody here waits.
+  thread_ = std::thread([this, before = std::move(thread_)]() mutable {
+    if (before.joinable()) before.join();
+    work();
+  });
+  pthread_setname_np(thread_.native_handle(), "troupe-prepare");
   return {};
 }
 
 void Preparer::work() noexcept {
   in_new_thread_();
-  std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
-    const op::AnyOp op = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
+    op::AnyOp op;
+    {
+      const std::lock_guard lock(mutex_);
+      is_at_work_ = !stopping_ && !waiting_.empty();
+      if (!is_at_work_) return;
+      op = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
     run_(op);
-    lock.lock();
   }
 }
 

@@ -1,8 +1,8 @@
 // Runs the ops that the app wants prepared (wire::PrepareOp), one after another, on a thread of their own: what they
-// make takes seconds, and neither the ring nor the app's messages wait for it.
+// make takes seconds, and neither the ring nor the app's messages wait for it. The thread ends when all are done,
+// because libraries give what they keep for a thread (PyTorch its handles of cuBLAS) to the next thread only then.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -32,8 +32,8 @@ class Preparer {
   const std::function<void(const op::AnyOp&)> run_;
   const std::function<void()> in_new_thread_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<op::AnyOp> waiting_;
+  bool is_at_work_ = false;  // the thread will look at `waiting_` again
   bool stopping_ = false;
   std::thread thread_;
 };

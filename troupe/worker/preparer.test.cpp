@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <latch>
+#include <memory>
 #include <vector>
 
 #include "troupe/op/plugin.hpp"
@@ -35,6 +37,24 @@ TEST(Preparer, has_no_thread_before_there_is_something_to_run) {
     const Preparer preparer([](const op::AnyOp&) {}, [&] { ++threads; });
   }
   EXPECT_EQ(threads, 0);
+}
+
+/// Lives as long as its thread.
+struct KeptByThread {
+  std::latch& gone;
+  ~KeptByThread() { gone.count_down(); }
+};
+
+TEST(Preparer, lets_go_of_what_libraries_keep_for_a_thread_when_all_is_done) {
+  constexpr int kTimes = 3;
+  std::array<std::unique_ptr<std::latch>, kTimes> gone;
+  std::atomic<int> turn{0};
+  Preparer preparer([&](const op::AnyOp&) { thread_local const KeptByThread kKept{*gone[turn]}; }, [] {});
+  for (; turn < kTimes; ++turn) {
+    gone[turn] = std::make_unique<std::latch>(1);
+    ASSERT_TRUE(preparer.add(call_of("a")));
+    gone[turn]->wait();
+  }
 }
 
 TEST(Preparer, refuses_bytes_that_are_no_op) {

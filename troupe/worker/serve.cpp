@@ -14,6 +14,7 @@
 #include "troupe/backend/host/host_backend.hpp"
 #include "troupe/backend/plugin/plugin_caller.hpp"
 #include "troupe/core/sanitized.hpp"
+#include "troupe/op/lanes_apart.hpp"
 #include "troupe/worker/last_words.hpp"
 #include "troupe/worker/loop.hpp"
 #include "troupe/worker/preparer.hpp"
@@ -102,16 +103,19 @@ inline void* pointer_to(std::uint64_t address) noexcept {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Runs a call of a plugin on no lane. Whoever needs what it makes finds out how it ended.
-template <class Memory>
-void prepare(Memory& memory, backend::PluginCaller& plugins, const op::AnyOp& op) {
+/// Runs a call of a plugin beside the ring, for later ones on the lane that they take on a GPU. Whoever needs what it
+/// makes finds out how it ended.
+template <backend::Backend B>
+void prepare(B& backend, backend::PluginCaller& plugins, const op::AnyOp& op) {
   const auto* const call = op.get_if<op::PluginCall>();
-  if (call == nullptr) return;
+  const Result<void*> lane = backend.lane_for_plugins(op::kLanesApart.front());
+  if (call == nullptr || !lane) return;
+  auto& memory = backend.memory();
   for (const op::Argument& argument : call->arrays) {
     const Result<op::Range> range = op::range_of(argument.view);
     if (!range || !memory.contains(*range)) return;  // its chunk was dropped meanwhile
   }
-  (void)plugins.call(*call, nullptr, [&](const op::View& view) { return pointer_to(memory.at(view.address)); }, [] {});
+  (void)plugins.call(*call, *lane, [&](const op::View& view) { return pointer_to(memory.at(view.address)); }, [] {});
 }
 
 /// Handles the app's messages until it hangs up.
@@ -188,7 +192,7 @@ Result<void> serve_with(wire::Socket& socket, Shared& shared, const ServeOptions
   drains.wait();
   if (options.title) options.title->standby();
   (void)send(socket, wire::ToApp(wire::Ready{wire::protocol_version()}));  // if nobody hears it, `listen` ends at once
-  Preparer preparer([&](const op::AnyOp& op) { prepare(backend->memory(), plugins, op); }, setup.in_new_thread);
+  Preparer preparer([&](const op::AnyOp& op) { prepare(*backend, plugins, op); }, setup.in_new_thread);
   std::thread warm([&] { backend->warm(); });
   if (options.owns_process) warm.detach();  // the process ends without waiting for anybody
   const Result<void> end = listen(socket, shared.channel, *backend, preparer, options.title);

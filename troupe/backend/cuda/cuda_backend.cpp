@@ -125,6 +125,11 @@ Result<CudaLane*> CudaBackend::lane(std::uint32_t number) {
   return lane.get();
 }
 
+Result<void*> CudaBackend::lane_for_plugins(std::uint32_t number) {
+  TROUPE_TRY(context_->make_current());
+  return static_cast<void*>(TROUPE_TRY(lane(number))->stream());
+}
+
 Result<void> CudaBackend::wait_for_others(CudaLane& home, const backend::Work& work) {
   for (std::uint32_t left = work.waits; left != 0; left &= left - 1) {
     const auto other = static_cast<std::uint32_t>(__builtin_ctz(left));

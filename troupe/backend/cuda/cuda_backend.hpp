@@ -103,6 +103,9 @@ class CudaBackend {
     flush_lanes([](const CudaLane&) { return true; });
   }
   void warm() noexcept;
+  /// What a function of a plugin is told of a lane, for a call beside the ring: its stream. The calling thread can use
+  /// the context then.
+  Result<void*> lane_for_plugins(std::uint32_t number);
 
   static Error to_error(CUresult code) { return error_of(static_cast<int>(code), "a call"); }
   static bool is_fatal(CUresult code) noexcept { return is_sticky(static_cast<int>(code)); }

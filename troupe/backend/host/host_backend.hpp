@@ -35,6 +35,8 @@ class HostBackend {
   void submit(backend::Work& work, op::AnyOp& op);
   /// Opens the BLAS.
   void warm() noexcept;
+  /// What a function of a plugin is told of a lane, for a call beside the ring: nothing, lanes are threads here.
+  Result<void*> lane_for_plugins(std::uint32_t) noexcept { return nullptr; }
 
   static Error to_error(Signal signal);
   /// Every signal that a fault raises is the end of its process.
