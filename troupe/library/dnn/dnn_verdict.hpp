@@ -2,6 +2,8 @@
 // calls of ops that write one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,10 +30,12 @@ Call<void> make_dnn_call(const Device& device, Op op, std::span<const AnyArray* 
   Result<HostArray<std::int32_t>> verdict = device.host_array<std::int32_t>({op::kDnnVerdictWords});
   if (!verdict) return fail(std::move(verdict).error());
   op.verdict = verdict->view();
-  std::vector<const AnyArray*> all;
-  all.reserve(arrays.size() + 1);
-  all.assign(arrays.begin(), arrays.end());
-  all.push_back(&*verdict);
+  std::array<const AnyArray*, 16> few{};
+  std::vector<const AnyArray*> many;  // lists of users may be of any length
+  if (arrays.size() >= few.size()) many.resize(arrays.size() + 1);
+  const std::span all = many.empty() ? std::span(few).first(arrays.size() + 1) : std::span(many);
+  std::ranges::copy(arrays, all.begin());
+  all.back() = &*verdict;
   return make_judged_call<void>(device, {}, op, std::span<const AnyArray* const>(all), *verdict, judge);
 }
 template <class Op>
