@@ -14,8 +14,6 @@ target_link_libraries(troupe_python PRIVATE troupe_library)
 troupe_own_target(troupe_python)
 
 # The module is a shared object, and everything of the library stays inside it.
-set_target_properties(troupe_library PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(troupe_library PRIVATE -fno-semantic-interposition)
 target_link_options(troupe_python PRIVATE LINKER:--exclude-libs,ALL)
 
 # A worker inside an interpreter: the backends again, as a module that `troupe/_worker.py` loads.
@@ -27,7 +25,6 @@ target_include_directories(troupe_python_worker SYSTEM PRIVATE ${Python_INCLUDE_
 target_link_libraries(troupe_python_worker PRIVATE troupe_backends)
 target_link_options(troupe_python_worker PRIVATE LINKER:--exclude-libs,ALL)
 troupe_own_target(troupe_python_worker)
-set_target_properties(troupe_backends PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
 
 install(TARGETS troupe_python troupe_python_worker LIBRARY DESTINATION troupe COMPONENT python)
 install(TARGETS troupe_worker RUNTIME DESTINATION troupe COMPONENT python)

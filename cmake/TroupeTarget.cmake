@@ -43,6 +43,13 @@ function(troupe_own_target target)
   target_compile_options(${target} PRIVATE ${TROUPE_WARNINGS} ${TROUPE_TUNING})
 endfunction()
 
+# What programs, shared libraries and the Python package have in them is compiled in the same way, so once. Nobody puts a
+# function in place of ours.
+function(troupe_position_independent target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+endfunction()
+
 # What nearly every file includes and nobody here changes, compiled once for all files of a target: a third of what a
 # file takes to compile. Our own headers are not in it, so that a change of one compiles again only what includes it.
 # In the presets only: where users build, and so in `./dev consumers`, a file that lacks an include does not compile.
