@@ -43,8 +43,8 @@ function(troupe_own_target target)
   target_compile_options(${target} PRIVATE ${TROUPE_WARNINGS} ${TROUPE_TUNING})
 endfunction()
 
-# What programs, shared libraries and the Python package have in them is compiled in the same way, so once. Nobody puts a
-# function in place of ours.
+# What programs, shared libraries and the Python package have in them is compiled in the same way, so once. Nobody puts
+# a function in place of ours.
 function(troupe_position_independent target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE -fno-semantic-interposition)
