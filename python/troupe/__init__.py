@@ -57,8 +57,7 @@ e, inf, nan, pi = 2.718281828459045, float("inf"), float("nan"), 3.1415926535897
 
 __all__ = [
     "Array", "Call", "Device", "FunctionCall", "Op", "Resource", "Stream", "System", "Tried", "Weights",
-    "arange",
-    "array", "array_api", "asarray", "bfloat16", "blas", "bool_",
+    "arange", "array", "array_api", "asarray", "bfloat16", "blas", "bool_",
     "call_plugin", "complex128", "complex64", "device", "e", "einsum", "empty", "empty_like", "expression", "eye",
     "fft", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "from_dlpack", "from_numpy", "full",
     "full_like", "inf", "int16", "int32", "int64", "int8", "jit", "kernel", "layer", "layer_gradient", "linalg",

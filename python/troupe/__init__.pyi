@@ -8,6 +8,7 @@ from troupe._errors import Error as Error
 from troupe._ops import FunctionCall as FunctionCall
 from troupe._ops import Op as Op
 from troupe._resources import Resource as Resource
+from troupe._streams import Stream as Stream
 from troupe._devices import System as System
 from troupe._trial import Tried as Tried
 from troupe._weights import Weights as Weights
