@@ -75,7 +75,7 @@ function(troupe_folder_tests name folder)
   endif()
   if(TROUPE_SANITIZE STREQUAL "thread")
     list(FILTER files INCLUDE REGEX "${TROUPE_THREADED_TESTS}")
-    list(FILTER files EXCLUDE REGEX "wire/zygote\\.")  # what forks has one thread, and this sanitizer ends what it forks
+    list(FILTER files EXCLUDE REGEX "wire/zygote\\.")  # this sanitizer ends what forks
   endif()
   if(TROUPE_TESTS_ONLY)
     list(FILTER files INCLUDE REGEX "${TROUPE_TESTS_ONLY}")
