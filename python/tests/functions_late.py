@@ -3,7 +3,7 @@ import os
 
 import troupe
 
-with open(os.environ.get("TEST_LOG", os.devnull), "a") as log:
+with open(os.environ.get("TEST_IMPORTS", os.devnull), "a") as log:
     print(os.getpid(), file=log)
 
 

@@ -1,4 +1,5 @@
 """Python functions as ops: what they get, what comes back, in which order, and what is refused."""
+import shutil
 import asyncio
 import os
 import subprocess
@@ -354,3 +355,11 @@ def test_a_worker_that_cannot_start_says_why(tmp_path):
         with pytest.raises(troupe.Error):
             system.device("host", python=str(tmp_path / "no-python"))
     assert ROOT.exists()
+
+
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs a compiler, for kernels")
+def test_a_device_with_python_workers_compiles_kernels(device):
+    program = troupe.jit.compile("__global__ void twice(float* x) { x[threadIdx.x] *= 2; }", device=device)
+    x = troupe.ones(4, dtype="float32", device=device)
+    program["twice"](troupe.jit.updates(x), blocks=1, threads=4)
+    assert x.numpy().tolist() == [2, 2, 2, 2]

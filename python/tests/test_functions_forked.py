@@ -63,10 +63,10 @@ def next_worker(device, is_forked=True):
 
 @pytest.fixture
 def open_device(tmp_path, monkeypatch):
-    monkeypatch.setenv("TEST_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TEST_IMPORTS", str(tmp_path / "imports"))
 
     def open_it(**options):
-        return system.device("host", python=True, max_restarts=10000, **{"environment": ["TEST_LOG"], **options})
+        return system.device("host", python=True, max_restarts=10000, **{"environment": ["TEST_IMPORTS"], **options})
     with troupe.System(logs=False) as system:
         yield open_it
 
@@ -79,7 +79,7 @@ def test_standbys_are_forked_and_import_nothing_again(open_device, tmp_path):
     zygotes = {zygote_of(device.worker_pid)}
     assert None not in zygotes and len(set(forked)) == 3
     assert functions_late.process.on(device)() == forked[-1]
-    importers = {int(pid) for pid in (tmp_path / "log").read_text().split()}
+    importers = {int(pid) for pid in (tmp_path / "imports").read_text().split()}
     assert not importers & set(forked) and zygotes <= importers
 
 

@@ -52,13 +52,28 @@ def test_a_resource_is_made_once_per_worker_and_ahead_of_time(logged, log):
     assert len(makers(log, 3)) == 3  # and so has the next one
 
 
-def test_a_standby_has_the_module_of_a_function_before_its_first_call(logged, log):
-    import functions_late
-    assert functions_late.process.on(logged)() == logged.worker_pid
-    processes = makers(log, 2)  # the worker, and the standby, in which nothing was called
-    assert len(set(processes)) == 2
-    logged.kill_worker()
-    assert str(functions_late.process.on(logged)()) in processes
+def test_a_standby_has_the_module_of_a_function_before_its_first_call(log, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_LOG", str(log))
+    # One that nobody has called before: zygotes import those that were.
+    (tmp_path / "functions_once.py").write_text("""
+import os
+import troupe
+
+print(os.getpid(), file=open(os.environ["TEST_LOG"], "a"), flush=True)
+
+@troupe.op
+def process():
+    return os.getpid()
+""")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import functions_once
+    with troupe.System(logs=False) as system:
+        device = system.device("host", python=True, environment=["TEST_LOG"])
+        assert functions_once.process.on(device)() == device.worker_pid
+        processes = makers(log, 2)  # the worker, and the standby, in which nothing was called
+        assert len(set(processes)) == 2
+        device.kill_worker()
+        assert str(functions_once.process.on(device)()) in processes
 
 
 def test_a_standby_has_a_function_without_a_module_before_its_first_call(logged, log):

@@ -191,8 +191,12 @@ Result<void> DeviceContext::start_worker(std::uint32_t number) {
   Result<std::unique_ptr<WorkerLink>> started =
       WorkerLink::start(number, device_->worker_setup(), device_->bells(), zygote);
   if (!started && zygote) {
-    self_.log(LogLevel::warning, "workers are spawned from now on, and not forked: " + started.error().to_string());
-    crew_->forks_no_more = true;  // the zygote stays: its workers end with it
+    if (const Result<wire::Zygote::State> state = zygote->look(); !state) {
+      lose_zygote(state.error());  // it has ended, and its workers with it, which may be heard of first
+    } else {
+      self_.log(LogLevel::warning, "workers are spawned from now on, and not forked: " + started.error().to_string());
+      crew_->forks_no_more = true;  // the zygote stays: its workers end with it
+    }
     started = WorkerLink::start(number, device_->worker_setup(), device_->bells());
   }
   std::unique_ptr<WorkerLink> link = TROUPE_TRY(std::move(started));

@@ -111,8 +111,10 @@ op::Launch launch_of(const detail::ProgramData& program, const detail::ProgramKe
 
 Unexpected refuse(const std::string& why) { return fail(ErrorKind::invalid_argument, "launch: " + why); }
 
+/// The worker that compiles: the device's own, unless that is an interpreter, or a thread.
 std::string worker_of(const std::shared_ptr<detail::DeviceState>& device, Result<std::string>& found) {
-  if (!device->worker_setup().executable.empty()) return device->worker_setup().executable;
+  const WorkerSetup& setup = device->worker_setup();
+  if (!setup.executable.empty() && setup.arguments.empty()) return setup.executable;
   found = find_worker_executable({});
   return found ? *found : std::string();
 }
