@@ -1,7 +1,7 @@
 """Python functions as ops: what they get, what comes back, in which order, and what is refused."""
-import shutil
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
