@@ -92,11 +92,13 @@ def test_a_hang_ends_at_its_deadline(fresh_device, plugin):
 
 def test_ctrl_c_ends_a_wait(fresh_device, plugin):
     x = troupe.ones(10, device=fresh_device)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may ignore it
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         troupe.call_plugin(plugin, "hang", reads=[x]).deadline(20).get()
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_waits_release_the_interpreter_lock(fresh_device, plugin):

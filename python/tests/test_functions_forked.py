@@ -40,12 +40,27 @@ def is_gone(pid):
         return True
 
 
-def forked_standbys(device):
-    found = []
+def zygotes():
+    found = set()
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            zygote = zygote_of(int(name))
-            if zygote and parent_of(parent_of(zygote)) == os.getpid() and int(name) != device.worker_pid:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                if b"\0--fork\0" in file.read() and parent_of(parent_of(name)) == os.getpid():
+                    found.add(int(name))
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+zygotes_of_others = set()  # those of devices that other tests have opened, and keep
+
+
+def forked_standbys(device):
+    found = []
+    ours = zygotes() - zygotes_of_others
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if zygote_of(int(name)) in ours and int(name) != device.worker_pid:
                 found.append(int(name))
         except OSError:
             pass  # it has ended
@@ -66,6 +81,7 @@ def open_device(tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_IMPORTS", str(tmp_path / "imports"))
 
     def open_it(**options):
+        zygotes_of_others.update(zygotes())
         return system.device("host", python=True, max_restarts=10000, **{"environment": ["TEST_IMPORTS"], **options})
     with troupe.System(logs=False) as system:
         yield open_it

@@ -54,7 +54,7 @@ def test_a_resource_is_made_once_per_worker_and_ahead_of_time(logged, log):
 
 def test_a_standby_has_the_module_of_a_function_before_its_first_call(log, tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_LOG", str(log))
-    # One that nobody has called before: zygotes import those that were.
+    # One that nobody knew when the device was opened: zygotes import those that are known.
     (tmp_path / "functions_once.py").write_text("""
 import os
 import troupe
@@ -66,9 +66,9 @@ def process():
     return os.getpid()
 """)
     monkeypatch.syspath_prepend(str(tmp_path))
-    import functions_once
     with troupe.System(logs=False) as system:
         device = system.device("host", python=True, environment=["TEST_LOG"])
+        import functions_once
         assert functions_once.process.on(device)() == device.worker_pid
         processes = makers(log, 2)  # the worker, and the standby, in which nothing was called
         assert len(set(processes)) == 2

@@ -16,7 +16,7 @@ def test_the_worker_is_inside_and_can_run(monkeypatch):
     worker = FOLDER / "troupe-worker"
     assert os.access(worker, os.X_OK)
     with troupe.System(logs=False) as system:
-        device = system.device("host")
+        device = system.device("host", python=False)
         troupe.ones(3, device=device).wait()
         assert os.readlink(f"/proc/{device.worker_pid}/exe") == str(worker.resolve())
 

@@ -51,6 +51,7 @@ from troupe._functions import logical_not as logical_not
 from troupe._functions import logical_or as logical_or
 from troupe._functions import logical_xor as logical_xor
 from troupe._products import matmul as matmul
+from troupe import nn as nn
 from troupe._calls import nop as nop
 from troupe._creation import ones as ones
 from troupe._creation import ones_like as ones_like
